@@ -1,93 +1,139 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// One row a room: its folder, the rooms and C libraries it may import, and whether it holds kernels
+/// One row a module: its folder, the modules and C libraries it may import, and whether it holds kernels
 /// (compiled with optimisation in debug builds too, so that tests run at release speed).
-struct Room {
+struct Module {
     var name: String, path: String, uses: [String], kernels = false, tested = true
 }
 
-let rooms = [
-    Room(name: "FirnBytes", path: "Sources/Bytes", uses: ["CXXHash"], kernels: true),
-    Room(name: "FirnCodecs", path: "Sources/Codecs", uses: ["FirnBytes", "CZstd"], kernels: true),
-    Room(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes"]),
-    Room(name: "FirnCrypto", path: "Sources/Crypto", uses: ["FirnBytes", "CCrypto"], kernels: true),
-    Room(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs", "FirnCrypto"], kernels: true),
-    Room(name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
-    Room(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnModel"], kernels: true),
-    Room(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
-    Room(name: "Firn", path: "Sources/Firn", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange"]),
-    Room(name: "RealmSwift", path: "Sources/RealmSwift", uses: ["Firn"]),
-    Room(name: "RLM", path: "Sources/RLM", uses: ["Firn"]),
-    Room(name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"], kernels: true),
-    Room(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
-    Room(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
-    Room(name: "FirnSQL", path: "Tools/SQL", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"], kernels: true),
-    Room(name: "FirnAttacks", path: "Tools/Attacks", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV", "FirnJSON", "Firn"]),
-    Room(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
+let modules = [
+    Module(name: "FirnBytes", path: "Sources/Bytes", uses: ["CXXHash"], kernels: true),
+    Module(name: "FirnCodecs", path: "Sources/Codecs", uses: ["FirnBytes", "CZstd"], kernels: true),
+    Module(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes"]),
+    Module(name: "FirnCrypto", path: "Sources/Crypto", uses: ["FirnBytes", "CCrypto"], kernels: true),
+    Module(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs", "FirnCrypto"], kernels: true),
+    Module(name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
+    Module(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnModel"], kernels: true),
+    Module(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
+    Module(name: "Firn", path: "Sources/Firn", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange"]),
+    Module(name: "RealmSwift", path: "Sources/RealmSwift", uses: ["Firn"]),
+    Module(name: "RLM", path: "Sources/RLM", uses: ["Firn"]),
+    Module(name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"], kernels: true),
+    Module(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
+    Module(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
+    Module(
+        name: "FirnSQL", path: "Tools/SQL", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"],
+        kernels: true),
+    Module(
+        name: "FirnAttacks", path: "Tools/Attacks",
+        uses: [
+            "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
+            "FirnJSON", "Firn",
+        ]),
+    Module(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
 
-/// `FIRN_ONLY=Store,Model`: these modules with their tests, and what they use; `Tool` stands for the command. For shorter builds while one module is worked on.
+/// `FIRN_ONLY=Store,Model`: these modules with their tests, and what they use; `Tool` stands for the command. For shorter builds while one
+/// module is worked on.
 let only: Set<String>? = Context.environment["FIRN_ONLY"].map { Set($0.split(separator: ",").map(String.init)) }
 func isChosen(_ module: String) -> Bool { only.map { $0.contains(module) || $0.contains(String(module.dropFirst("Firn".count))) } ?? true }
 
-let house: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
-let kernel: [SwiftSetting] = house + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+let common: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+let kernel: [SwiftSetting] = common + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// For `Tools/sanitize` and `Tools/fuzz/run`: what C leaves undefined ends the program.
-let checks = Context.environment["FIRN_CHECKED"] == nil ? [] : ["-fsanitize=undefined", "-fno-sanitize=vptr,function", "-fno-sanitize-recover=undefined"]
-let checkedC: [CSetting] = checks.isEmpty ? [] : [.unsafeFlags(checks)], checkedCXX: [CXXSetting] = checks.isEmpty ? [] : [.unsafeFlags(checks)]
+let checks =
+    Context.environment["FIRN_CHECKED"] == nil
+    ? [] : ["-fsanitize=undefined", "-fno-sanitize=vptr,function", "-fno-sanitize-recover=undefined"]
+let checkedC: [CSetting] = checks.isEmpty ? [] : [.unsafeFlags(checks)],
+    checkedCXX: [CXXSetting] = checks.isEmpty ? [] : [.unsafeFlags(checks)]
 
 let libraries: [Target] = [
-    .systemLibrary(name: "CZstd", path: "Sources/CLibraries/CZstd", pkgConfig: "libzstd",
-                   providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
-    .systemLibrary(name: "CXXHash", path: "Sources/CLibraries/CXXHash", pkgConfig: "libxxhash",
-                   providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
-    .systemLibrary(name: "CJSON", path: "Sources/CLibraries/CJSON", pkgConfig: "json-c",
-                   providers: [.apt(["libjson-c-dev"]), .brew(["json-c"])]),
-    .systemLibrary(name: "CZlib", path: "Sources/CLibraries/CZlib", pkgConfig: "zlib",
-                   providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
+        name: "CZstd", path: "Sources/CLibraries/CZstd", pkgConfig: "libzstd",
+        providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    .systemLibrary(
+        name: "CXXHash", path: "Sources/CLibraries/CXXHash", pkgConfig: "libxxhash",
+        providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+    .systemLibrary(
+        name: "CJSON", path: "Sources/CLibraries/CJSON", pkgConfig: "json-c",
+        providers: [.apt(["libjson-c-dev"]), .brew(["json-c"])]),
+    .systemLibrary(
+        name: "CZlib", path: "Sources/CLibraries/CZlib", pkgConfig: "zlib",
+        providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     // C++ behind a C header; no pkg-config, whose -D flag SwiftPM refuses.
-    .target(name: "CSimdJSON", path: "Sources/CLibraries/CSimdJSON",
-            cxxSettings: [.unsafeFlags(["-O3"], .when(configuration: .debug))] + checkedCXX, linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(
+        name: "CSimdJSON", path: "Sources/CLibraries/CSimdJSON",
+        cxxSettings: [.unsafeFlags(["-O3"], .when(configuration: .debug))] + checkedCXX, linkerSettings: [.linkedLibrary("simdjson")]),
     // SQLite's functions come through a table: from the library linked here into the command, or from the SQLite that loads the extension.
     .target(name: "CSQLite", path: "Sources/CLibraries/CSQLite", cSettings: checkedC),
-    .target(name: "CSQLiteLibrary", path: "Sources/CLibraries/CSQLiteLibrary", cSettings: checkedC,
-            linkerSettings: [.linkedLibrary(":libsqlite3.a", .when(platforms: [.linux])), .linkedLibrary("m", .when(platforms: [.linux])), .linkedLibrary("sqlite3", .when(platforms: [.macOS]))]),
+    .target(
+        name: "CSQLiteLibrary", path: "Sources/CLibraries/CSQLiteLibrary", cSettings: checkedC,
+        linkerSettings: [
+            .linkedLibrary(":libsqlite3.a", .when(platforms: [.linux])), .linkedLibrary("m", .when(platforms: [.linux])),
+            .linkedLibrary("sqlite3", .when(platforms: [.macOS])),
+        ]),
     // OpenSSL's libcrypto is loaded when an encrypted file is met: see its header.
-    .target(name: "CCrypto", path: "Sources/CLibraries/CCrypto", cSettings: checkedC, linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .target(name: "CDecimal", path: "Sources/CLibraries/CDecimal", cSettings: checkedC, linkerSettings: [.linkedLibrary("bidgcc000"), .linkedLibrary("m", .when(platforms: [.linux]))]),
+    .target(
+        name: "CCrypto", path: "Sources/CLibraries/CCrypto", cSettings: checkedC,
+        linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(
+        name: "CDecimal", path: "Sources/CLibraries/CDecimal", cSettings: checkedC,
+        linkerSettings: [.linkedLibrary("bidgcc000"), .linkedLibrary("m", .when(platforms: [.linux]))]),
 ]
 
 let tools: [Target] = [
-    .executableTarget(name: "firn-tool",
-                      dependencies: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
-                                     "FirnJSON", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine"],
-                      path: "Tools/firn", exclude: ["README.md"], swiftSettings: house),
-    .executableTarget(name: "firn-bench",
-                      dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "Firn"],
-                      path: "Tools/bench", exclude: ["run", "commits.py", "engine-duckdb.py", "make-table.py"], swiftSettings: kernel),
-    .executableTarget(name: "firn-stress", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tools/stress", exclude: ["README.md"], swiftSettings: kernel),
+    .executableTarget(
+        name: "firn-tool",
+        dependencies: [
+            "FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
+            "FirnJSON", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
+        ],
+        path: "Tools/firn", exclude: ["README.md"], swiftSettings: common),
+    .executableTarget(
+        name: "firn-bench",
+        dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "Firn"],
+        path: "Tools/bench", exclude: ["run", "commits.py", "engine-duckdb.py", "make-table.py"], swiftSettings: kernel),
+    .executableTarget(
+        name: "firn-stress", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tools/stress", exclude: ["README.md"],
+        swiftSettings: kernel),
 ]
 
 /// For `Tools/fuzz/run` alone: the ordinary build knows nothing of it.
-let fuzzing: [Target] = Context.environment["FIRN_FUZZ"] == nil ? [] : [
-    .executableTarget(name: "firn-fuzz", dependencies: ["FirnBytes", "FirnAttacks"], path: "Tools/fuzz", exclude: ["README.md", "run", "corpus", "words", "survey-peers.py"],
-                      swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]),
-]
+let fuzzing: [Target] =
+    Context.environment["FIRN_FUZZ"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "firn-fuzz", dependencies: ["FirnBytes", "FirnAttacks"], path: "Tools/fuzz",
+            exclude: ["README.md", "run", "corpus", "words", "survey-peers.py"],
+            swiftSettings: common + [.unsafeFlags(["-parse-as-library"])])
+    ]
 
-let tests: [Target] = rooms.filter { $0.tested && isChosen($0.name) }.map { room in
-    .testTarget(name: room.name + "Tests",
-                dependencies: [.init(stringLiteral: room.name), "FirnKit"] + (([room.name] + room.uses).contains("FirnQuery") ? ["FirnOracle"] : []) + (room.uses + (room.name == "FirnSQL" ? ["CSQLiteLibrary"] : [])).map { .init(stringLiteral: $0) },
-                path: "Tests/" + room.path.split(separator: "/").last!, swiftSettings: house)
-} + rooms.filter { $0.name == "FirnQuery" }.map { query in
-    .target(name: "FirnOracle", dependencies: ["FirnKit", "FirnBytes", "FirnModel", .init(stringLiteral: query.name)], path: "Tests/Oracle", swiftSettings: kernel)
-} + [
-    .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tests/Kit", swiftSettings: kernel),
-    .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: house),
-] + (isChosen("FirnTool") ? [
-    .testTarget(name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool", "firn-stress"], path: "Tests/Tool", swiftSettings: house),
-] : [])
+let tests: [Target] =
+    modules.filter { $0.tested && isChosen($0.name) }.map { module in
+        .testTarget(
+            name: module.name + "Tests",
+            dependencies: [.init(stringLiteral: module.name), "FirnKit"]
+                + (([module.name] + module.uses).contains("FirnQuery") ? ["FirnOracle"] : [])
+                + (module.uses + (module.name == "FirnSQL" ? ["CSQLiteLibrary"] : [])).map { .init(stringLiteral: $0) },
+            path: "Tests/" + module.path.split(separator: "/").last!, swiftSettings: common)
+    }
+    + modules.filter { $0.name == "FirnQuery" }.map { query in
+        .target(
+            name: "FirnOracle", dependencies: ["FirnKit", "FirnBytes", "FirnModel", .init(stringLiteral: query.name)], path: "Tests/Oracle",
+            swiftSettings: kernel)
+    } + [
+        .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tests/Kit", swiftSettings: kernel),
+        .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: common),
+    ]
+    + (isChosen("FirnTool")
+        ? [
+            .testTarget(
+                name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool", "firn-stress"], path: "Tests/Tool",
+                swiftSettings: common)
+        ] : [])
 
 /// The targets that the chosen modules and tests need: all of them, unless `FIRN_ONLY` says which.
 func needed(_ all: [Target]) -> [Target] {
@@ -109,13 +155,20 @@ func needed(_ all: [Target]) -> [Target] {
 
 let package = Package(
     name: "firn",
-    products: only != nil ? [] : [
-        .executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"]), .library(name: "RealmSwift", targets: ["RealmSwift"]),
-        .library(name: "RLM", targets: ["RLM"]), .library(name: "firn_sqlite", type: .dynamic, targets: ["FirnSQL"]),
-    ],
-    targets: needed(libraries
-        + rooms.map { .target(name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
-                              swiftSettings: $0.kernels ? kernel : house) }
-        + tools + fuzzing + tests),
+    products: only != nil
+        ? []
+        : [
+            .executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"]),
+            .library(name: "RealmSwift", targets: ["RealmSwift"]),
+            .library(name: "RLM", targets: ["RLM"]), .library(name: "firn_sqlite", type: .dynamic, targets: ["FirnSQL"]),
+        ],
+    targets: needed(
+        libraries
+            + modules.map {
+                .target(
+                    name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
+                    swiftSettings: $0.kernels ? kernel : common)
+            }
+            + tools + fuzzing + tests),
     cxxLanguageStandard: .cxx17
 )

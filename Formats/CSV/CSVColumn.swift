@@ -9,7 +9,8 @@ struct CSVPlan: Sendable {
     var type: ColumnType
     /// Whether the type was requested rather than inferred, so that cells can fail to fit it.
     var isForced: Bool
-    /// The column, if cells of its type can be written back with a different text. Such cells are reported, and must denote the same number.
+    /// The column, if cells of its type can be written back with a different text. Such cells are reported, and must denote the same
+    /// number.
     var spelling: ColumnSchema?
     /// The number of rows; links must be less.
     var rowLimit = Int64.max
@@ -69,30 +70,44 @@ final class CSVColumn {
         let before = self.nulls.count
         let failed: Int?
         switch plan.type.kind {
-        case .int where plan.spelling != nil: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
+        case .int where plan.spelling != nil:
+            failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
         case .int: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) }
-        case .link: failed = appendWords(index, memory, nulls) { bytes in NumberText.parseInt64(bytes).flatMap { $0 >= 0 && $0 < plan.rowLimit ? $0 : nil } }
-        case .double where plan.spelling != nil: failed = appendReals(index, memory, nulls) { bytes in
-            NumberText.parseDouble(bytes).flatMap { CSVColumn.isSame($0, bytes, written: $0.description, surely: 15) || NumberText.isExactly(bytes, $0) ? $0 : nil }
-        }
-        case .float where plan.spelling != nil: failed = appendReals(index, memory, nulls) { bytes in
-            NumberText.parseDouble(bytes).flatMap { value in
-                CSVColumn.isSame(value, bytes, written: Float(value).description, surely: 6) || CSVColumn.isExactly(Float(value), value, bytes) ? Double(Float(value)) : nil
+        case .link:
+            failed = appendWords(index, memory, nulls) { bytes in
+                NumberText.parseInt64(bytes).flatMap { $0 >= 0 && $0 < plan.rowLimit ? $0 : nil }
             }
-        }
+        case .double where plan.spelling != nil:
+            failed = appendReals(index, memory, nulls) { bytes in
+                NumberText.parseDouble(bytes).flatMap {
+                    CSVColumn.isSame($0, bytes, written: $0.description, surely: 15) || NumberText.isExactly(bytes, $0) ? $0 : nil
+                }
+            }
+        case .float where plan.spelling != nil:
+            failed = appendReals(index, memory, nulls) { bytes in
+                NumberText.parseDouble(bytes).flatMap { value in
+                    CSVColumn.isSame(value, bytes, written: Float(value).description, surely: 6)
+                        || CSVColumn.isExactly(Float(value), value, bytes) ? Double(Float(value)) : nil
+                }
+            }
         case .double: failed = appendReals(index, memory, nulls) { NumberText.parseDouble($0) }
-        case .float: failed = appendReals(index, memory, nulls) { bytes in
-            NumberText.parseDouble(bytes).flatMap { value in Float(value).isFinite || !value.isFinite ? Double(Float(value)) : nil }
-        }
+        case .float:
+            failed = appendReals(index, memory, nulls) { bytes in
+                NumberText.parseDouble(bytes).flatMap { value in Float(value).isFinite || !value.isFinite ? Double(Float(value)) : nil }
+            }
         case .bool: failed = appendWords(index, memory, nulls, CSVColumn.bool)
         case .date: failed = appendPairs(index, memory, nulls) { bytes in DateText.parse(bytes).map { ($0.seconds, $0.nanoseconds) } }
-        case .decimal: failed = appendPairs(index, memory, nulls) { bytes in Decimal(String(decoding: bytes, as: UTF8.self)).map(Column.pair) }
-        case .uuid: failed = appendPairs(index, memory, nulls) { bytes in
-            (IdentifierText.parseUUID(bytes)?.value ?? Identifier(uuidText: String(decoding: bytes, as: UTF8.self))).map(Column.pair(uuid:))
-        }
-        case .objectID: failed = appendPairs(index, memory, nulls) { bytes in
-            Identifier(objectIDText: String(decoding: bytes, as: UTF8.self)).map(Column.pair(objectID:))
-        }
+        case .decimal:
+            failed = appendPairs(index, memory, nulls) { bytes in Decimal(String(decoding: bytes, as: UTF8.self)).map(Column.pair) }
+        case .uuid:
+            failed = appendPairs(index, memory, nulls) { bytes in
+                (IdentifierText.parseUUID(bytes)?.value ?? Identifier(uuidText: String(decoding: bytes, as: UTF8.self))).map(
+                    Column.pair(uuid:))
+            }
+        case .objectID:
+            failed = appendPairs(index, memory, nulls) { bytes in
+                Identifier(objectIDText: String(decoding: bytes, as: UTF8.self)).map(Column.pair(objectID:))
+            }
         default:
             appendText(index, memory, nulls)
             failed = nil
@@ -117,8 +132,8 @@ final class CSVColumn {
         if usesText { textCount = count > 0 ? ends![count - 1] : 0 }
     }
 
-    /// Whether the text that is written for the value denotes the number in the cell. Texts of at most `surely` bytes always do, and are not
-    /// compared.
+    /// Whether the text that is written for the value denotes the number in the cell. Texts of at most `surely` bytes always do, and are
+    /// not compared.
     private static func isSame(_ value: Double, _ bytes: UnsafeRawBufferPointer, written: @autoclosure () -> String, surely: Int) -> Bool {
         if bytes.count <= surely, value == 0 || (abs(value) > 1e-30 && abs(value) < 1e30) || value.isNaN {
             // A zero can be a small number that was lost.
@@ -136,9 +151,15 @@ final class CSVColumn {
 
     private static func bool(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         switch bytes.count {
-        case 4 where bytes[0] | 32 == UInt8(ascii: "t") && bytes[1] | 32 == UInt8(ascii: "r") && bytes[2] | 32 == UInt8(ascii: "u") && bytes[3] | 32 == UInt8(ascii: "e"): 1
-        case 5 where bytes[0] | 32 == UInt8(ascii: "f") && bytes[1] | 32 == UInt8(ascii: "a") && bytes[2] | 32 == UInt8(ascii: "l") && bytes[3] | 32 == UInt8(ascii: "s")
-            && bytes[4] | 32 == UInt8(ascii: "e"): 0
+        case 4
+        where bytes[0] | 32 == UInt8(ascii: "t") && bytes[1] | 32 == UInt8(ascii: "r") && bytes[2] | 32 == UInt8(ascii: "u")
+            && bytes[3] | 32 == UInt8(ascii: "e"):
+            1
+        case 5
+        where bytes[0] | 32 == UInt8(ascii: "f") && bytes[1] | 32 == UInt8(ascii: "a") && bytes[2] | 32 == UInt8(ascii: "l")
+            && bytes[3] | 32 == UInt8(ascii: "s")
+            && bytes[4] | 32 == UInt8(ascii: "e"):
+            0
         case 1 where bytes[0] == UInt8(ascii: "1"): 1
         case 1 where bytes[0] == UInt8(ascii: "0"): 0
         default: nil
@@ -146,38 +167,52 @@ final class CSVColumn {
     }
 
     @inline(__always)
-    private func appendWords(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> Int64?) -> Int? {
+    private func appendWords(
+        _ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> Int64?
+    ) -> Int? {
         let out = words! + count
-        return each(index, memory, nulls, { out[$0] = 0 }, { row, bytes in
-            guard let value = read(bytes) else { return false }
-            out[row] = value
-            return true
-        })
+        return each(
+            index, memory, nulls, { out[$0] = 0 },
+            { row, bytes in
+                guard let value = read(bytes) else { return false }
+                out[row] = value
+                return true
+            })
     }
 
     @inline(__always)
-    private func appendReals(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> Double?) -> Int? {
+    private func appendReals(
+        _ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> Double?
+    ) -> Int? {
         let out = reals! + count
-        return each(index, memory, nulls, { out[$0] = 0 }, { row, bytes in
-            guard let value = read(bytes) else { return false }
-            out[row] = value
-            return true
-        })
+        return each(
+            index, memory, nulls, { out[$0] = 0 },
+            { row, bytes in
+                guard let value = read(bytes) else { return false }
+                out[row] = value
+                return true
+            })
     }
 
     @inline(__always)
-    private func appendPairs(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> (Int64, Int64)?) -> Int? {
+    private func appendPairs(
+        _ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> (Int64, Int64)?
+    ) -> Int? {
         let out = words! + count, more = extra! + count
-        return each(index, memory, nulls, { (out[$0], more[$0]) = (0, 0) }, { row, bytes in
-            guard let value = read(bytes) else { return false }
-            (out[row], more[row]) = value
-            return true
-        })
+        return each(
+            index, memory, nulls, { (out[$0], more[$0]) = (0, 0) },
+            { row, bytes in
+                guard let value = read(bytes) else { return false }
+                (out[row], more[row]) = value
+                return true
+            })
     }
 
     @inline(__always)
-    private func each(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ filler: (Int) -> Void,
-                      _ take: (Int, UnsafeRawBufferPointer) -> Bool) -> Int? {
+    private func each(
+        _ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ filler: (Int) -> Void,
+        _ take: (Int, UnsafeRawBufferPointer) -> Bool
+    ) -> Int? {
         let width = index.width, rows = index.rows
         var cell = UnsafePointer(index.cells) + plan.cell
         for row in 0..<rows {

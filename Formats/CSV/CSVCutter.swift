@@ -16,7 +16,10 @@ final class CSVBlock: @unchecked Sendable {
     /// - Throws: `FirnError.outOfMemory` beyond the memory limit of the input.
     convenience init(capacity: Int, _ input: Input) throws(FirnError) {
         let charge = MemoryCharge(input.budget)
-        guard charge.take(capacity) else { throw FirnError.beyondMemory("a row or block of \(MemoryBudget.words(capacity))", capacity, input.budget, at: .init(file: input.name)) }
+        guard charge.take(capacity) else {
+            throw FirnError.beyondMemory(
+                "a row or block of \(MemoryBudget.words(capacity))", capacity, input.budget, at: .init(file: input.name))
+        }
         self.init(capacity: capacity, charge)
     }
 
@@ -36,7 +39,8 @@ final class CSVBlock: @unchecked Sendable {
     func grow(to capacity: Int, _ input: Input, at place: () throws(FirnError) -> FirnError.Place) throws(FirnError) {
         guard capacity > self.capacity else { return }
         if let charge, !charge.take(capacity - self.capacity) {
-            throw FirnError.beyondMemory("a row of more than \(MemoryBudget.words(count))", capacity - self.capacity, input.budget, at: try place())
+            throw FirnError.beyondMemory(
+                "a row of more than \(MemoryBudget.words(count))", capacity - self.capacity, input.budget, at: try place())
         }
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + scanSlack)
         larger.update(from: memory, count: count)
@@ -65,8 +69,9 @@ final class CSVCutter {
         name = text.input.name
     }
 
-    /// Returns the next block: the records that end within about `size` bytes, but at most `limit` of them. If `limit` is given, `size` is the step
-    /// of reading, and the block ends after exactly `limit` records, at `most` bytes, or at the end of the text. Returns nil at the end.
+    /// Returns the next block: the records that end within about `size` bytes, but at most `limit` of them. If `limit` is given, `size` is
+    /// the step of reading, and the block ends after exactly `limit` records, at `most` bytes, or at the end of the text. Returns nil at
+    /// the end.
     func next(size: Int, limit: Int = .max, most: Int = .max) throws(FirnError) -> CSVBlock? {
         let expected = limit == .max ? size : min(most, max(size, typicalRecord &* limit &+ size))
         let block = try CSVBlock(capacity: max(expected, rest.count + size), text.input)
@@ -78,9 +83,12 @@ final class CSVCutter {
         finder.advance(block.memory, to: block.count, limit: limit, isLast: ended)
         while !ended, finder.records < limit {
             if limit == .max ? finder.records > 0 && block.count >= size : finder.records > 0 && block.count >= most { break }
-            if block.count + size > block.capacity { try block.grow(to: max(block.count + size, block.count * 3 / 2), text.input) { () throws(FirnError) in try locate(offset) } }
+            if block.count + size > block.capacity {
+                try block.grow(to: max(block.count + size, block.count * 3 / 2), text.input) { () throws(FirnError) in try locate(offset) }
+            }
             if block.count > CSVBlock.largest {
-                throw FirnError(.rejected, "a row is larger than 1 GiB", at: try locate(offset), advice: "check for a quote that is not closed there")
+                throw FirnError(
+                    .rejected, "a row is larger than 1 GiB", at: try locate(offset), advice: "check for a quote that is not closed there")
             }
             let got = try text.read(into: UnsafeMutableRawBufferPointer(start: block.memory + block.count, count: size))
             block.count += got
@@ -101,8 +109,8 @@ final class CSVCutter {
         return block
     }
 
-    /// Returns the line and column (in characters, from 1) of an offset in the text. It reads the text again from its start, so nothing can be cut
-    /// afterwards.
+    /// Returns the line and column (in characters, from 1) of an offset in the text. It reads the text again from its start, so nothing can
+    /// be cut afterwards.
     func locate(_ position: UInt64) throws(FirnError) -> FirnError.Place { try text.locate(position, newline: marks.newline) }
 }
 

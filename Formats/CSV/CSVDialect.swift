@@ -41,7 +41,9 @@ package struct CSVDialect: Hashable, Sendable {
         if !hasHeader { lines.append("no-header") }
         if quotesHeader { lines.append("quoted-header") }
         if !nullText.isEmpty { lines.append("null \(CSVDialect.escaped(nullText))") }
-        for (position, text) in ownNullTexts.sorted(by: { $0.key < $1.key }) { lines.append("null-of \(position) \(CSVDialect.escaped(text))") }
+        for (position, text) in ownNullTexts.sorted(by: { $0.key < $1.key }) {
+            lines.append("null-of \(position) \(CSVDialect.escaped(text))")
+        }
         if !quotedColumns.isEmpty { lines.append("quoted " + quotedColumns.map(String.init).joined(separator: " ")) }
         for (position, name) in headerNames.sorted(by: { $0.key < $1.key }) { lines.append("name \(position) \(CSVDialect.escaped(name))") }
         return lines.joined(separator: "\n")

@@ -103,7 +103,8 @@ struct CSVWord: Equatable, Sendable {
     }
 
     var text: String {
-        String(decoding: (0..<Int(high >> 56)).map { UInt8(truncatingIfNeeded: ($0 < 8 ? low : high) >> UInt64($0 % 8 * 8)) }, as: UTF8.self)
+        String(
+            decoding: (0..<Int(high >> 56)).map { UInt8(truncatingIfNeeded: ($0 < 8 ? low : high) >> UInt64($0 % 8 * 8)) }, as: UTF8.self)
     }
 }
 

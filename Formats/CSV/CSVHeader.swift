@@ -31,7 +31,9 @@ struct CSVHeader {
         var delimiter = options.delimiter ?? UInt8(ascii: ",")
         if options.delimiter == nil, let other = CSVHeader.otherDelimiter(memory, count, quote, newline) {
             delimiter = other
-            remarks.append("cells are separated by \(CSVHeader.name(other)), because the first line has no comma; use --delimiter to choose another delimiter")
+            remarks.append(
+                "cells are separated by \(CSVHeader.name(other)), because the first line has no comma; use --delimiter to choose another delimiter"
+            )
         }
         dialect.delimiter = delimiter
         marks = CSVMarks(delimiter: delimiter, quote: quote, newline: newline)
@@ -40,11 +42,15 @@ struct CSVHeader {
         var finder = CSVRecordFinder(marks)
         // Blank lines before the header are skipped.
         var start = 0
-        while start < count, memory[start] == newline || (memory[start] == 13 && start + 1 < count && memory[start + 1] == newline) { start += 1 }
+        while start < count, memory[start] == newline || (memory[start] == 13 && start + 1 < count && memory[start + 1] == newline) {
+            start += 1
+        }
         if start > 0 { remarks.append("blank lines before the first record were skipped") }
         finder.advance(memory + start, to: count - start, limit: 1, isLast: true)
         let end = finder.records > 0 ? start + finder.boundary : count
-        guard end > start else { throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: text.input.name)) }
+        guard end > start else {
+            throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: text.input.name))
+        }
         let cells = try CSVHeader.cells(memory, start, end, marks, text, charge)
         width = cells.count
         names = cells.indices.map { "column\($0 + 1)" }
@@ -82,7 +88,10 @@ struct CSVHeader {
             names[i] = unique
             if name.isEmpty { unnamed += 1 } else { doubled += 1 }
             if unnamed + doubled <= 3 {
-                remarks.append(name.isEmpty ? "column \(i + 1) has no name; it is called \"\(unique)\"" : "column \(i + 1) has the name \"\(name)\" of another column; it is called \"\(unique)\"")
+                remarks.append(
+                    name.isEmpty
+                        ? "column \(i + 1) has no name; it is called \"\(unique)\""
+                        : "column \(i + 1) has the name \"\(name)\" of another column; it is called \"\(unique)\"")
             }
         }
         if unnamed + doubled > 3 { remarks.append("\(unnamed + doubled - 3) more columns have no name or the name of another column") }
@@ -100,7 +109,9 @@ struct CSVHeader {
         var isQuotedNeedlessly: Bool
     }
 
-    private static func cells(_ memory: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ marks: CSVMarks, _ text: CSVText, _ charge: MemoryCharge) throws(FirnError) -> [Cell] {
+    private static func cells(
+        _ memory: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ marks: CSVMarks, _ text: CSVText, _ charge: MemoryCharge
+    ) throws(FirnError) -> [Cell] {
         // The width is not known yet. The first estimate counts delimiters; then widths are tried until the index accepts the record.
         var width = 1, inQuotes = false
         for at in start..<end {
@@ -128,11 +139,14 @@ struct CSVHeader {
                 }
                 return cells
             }
-            guard let bad = index.bad.first else { throw FirnError(.rejected, "the first record cannot be read", at: .init(file: text.input.name)) }
+            guard let bad = index.bad.first else {
+                throw FirnError(.rejected, "the first record cannot be read", at: .init(file: text.input.name))
+            }
             switch bad.fault {
             case .tooFew(let count): width = count
             case .tooMany(let count): width = count
-            default: throw badRecord(bad.fault, width: width, cell: nil, at: try text.locate(UInt64(start + bad.place), newline: marks.newline))
+            default:
+                throw badRecord(bad.fault, width: width, cell: nil, at: try text.locate(UInt64(start + bad.place), newline: marks.newline))
             }
         }
     }
@@ -167,18 +181,23 @@ struct CSVHeader {
 }
 
 /// Returns the error for a record that cannot be read.
-func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: String, type: ColumnTypeName)?, at place: FirnError.Place) -> FirnError {
+func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: String, type: ColumnTypeName)?, at place: FirnError.Place)
+    -> FirnError
+{
     let advice = "correct the row, or set bad rows aside with --rejects FILE"
     switch fault {
     case .tooFew(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: place, advice: advice)
     case .tooMany(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: place, advice: advice)
-    case .afterQuote: return FirnError(.rejected, "expected a delimiter or the end of the line after a closing quote", at: place, advice: advice)
+    case .afterQuote:
+        return FirnError(.rejected, "expected a delimiter or the end of the line after a closing quote", at: place, advice: advice)
     case .unclosedQuote: return FirnError(.rejected, "a quote is opened here and never closed", at: place, advice: advice)
     case .cell:
         guard let cell else { return FirnError(.rejected, "a cell does not fit its column's type", at: place, advice: advice) }
         if cell.type.kind == .double || cell.type.kind == .float, Double(cell.text) != nil {
-            return FirnError(.rejected, "the number \"\(cell.text)\" does not fit into \(cell.type.kind == .float ? "a float" : "a double") unchanged (column \"\(cell.column)\")",
-                             at: place, advice: "use decimal or string in the schema, or set such rows aside with --rejects FILE")
+            return FirnError(
+                .rejected,
+                "the number \"\(cell.text)\" does not fit into \(cell.type.kind == .float ? "a float" : "a double") unchanged (column \"\(cell.column)\")",
+                at: place, advice: "use decimal or string in the schema, or set such rows aside with --rejects FILE")
         }
         let found = cell.text.isEmpty ? "nothing" : "\"\(cell.text)\""
         return FirnError(.rejected, "expected \(cell.type.words), found \(found) (column \"\(cell.column)\")", at: place, advice: advice)

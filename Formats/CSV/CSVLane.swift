@@ -55,16 +55,23 @@ struct CSVLane {
         case .string: fillText(column, rows, style)
         case .int, .link:
             column.words.withUnsafeBufferPointer { words in
-                each(column, rows, style, most: NumberText.room) { lane, row in lane.count &+= NumberText.write(words[row], to: lane.bytes + lane.count) }
+                each(column, rows, style, most: NumberText.room) { lane, row in
+                    lane.count &+= NumberText.write(words[row], to: lane.bytes + lane.count)
+                }
             }
         case .double:
             column.reals.withUnsafeBufferPointer { reals in
-                each(column, rows, style, most: NumberText.room) { lane, row in lane.count &+= CellText.write(reals[row], notation, to: lane.bytes + lane.count) }
+                each(column, rows, style, most: NumberText.room) { lane, row in
+                    lane.count &+= CellText.write(reals[row], notation, to: lane.bytes + lane.count)
+                }
             }
         case .float:
-            each(column, rows, style, most: NumberText.room) { lane, row in lane.count += CellText.write(Float(column.reals[row]), to: lane.bytes + lane.count) }
+            each(column, rows, style, most: NumberText.room) { lane, row in
+                lane.count += CellText.write(Float(column.reals[row]), to: lane.bytes + lane.count)
+            }
         case .bool:
-            let texts: (StaticString, StaticString) = notation == .capitalised ? ("True", "False") : notation == .upperCase ? ("TRUE", "FALSE") : ("true", "false")
+            let texts: (StaticString, StaticString) =
+                notation == .capitalised ? ("True", "False") : notation == .upperCase ? ("TRUE", "FALSE") : ("true", "false")
             column.words.withUnsafeBufferPointer { words in
                 each(column, rows, style, most: 8) { lane, row in
                     let text = words[row] != 0 ? texts.0 : texts.1
@@ -76,13 +83,15 @@ struct CSVLane {
             column.words.withUnsafeBufferPointer { seconds in
                 column.extra.withUnsafeBufferPointer { nanoseconds in
                     each(column, rows, style, most: DateText.room) { lane, row in
-                        lane.count &+= DateText.write(seconds: seconds[row], nanoseconds: nanoseconds[row], notation: notation, to: lane.bytes + lane.count)
+                        lane.count &+= DateText.write(
+                            seconds: seconds[row], nanoseconds: nanoseconds[row], notation: notation, to: lane.bytes + lane.count)
                     }
                 }
             }
         case .uuid:
             each(column, rows, style, most: 36) { lane, row in
-                IdentifierText.write(uuid: Column.uuid(column.words[row], column.extra[row]), upper: notation == .uuidUpper, to: lane.bytes + lane.count)
+                IdentifierText.write(
+                    uuid: Column.uuid(column.words[row], column.extra[row]), upper: notation == .uuidUpper, to: lane.bytes + lane.count)
                 lane.count += 36
             }
         case .objectID:
@@ -106,8 +115,8 @@ struct CSVLane {
         }
     }
 
-    /// Formats each row. `write` appends the text of a row that has a value: at most `most` bytes, for which memory is reserved; with 0 it reserves
-    /// memory itself.
+    /// Formats each row. `write` appends the text of a row that has a value: at most `most` bytes, for which memory is reserved; with 0 it
+    /// reserves memory itself.
     @inline(__always)
     private mutating func each(_ column: Column, _ rows: Range<Int>, _ style: Style, most: Int, _ write: (inout CSVLane, Int) -> Void) {
         reserve(rows.count * (most + 2 + style.nullText.count))
@@ -152,8 +161,10 @@ struct CSVLane {
         reserve(length &* 2 &+ 2)
         guard let text, length > 0 else { return putEmpty(style) }
         let quote = style.marks.quote
-        guard style.isAlwaysQuoted || needsQuotes(text, length, style.marks)
-            || (length == style.nullText.count && UnsafeBufferPointer(start: text, count: length).elementsEqual(style.nullText)) else {
+        guard
+            style.isAlwaysQuoted || needsQuotes(text, length, style.marks)
+                || (length == style.nullText.count && UnsafeBufferPointer(start: text, count: length).elementsEqual(style.nullText))
+        else {
             (bytes + count).update(from: text, count: length)
             count &+= length
             return
@@ -199,7 +210,9 @@ struct CSVLane {
     }
 
     /// Whether the texts can be written unchanged, in one copy.
-    private func isPlain(_ column: Column, _ rows: Range<Int>, _ offsets: UnsafeBufferPointer<Int>, _ base: UnsafePointer<UInt8>, _ style: Style) -> Bool {
+    private func isPlain(
+        _ column: Column, _ rows: Range<Int>, _ offsets: UnsafeBufferPointer<Int>, _ base: UnsafePointer<UInt8>, _ style: Style
+    ) -> Bool {
         guard !style.isAlwaysQuoted, style.nullText.isEmpty else { return false }
         for row in rows where offsets[row] == offsets[row &+ 1] {
             if column.isPresent(row) { return false }

@@ -7,9 +7,12 @@ extension CSVGuess {
         if texts.contains(where: { $0.contains(",") }) { return nil }
         let option = texts.joined(separator: ",")
         // Quoted for a shell if necessary.
-        let isPlain = option.utf8.allSatisfy { $0 >= 0x80 || "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,".utf8.contains($0) } && !option.hasPrefix("-")
+        let isPlain =
+            option.utf8.allSatisfy { $0 >= 0x80 || "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,".utf8.contains($0) }
+            && !option.hasPrefix("-")
         let flag = isPlain ? "--null \(option)" : "--null='\(option.replacing("'", with: "'\\''"))'"
-        return "column \"\(name)\" is text because of \(texts.map { "\"\($0)\"" }.joined(separator: " and ")) in \(rows == 1 ? "1 row" : "\(rows) rows"); \(flag) makes it \(kind.name)"
+        return
+            "column \"\(name)\" is text because of \(texts.map { "\"\($0)\"" }.joined(separator: " and ")) in \(rows == 1 ? "1 row" : "\(rows) rows"); \(flag) makes it \(kind.name)"
     }
 }
 
@@ -19,15 +22,20 @@ struct CSVNullTexts {
     private(set) var common: String?
     /// By column, if the columns have no common text: the one text, not empty, that represents null in it.
     private(set) var own: [Int: String] = [:]
-    /// Columns whose nulls are exported as empty cells although the input has other texts: the number of nulls, their texts, and whether their one
-    /// text could not be kept because the column also has empty quoted cells.
+    /// Columns whose nulls are exported as empty cells although the input has other texts: the number of nulls, their texts, and whether
+    /// their one text could not be kept because the column also has empty quoted cells.
     private(set) var mixed: [(column: Int, nulls: Int, texts: [String], hasQuotedNothing: Bool)] = []
 
     init(_ guesses: [CSVGuess], _ options: CSVOptions) {
         for (i, guess) in guesses.enumerated() where guess.nulls > 0 {
-            let bits = guess.nullWords, texts = options.nullWords.indices.filter { $0 < 63 && bits &>> UInt64($0) & 1 == 1 }.map { options.nullWords[$0] }
+            let bits = guess.nullWords,
+                texts = options.nullWords.indices.filter { $0 < 63 && bits &>> UInt64($0) & 1 == 1 }.map { options.nullWords[$0] }
             let isOne = bits.nonzeroBitCount == 1 && texts.count == 1
-            if isOne, texts[0].isEmpty || !guess.hasQuotedNothing { own[i] = texts[0] } else { mixed.append((i, guess.nulls, texts, isOne)) }
+            if isOne, texts[0].isEmpty || !guess.hasQuotedNothing {
+                own[i] = texts[0]
+            } else {
+                mixed.append((i, guess.nulls, texts, isOne))
+            }
         }
         let all = Set(own.values)
         if mixed.isEmpty, all.count <= 1, all.first?.isEmpty ?? true || !guesses.contains(where: \.hasQuotedNothing) {
@@ -41,7 +49,10 @@ struct CSVNullTexts {
     func remarks(_ names: [String]) -> [String] {
         mixed.map { column, nulls, texts, hasQuotedNothing in
             let cells = nulls == 1 ? "1 cell" : "\(nulls) cells", list = texts.map { "\"\($0)\"" }.joined(separator: ", ")
-            let what = hasQuotedNothing ? "\(list) stands for null in \(cells), and other cells are quoted and empty" : "several texts stand for null in \(cells) (\(list))"
+            let what =
+                hasQuotedNothing
+                ? "\(list) stands for null in \(cells), and other cells are quoted and empty"
+                : "several texts stand for null in \(cells) (\(list))"
             return "column \"\(names[column])\": \(what); in CSV they are written back as empty cells"
         }
     }

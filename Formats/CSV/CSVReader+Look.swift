@@ -21,7 +21,8 @@ extension CSVReader {
             }
             block.seal()
             if !whole {
-                var finder = CSVRecordFinder(CSVMarks(delimiter: options.delimiter ?? UInt8(ascii: ","), quote: options.quote ?? CSVMarks.noQuote, newline: 10))
+                var finder = CSVRecordFinder(
+                    CSVMarks(delimiter: options.delimiter ?? UInt8(ascii: ","), quote: options.quote ?? CSVMarks.noQuote, newline: 10))
                 finder.advance(block.memory, to: block.count, limit: 1, isLast: false)
                 let hasReturn = find(13, block.memory, 0, block.count) < block.count
                 if finder.records == 0, !hasReturn, size < CSVBlock.largest {
@@ -42,8 +43,9 @@ extension CSVReader {
         let places = Dictionary(header.names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         for name in wanted {
             guard let cell = places[name] else {
-                throw FirnError(.schema, "there is no column \"\(name)\"", at: .init(file: text.input.name, line: 1),
-                                advice: "columns: " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
+                throw FirnError(
+                    .schema, "there is no column \"\(name)\"", at: .init(file: text.input.name, line: 1),
+                    advice: "columns: " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
             }
             cells.append(cell)
         }
@@ -55,19 +57,26 @@ extension CSVReader {
         guard let types = options.types else { return }
         let names = Set(header.names)
         guard let unknown = types.columns.first(where: { !names.contains($0.name) }) else { return }
-        let advice = options.nearest(unknown.name, header.names).map { "did you mean \"\($0)\"?" }
+        let advice =
+            options.nearest(unknown.name, header.names).map { "did you mean \"\($0)\"?" }
             ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : "")
-        throw FirnError(.usage, "the schema names a column \"\(unknown.name)\" that the input does not have", at: .init(file: text.input.name), advice: advice)
+        throw FirnError(
+            .usage, "the schema names a column \"\(unknown.name)\" that the input does not have", at: .init(file: text.input.name),
+            advice: advice)
     }
 
     /// Throws unless a link column can be read: its values are row numbers of the input itself, from 0.
     static func checkLink(_ column: ColumnSchema, _ options: CSVOptions, _ name: String) throws(FirnError) {
         guard column.type.target == options.types?.name else {
-            throw FirnError(.unsupported, "column \"\(column.name)\" links to rows of \"\(column.type.target ?? "")\", and the input contains none", at: .init(file: name))
+            throw FirnError(
+                .unsupported, "column \"\(column.name)\" links to rows of \"\(column.type.target ?? "")\", and the input contains none",
+                at: .init(file: name))
         }
         guard options.rejects == nil else {
-            throw FirnError(.usage, "rows of \"\(options.types?.name ?? "")\" link to each other by row number, and rejected rows change the numbers", at: .init(file: name),
-                            advice: "leave out --rejects, or the columns with links from the schema")
+            throw FirnError(
+                .usage, "rows of \"\(options.types?.name ?? "")\" link to each other by row number, and rejected rows change the numbers",
+                at: .init(file: name),
+                advice: "leave out --rejects, or the columns with links from the schema")
         }
     }
 
@@ -75,7 +84,8 @@ extension CSVReader {
     static func look(_ text: CSVText, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions) throws(FirnError) -> CSVGuesses {
         let cutter = CSVCutter(text, header.marks)
         try cutter.skip(header.length)
-        let queue = BlockQueue<CSVBlock, CSVGuesses>(threads: options.threads) { (block: CSVBlock) throws(FirnError) in setting.guess(block) }
+        let queue = BlockQueue<CSVBlock, CSVGuesses>(threads: options.threads) { (block: CSVBlock) throws(FirnError) in setting.guess(block)
+        }
         var whole = CSVGuesses(columns: [CSVGuess](repeating: CSVGuess(), count: setting.plans.count))
         var seen: UInt64 = 0
 

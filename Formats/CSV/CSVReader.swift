@@ -2,11 +2,15 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Reads CSV as rows of one type. Each column gets the narrowest type that round-trips every cell (see `CSVGuess.type`). The input is read twice:
-/// first to infer the types from all cells, then to read the values. Several threads work on blocks; only a few blocks are in memory at a time.
+/// Reads CSV as rows of one type. Each column gets the narrowest type that round-trips every cell (see `CSVGuess.type`). The input is read
+/// twice: first to infer the types from all cells, then to read the values. Several threads work on blocks; only a few blocks are in memory
+/// at a time.
 package final class CSVReader: BatchReader {
     package let schema: Schema
-    package var remarks: [String] { otherRemarks + respellings.sorted { $0.key < $1.key }.map { $0.value.remark(schema.types[0].columns[$0.key], at: firstLines[$0.key]) } }
+    package var remarks: [String] {
+        otherRemarks
+            + respellings.sorted { $0.key < $1.key }.map { $0.value.remark(schema.types[0].columns[$0.key], at: firstLines[$0.key]) }
+    }
     /// The notation of the input, as far as one rule describes it; also stored in the `envelope` of the type.
     package let dialect: CSVDialect
     /// Which bytes of the input would differ if the rows were written in its dialect: one sentence each, empty if no difference is known.
@@ -68,11 +72,13 @@ package final class CSVReader: BatchReader {
         // First reading: what the cells have in common.
         let forced = cells.map { cell in options.types.flatMap { types in types.index(of: header.names[cell]).map { types.columns[$0] } } }
         for case let column? in forced where !column.type.isReadFromCells {
-            throw FirnError(.unsupported, "column \"\(column.name)\": \(column.type.name) cannot be read from CSV cells", at: .init(file: input.name))
+            throw FirnError(
+                .unsupported, "column \"\(column.name)\": \(column.type.name) cannot be read from CSV cells", at: .init(file: input.name))
         }
         for case let column? in forced where column.type.kind == .link { try CSVReader.checkLink(column, options, input.name) }
-        let looking = CSVSetting(marks: header.marks, width: header.width, nulls: nulls,
-                                 plans: cells.map { CSVPlan(cell: $0, type: ColumnType(.string), isForced: false) }, checksText: true)
+        let looking = CSVSetting(
+            marks: header.marks, width: header.width, nulls: nulls,
+            plans: cells.map { CSVPlan(cell: $0, type: ColumnType(.string), isForced: false) }, checksText: true)
         let found = try CSVReader.look(text, looking, header, options)
         rowCount = found.rows
         var columns: [ColumnSchema] = []
@@ -86,7 +92,8 @@ package final class CSVReader: BatchReader {
             } else {
                 let (kind, notation) = guess.type
                 let hasValues = guess.cells > guess.nulls
-                columns.append(ColumnSchema(header.names[cell], ColumnType(kind, optional: guess.hasNulls || !hasValues), notation: notation))
+                columns.append(
+                    ColumnSchema(header.names[cell], ColumnType(kind, optional: guess.hasNulls || !hasValues), notation: notation))
             }
             if guess.isAlwaysQuoted { dialect.quotedColumns.append(i) }
         }
@@ -95,14 +102,19 @@ package final class CSVReader: BatchReader {
         if let text = words.common { dialect.nullText = text }
         dialect.ownNullTexts = words.own
         remarks += words.remarks(cells.map { header.names[$0] })
-        if !options.allText { remarks += cells.indices.compactMap { forced[$0] == nil ? found.columns[$0].advice(header.names[cells[$0]]) : nil } }
+        if !options.allText {
+            remarks += cells.indices.compactMap { forced[$0] == nil ? found.columns[$0].advice(header.names[cells[$0]]) : nil }
+        }
         if found.ends.endsOpen { dialect.endsWithNewline = false }
         if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
         if text.encoding != .utf8 {
             dialect.isExact = options.isLossless
-            remarks.append("text was converted from \(text.encoding.rawValue)" + (options.isLossless ? ", and CSV output uses that encoding again" : ""))
+            remarks.append(
+                "text was converted from \(text.encoding.rawValue)"
+                    + (options.isLossless ? ", and CSV output uses that encoding again" : ""))
         }
-        dialect.headerNames = Dictionary(uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
+        dialect.headerNames = Dictionary(
+            uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
         self.dialect = dialect
         otherRemarks = remarks
         let name = options.typeName ?? CSVReader.typeName(input.path)
@@ -120,7 +132,8 @@ package final class CSVReader: BatchReader {
         let plans = zip(cells, columns).enumerated().map { i, pair in
             // An inferred type round-trips every text; a requested one may not.
             let isFound = forced[i] == nil || pair.1.type.kind == .string || found.columns[i].type == (pair.1.type.kind, pair.1.notation)
-            return CSVPlan(cell: pair.0, type: pair.1.type, isForced: forced[i] != nil, spelling: isFound ? nil : pair.1, rowLimit: Int64(found.rows))
+            return CSVPlan(
+                cell: pair.0, type: pair.1.type, isForced: forced[i] != nil, spelling: isFound ? nil : pair.1, rowLimit: Int64(found.rows))
         }
         let reading = CSVSetting(marks: header.marks, width: header.width, nulls: nulls, plans: plans, checksText: false)
         setting = reading
@@ -146,7 +159,9 @@ package final class CSVReader: BatchReader {
                 self.pending = (rows.columns, rows.count)
                 return hand(first.columns, first.count)
             }
-            if pending == nil { pending = (rows.columns, rows.count) } else {
+            if pending == nil {
+                pending = (rows.columns, rows.count)
+            } else {
                 for i in rows.columns.indices { pending!.columns[i].append(contentsOf: rows.columns[i]) }
                 pending!.count += rows.count
             }
@@ -209,7 +224,9 @@ package final class CSVReader: BatchReader {
         guard !ended else { return }
         ended = true
         if let rowCount, options.types == nil, rowCount != taken {
-            throw FirnError(.inputOutput, "the input changed while it was read: \(rowCount) rows at first, then \(taken)", at: .init(file: text.input.name))
+            throw FirnError(
+                .inputOutput, "the input changed while it was read: \(rowCount) rows at first, then \(taken)",
+                at: .init(file: text.input.name))
         }
         for (i, respelling) in respellings { firstLines[i] = try cutter.locate(respelling.place).line }
         if rejected > 0 { otherRemarks.append("\(rejected) rows were rejected") }

@@ -19,7 +19,8 @@ struct CSVRespelling: Sendable {
     func remark(_ column: ColumnSchema, at line: Int?) -> String {
         let cells = count == 1 ? "1 cell is written" : "\(count) cells are written"
         let first = count == 1 ? "" : "the first "
-        return "column \"\(column.name)\" (\(column.type.name)): \(cells) back differently: \(first)\"\(text)\" as \"\(written)\"" + (line.map { " in line \($0)" } ?? "")
+        return "column \"\(column.name)\" (\(column.type.name)): \(cells) back differently: \(first)\"\(text)\" as \"\(written)\""
+            + (line.map { " in line \($0)" } ?? "")
     }
 }
 
@@ -62,8 +63,11 @@ struct CSVSpellings {
                 from = lane.ends[row - start]
                 let text = cells.text.bytes[cells.text.offsets[row]..<cells.text.offsets[row + 1]]
                 if text.elementsEqual(written) { continue }
-                found = found?.merged(CSVRespelling(count: 1, place: 0, text: "", written: ""))
-                    ?? CSVRespelling(count: 1, place: places[row], text: String(decoding: text.prefix(60), as: UTF8.self), written: String(decoding: written, as: UTF8.self))
+                found =
+                    found?.merged(CSVRespelling(count: 1, place: 0, text: "", written: ""))
+                    ?? CSVRespelling(
+                        count: 1, place: places[row], text: String(decoding: text.prefix(60), as: UTF8.self),
+                        written: String(decoding: written, as: UTF8.self))
             }
             start = rows.upperBound
         }

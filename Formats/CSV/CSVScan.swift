@@ -11,8 +11,8 @@ struct CSVMarks: Sendable {
 /// The number of bytes after the end of a block's text that may be read.
 let scanSlack = 64
 
-/// Sets bit i if byte i of the 64 at `memory` is one of the three. It uses whole words because the vector comparisons of the standard library are
-/// many times slower.
+/// Sets bit i if byte i of the 64 at `memory` is one of the three. It uses whole words because the vector comparisons of the standard
+/// library are many times slower.
 @inline(__always)
 func marks64(_ memory: UnsafePointer<UInt8>, _ a: UInt8, _ b: UInt8, _ c: UInt8) -> UInt64 {
     let raw = UnsafeRawPointer(memory)
@@ -68,7 +68,7 @@ struct CSVRecordFinder {
             if inQuotes {
                 at = find(marks.quote, memory, at, end)
                 if at == end { break }
-                if at &+ 1 == end, !isLast { break }   // the next byte decides whether this quote is a closing one
+                if at &+ 1 == end, !isLast { break }  // the next byte decides whether this quote is a closing one
                 if at &+ 1 < end, memory[at &+ 1] == marks.quote { at &+= 2 } else { (at, inQuotes) = (at &+ 1, false) }
                 // A field does not start after a closing quote.
                 if !inQuotes { fieldStart = -1 }
@@ -118,9 +118,9 @@ struct CSVBadRecord: Sendable {
     var fault: CSVFault
 }
 
-/// The positions of the cells of some records of a block: `cells[row * width + column]` has the start in its low 32 bits and the end in its high
-/// ones. Bit 31 is set if the cell was quoted. Then start and end are those of the text within the quotes, in which doubled quotes have been made
-/// single.
+/// The positions of the cells of some records of a block: `cells[row * width + column]` has the start in its low 32 bits and the end in its
+/// high ones. Bit 31 is set if the cell was quoted. Then start and end are those of the text within the quotes, in which doubled quotes
+/// have been made single.
 final class CSVIndex {
     static let quotedBit: UInt64 = 1 << 31
     static let startMask: UInt64 = (1 << 31) - 1
@@ -162,12 +162,12 @@ final class CSVIndex {
         rows -= 1
     }
 
-    /// Fills the index with the records from `start` on, and returns the start of the first record after them. Doubled quotes become single in the
-    /// text itself.
+    /// Fills the index with the records from `start` on, and returns the start of the first record after them. Doubled quotes become single
+    /// in the text itself.
     func fill(_ memory: UnsafeMutablePointer<UInt8>, from start: Int, to end: Int, marks: CSVMarks) -> Int {
         let capacity = capacity, delimiter = marks.delimiter, quote = marks.quote, newline = marks.newline
-        // Local variables, because each access to a stored property of a class, or to a variable shared with a local function, is checked for
-        // exclusivity.
+        // Local variables, because each access to a stored property of a class, or to a variable shared with a local function, is checked
+        // for exclusivity.
         var returns = 0, bare = 0, stray = 0, isOpen = false, at = start
         var filling = CSVFilling(memory, self, quote: quote, start: start)
 
@@ -212,7 +212,8 @@ final class CSVIndex {
                     if escapes { filling.rowEscapes = true }
                     var next = close &+ 1
                     if next < end, memory[next] != delimiter, memory[next] != newline,
-                       !(memory[next] == 13 && newline == 10 && next &+ 1 < end && memory[next &+ 1] == 10) {
+                        !(memory[next] == 13 && newline == 10 && next &+ 1 < end && memory[next &+ 1] == 10)
+                    {
                         filling.fault = filling.fault ?? CSVBadRecord(range: 0..<0, place: next, fault: .afterQuote)
                         while next < end, memory[next] != delimiter, memory[next] != newline { next &+= 1 }
                     }
@@ -260,7 +261,9 @@ final class CSVIndex {
     }
 
     /// Replaces doubled quotes by single ones in the quoted cells of a record.
-    fileprivate static func unescape(_ memory: UnsafeMutablePointer<UInt8>, _ cells: UnsafeMutablePointer<UInt64>, _ width: Int, _ quote: UInt8) {
+    fileprivate static func unescape(
+        _ memory: UnsafeMutablePointer<UInt8>, _ cells: UnsafeMutablePointer<UInt64>, _ width: Int, _ quote: UInt8
+    ) {
         for column in 0..<width where cells[column] & CSVIndex.quotedBit != 0 {
             let start = Int(cells[column] & CSVIndex.startMask), end = Int(cells[column] &>> 32)
             var from = start, to = start
@@ -336,7 +339,8 @@ private struct CSVFilling {
         } else if let found = fault {
             refused.append(CSVBadRecord(range: recordStart..<next, place: found.place, fault: found.fault))
         } else {
-            refused.append(CSVBadRecord(range: recordStart..<next, place: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
+            refused.append(
+                CSVBadRecord(range: recordStart..<next, place: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
         }
         fault = nil
     }

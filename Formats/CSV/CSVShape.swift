@@ -1,7 +1,8 @@
 import FirnExchange
 import FirnModel
 
-/// A set of shapes: ways to store a text so that writing the value gives the same text. A column can have a type if all its cells share that shape.
+/// A set of shapes: ways to store a text so that writing the value gives the same text. A column can have a type if all its cells share
+/// that shape.
 struct CSVShape: Equatable, Sendable {
     var rawValue: UInt32
 
@@ -58,9 +59,9 @@ private func otherShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape:
     if count == 4 || count == 5 {
         // Compares four letters as one number; memory after the text may be read.
         switch (UInt32(littleEndian: bytes.baseAddress!.loadUnaligned(as: UInt32.self)), count == 5 ? memory[4] : 0) {
-        case (0x6575_7274, 0), (0x736C_6166, UInt8(ascii: "e")): return (.bool, 0)              // true, false
-        case (0x6575_7254, 0), (0x736C_6146, UInt8(ascii: "e")): return (.boolCapitalised, 0)   // True, False
-        case (0x4555_5254, 0), (0x534C_4146, UInt8(ascii: "E")): return (.boolUpper, 0)         // TRUE, FALSE
+        case (0x6575_7274, 0), (0x736C_6166, UInt8(ascii: "e")): return (.bool, 0)  // true, false
+        case (0x6575_7254, 0), (0x736C_6146, UInt8(ascii: "e")): return (.boolCapitalised, 0)  // True, False
+        case (0x4555_5254, 0), (0x534C_4146, UInt8(ascii: "E")): return (.boolUpper, 0)  // TRUE, FALSE
         default: return (.none, 0)
         }
     }
@@ -116,7 +117,8 @@ private func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape
     } else if fraction == 1 {
         shape.insert(.pointZero)
     }
-    // Decimals are written with an exponent if the first digit other than zero is the seventh or later after the point, as their standard requires.
+    // Decimals are written with an exponent if the first digit other than zero is the seventh or later after the point, as their standard
+    // requires.
     if lead != 0 || (zeros == fraction ? fraction <= 6 : zeros <= 5) { shape.insert(.decimal) }
     return (shape, fraction)
 }
@@ -148,6 +150,7 @@ private func exponentShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (sha
     guard count < NumberText.room, let value = NumberText.parseDouble(bytes) else { return (.none, 0) }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: NumberText.room) { buffer in
         let length = NumberText.writePlain(value, to: buffer.baseAddress!)
-        return UnsafeRawBufferPointer(start: buffer.baseAddress, count: length).elementsEqual(bytes) ? (.plain | .pointZero, -1) : (.none, 0)
+        return UnsafeRawBufferPointer(start: buffer.baseAddress, count: length).elementsEqual(bytes)
+            ? (.plain | .pointZero, -1) : (.none, 0)
     }
 }

@@ -31,7 +31,9 @@ final class CSVText {
         case .latin1: head = CSVText.fromLatin1(body[...])
         case .utf16LittleEndian, .utf16BigEndian:
             // A surrogate pair that is cut at the end of the peeked bytes is left out.
-            guard let (text, _) = CSVText.fromUTF16(body[..<(body.count & ~1)], big: encoding == .utf16BigEndian) else { throw CSVText.notUTF16(input, byte: 0) }
+            guard let (text, _) = CSVText.fromUTF16(body[..<(body.count & ~1)], big: encoding == .utf16BigEndian) else {
+                throw CSVText.notUTF16(input, byte: 0)
+            }
             head = text
         }
     }
@@ -45,7 +47,9 @@ final class CSVText {
                 let length = encoding == .utf8 ? 3 : 2
                 var failure: FirnError?
                 mark.withUnsafeMutableBytes {
-                    do throws(FirnError) { _ = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<length])) } catch { failure = error }
+                    do throws(FirnError) { _ = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<length])) } catch {
+                        failure = error
+                    }
                 }
                 if let failure { throw failure }
             }
@@ -59,7 +63,8 @@ final class CSVText {
             }
             let count = min(memory.count - done, pending.count - pendingAt)
             pending.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: memory[done...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[pendingAt..<(pendingAt + count)]))
+                UnsafeMutableRawBufferPointer(rebasing: memory[done...]).copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: $0[pendingAt..<(pendingAt + count)]))
             }
             done += count
             pendingAt += count
@@ -149,9 +154,14 @@ extension CSVText {
     func invalid(at offset: UInt64, newline: UInt8) throws(FirnError) -> FirnError {
         // UTF-8 text can contain zero bytes, but bytes that are not UTF-8 and begin with zero bytes are not text.
         if let kind = FormatName.foreign(head) ?? (head.prefix(1024).contains(0) ? "a binary file" : nil) {
-            return FirnError(.rejected, "this is not text, but \(kind)", at: try locate(offset, newline: newline),
-                             advice: "\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) can be read; for UTF-16 text without a byte order mark, use --encoding")
+            return FirnError(
+                .rejected, "this is not text, but \(kind)", at: try locate(offset, newline: newline),
+                advice:
+                    "\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) can be read; for UTF-16 text without a byte order mark, use --encoding"
+            )
         }
-        return FirnError(.rejected, "text is not UTF-8", at: try locate(offset, newline: newline), advice: "if it is Latin-1 (Western European), use --encoding latin-1")
+        return FirnError(
+            .rejected, "text is not UTF-8", at: try locate(offset, newline: newline),
+            advice: "if it is Latin-1 (Western European), use --encoding latin-1")
     }
 }

@@ -109,7 +109,9 @@ extension CSVSetting {
             return rows
         }
         // Rejected rows are passed on unchanged, but reading quoted cells changes the text.
-        let original = plans.contains(where: \.isForced) || marks.quote != CSVMarks.noQuote && find(marks.quote, block.memory, 0, block.count) < block.count
+        let original =
+            plans.contains(where: \.isForced)
+                || marks.quote != CSVMarks.noQuote && find(marks.quote, block.memory, 0, block.count) < block.count
             ? block.copy() : block
         let index = CSVIndex(width: width)
         let columns = plans.map(CSVColumn.init)
@@ -151,7 +153,9 @@ extension CSVSetting {
 
     private static func cellText(_ block: CSVBlock, _ range: Range<Int>, _ place: Int, _ column: Int, _ setting: CSVSetting) -> String {
         var end = place
-        while end < range.upperBound, block.memory[end] != setting.marks.delimiter, block.memory[end] != 10, block.memory[end] != 13, block.memory[end] != setting.marks.quote { end += 1 }
+        while end < range.upperBound, block.memory[end] != setting.marks.delimiter, block.memory[end] != 10, block.memory[end] != 13,
+            block.memory[end] != setting.marks.quote
+        { end += 1 }
         return String(decoding: UnsafeBufferPointer(start: block.memory + place, count: min(end - place, 60)), as: UTF8.self)
     }
 }

@@ -30,7 +30,8 @@ package final class CSVWriter: BatchWriter {
     private var dialect = CSVDialect()
     private var styles: [CSVLane.Style] = []
     private var lanes: [CSVLane] = []
-    /// Whether the line end of the last record has not been written yet; it is written before the next record, so that it can be omitted at the end.
+    /// Whether the line end of the last record has not been written yet; it is written before the next record, so that it can be omitted at
+    /// the end.
     private var owesNewline = false
     private var line: UnsafeMutablePointer<UInt8>
     private var lineCapacity: Int
@@ -52,8 +53,10 @@ package final class CSVWriter: BatchWriter {
 
     package func begin(_ schema: Schema) throws(FirnError) {
         guard schema.roots.count == 1, let type = schema.roots.first else {
-            throw FirnError(.usage, "CSV can contain only one type, and there are \(schema.roots.count): " + schema.roots.map(\.name).joined(separator: ", "),
-                            at: .init(file: output.name), advice: "choose one with FILE:Type")
+            throw FirnError(
+                .usage,
+                "CSV can contain only one type, and there are \(schema.roots.count): " + schema.roots.map(\.name).joined(separator: ", "),
+                at: .init(file: output.name), advice: "choose one with FILE:Type")
         }
         self.schema = schema
         self.type = type
@@ -75,7 +78,10 @@ package final class CSVWriter: BatchWriter {
         let marks = CSVMarks(delimiter: dialect.delimiter, quote: quote, newline: dialect.newlineByte)
         let quoted = Set(dialect.quotedColumns)
         for (i, column) in type.columns.enumerated() {
-            styles.append(CSVLane.Style(marks: marks, nullText: Array((dialect.ownNullTexts[i] ?? dialect.nullText).utf8), isAlwaysQuoted: quoted.contains(i), description: column, schema: schema))
+            styles.append(
+                CSVLane.Style(
+                    marks: marks, nullText: Array((dialect.ownNullTexts[i] ?? dialect.nullText).utf8), isAlwaysQuoted: quoted.contains(i),
+                    description: column, schema: schema))
             lanes.append(CSVLane(rows: CSVWriter.rowsAtATime))
             if column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any {
                 remarks.append("column \"\(column.name)\" (\(column.type.name)) is written as JSON in one cell")
@@ -181,7 +187,9 @@ package final class CSVWriter: BatchWriter {
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
             if dialect.encoding == .latin1 {
                 guard scalar.value < 256 else {
-                    throw FirnError(.rejected, "the character \"\(Character(scalar))\" is not in Latin-1", at: .init(file: output.name), advice: "write UTF-8 instead: --encoding utf-8")
+                    throw FirnError(
+                        .rejected, "the character \"\(Character(scalar))\" is not in Latin-1", at: .init(file: output.name),
+                        advice: "write UTF-8 instead: --encoding utf-8")
                 }
                 encoded.append(UInt8(scalar.value))
             } else {

@@ -1,7 +1,7 @@
 import FirnModel
 
-/// Formats dates as text in the notations of `Notation` (all in UTC), and parses them. Years 0000 to 9999 have four digits. Other years are written
-/// with a sign and at least five digits (the expanded form of ISO 8601), which `parse` does not accept.
+/// Formats dates as text in the notations of `Notation` (all in UTC), and parses them. Years 0000 to 9999 have four digits. Other years are
+/// written with a sign and at least five digits (the expanded form of ISO 8601), which `parse` does not accept.
 @usableFromInline
 package enum DateText {
     /// The maximum length of a date that `write` writes, in bytes.
@@ -14,13 +14,15 @@ package enum DateText {
         package var notation: Notation
     }
 
-    /// Parses text in one of the notations (`dateOnly`, `dateTimeSpace`, `dateTimeT`, `dateTimeZ`). Returns nil for anything else, such as a day that
-    /// does not exist.
+    /// Parses text in one of the notations (`dateOnly`, `dateTimeSpace`, `dateTimeT`, `dateTimeZ`). Returns nil for anything else, such as
+    /// a day that does not exist.
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading? {
         let count = bytes.count
         guard count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
         let year = number(bytes, 0, 2) &* 100 &+ number(bytes, 2, 2), month = number(bytes, 5, 2), day = number(bytes, 8, 2)
-        guard number(bytes, 0, 2) >= 0, number(bytes, 2, 2) >= 0, month >= 1, month <= 12, day >= 1, day <= 28 || day <= length(ofMonth: month, year) else { return nil }
+        guard number(bytes, 0, 2) >= 0, number(bytes, 2, 2) >= 0, month >= 1, month <= 12, day >= 1,
+            day <= 28 || day <= length(ofMonth: month, year)
+        else { return nil }
         let days = Int64(daysSinceEpoch(year, month, day))
         if count == 10 { return Reading(seconds: days &* 86_400, nanoseconds: 0, notation: .dateOnly) }
         guard count >= 19, bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":") else { return nil }
@@ -53,8 +55,8 @@ package enum DateText {
         return Reading(seconds: days &* 86_400 &+ clock, nanoseconds: nanoseconds, notation: notation)
     }
 
-    /// Writes a date in the given notation, and returns the number of bytes. If the notation is not one of dates or would lose a time of day or
-    /// digits of the second, the date is written as `…T…Z` with as many digits of the second as it needs.
+    /// Writes a date in the given notation, and returns the number of bytes. If the notation is not one of dates or would lose a time of
+    /// day or digits of the second, the date is written as `…T…Z` with as many digits of the second as it needs.
     package static func write(seconds: Int64, nanoseconds: Int64, notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int {
         var days = seconds / 86_400, clock = seconds % 86_400
         if clock < 0 {
@@ -120,7 +122,8 @@ package enum DateText {
         return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
     }
 
-    /// The number of days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that the leap day is the last one.
+    /// The number of days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that the leap day is the
+    /// last one.
     @inline(__always)
     static func daysSinceEpoch(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let y = month <= 2 ? year &- 1 : year

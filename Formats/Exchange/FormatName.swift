@@ -19,21 +19,22 @@ package enum FormatName: String, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the format: by content if that is certain (the magic of a `.firn` file), otherwise by name, otherwise by what the first bytes look
-    /// like.
+    /// Returns the format: by content if that is certain (the magic of a `.firn` file), otherwise by name, otherwise by what the first
+    /// bytes look like.
     package static func detect(path: String, firstBytes: [UInt8]) -> FormatName {
         if isFirn(firstBytes) { return .firn }
         return FormatName(extensionOf: path) ?? guess(firstBytes)
     }
 
-    /// Whether bytes from the start of a file (4,104 are enough) are those of a `.firn` file. Each of its two root slots begins with the magic, and
-    /// one slot may be damaged.
+    /// Whether bytes from the start of a file (4,104 are enough) are those of a `.firn` file. Each of its two root slots begins with the
+    /// magic, and one slot may be damaged.
     package static func isFirn(_ bytes: [UInt8]) -> Bool {
         let magic: [UInt8] = [0x89, 0x46, 0x69, 0x72, 0x6E, 0x0D, 0x0A, 0x1A]
         return bytes.starts(with: magic) || bytes.dropFirst(4096).starts(with: magic)
     }
 
-    /// The kind of a file in a format that Firn does not read, such as "a Parquet file", by its first bytes; nil if they are not recognised.
+    /// The kind of a file in a format that Firn does not read, such as "a Parquet file", by its first bytes; nil if they are not
+    /// recognised.
     package static func foreign(_ bytes: [UInt8]) -> String? {
         func begins(_ magic: String) -> Bool { bytes.starts(with: magic.utf8) }
         // A text could begin with the same letters, but not with the bytes that follow them in these formats.
@@ -43,7 +44,9 @@ package enum FormatName: String, Sendable, CaseIterable {
         if begins("BZh"), bytes.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59]) { return "a file compressed with bzip2" }
         if bytes.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]) { return "a file compressed with xz" }
         if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) { return "a ZIP archive (as Excel's .xlsx files are)" }
-        if bytes.dropFirst(16).starts(with: "T-DB".utf8) && bytes.count > 23 && bytes[20] < 0x20 && bytes[21] < 0x20 { return "a Realm database" }
+        if bytes.dropFirst(16).starts(with: "T-DB".utf8) && bytes.count > 23 && bytes[20] < 0x20 && bytes[21] < 0x20 {
+            return "a Realm database"
+        }
         return nil
     }
 
@@ -65,7 +68,13 @@ package enum FormatName: String, Sendable, CaseIterable {
         var depth = 0, inString = false, escaped = false
         for (i, byte) in zip(text.indices, text) {
             if inString {
-                if escaped { escaped = false } else if byte == UInt8(ascii: "\\") { escaped = true } else if byte == UInt8(ascii: "\"") { inString = false }
+                if escaped {
+                    escaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    escaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    inString = false
+                }
                 continue
             }
             switch byte {

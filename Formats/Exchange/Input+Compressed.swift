@@ -9,8 +9,9 @@ private func damaged(_ stream: StreamIn, _ what: String, byte: UInt64? = nil) ->
 
 /// `byte` is the end of the last frame or member.
 private func trailing(_ stream: StreamIn, _ format: String, byte: UInt64) -> FirnError {
-    FirnError(.rejected, "the compressed data is followed by bytes that are not \(format)", at: .init(file: stream.path, byte: byte),
-              advice: "delete everything from that byte on if it does not belong to the data")
+    FirnError(
+        .rejected, "the compressed data is followed by bytes that are not \(format)", at: .init(file: stream.path, byte: byte),
+        advice: "delete everything from that byte on if it does not belong to the data")
 }
 
 /// Decompresses consecutive Zstandard frames.
@@ -130,7 +131,8 @@ final class GzipSource: Source {
                 inMember = false
                 end = taken
             case Z_OK, Z_BUF_ERROR: break
-            case Z_DATA_ERROR where state.pointee.total_out == 0 && end != nil && state.pointee.total_in < 10: throw trailing(stream, "gzip", byte: end!)
+            case Z_DATA_ERROR where state.pointee.total_out == 0 && end != nil && state.pointee.total_in < 10:
+                throw trailing(stream, "gzip", byte: end!)
             default: throw damaged(stream, "damaged", byte: taken)
             }
         }

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnDisk
 
-/// Reads bytes from a file, standard input or memory, from the first to the last, and from the first again after `rewind`. Zstandard and gzip
-/// contents (recognised by their first bytes, whatever the name) are decompressed. Only one thread at a time may use an input.
+/// Reads bytes from a file, standard input or memory, from the first to the last, and from the first again after `rewind`. Zstandard and
+/// gzip contents (recognised by their first bytes, whatever the name) are decompressed. Only one thread at a time may use an input.
 package final class Input {
     package enum Compression: Sendable { case none, zstd, gzip }
 
@@ -88,7 +88,8 @@ package final class Input {
         }
     }
 
-    /// Returns the first bytes of the decompressed data, at most 64 KiB, without consuming them. Allowed only before the first `read` or after
+    /// Returns the first bytes of the decompressed data, at most 64 KiB, without consuming them. Allowed only before the first `read` or
+    /// after
     /// `rewind`.
     package func peek(_ count: Int) throws(FirnError) -> [UInt8] {
         precondition(position == 0, "peek reads the first bytes: call rewind first")
@@ -110,7 +111,9 @@ package final class Input {
         if let memory = source.memory {
             source = memory
         } else {
-            guard totalBytes != nil, path != "-" else { throw FirnError(.usage, "a pipe that was opened for one reading cannot be read again", at: .init(file: name)) }
+            guard totalBytes != nil, path != "-" else {
+                throw FirnError(.usage, "a pipe that was opened for one reading cannot be read again", at: .init(file: name))
+            }
             source = try Input.decoder(of: compression, try StreamIn(path: path))
         }
     }
@@ -133,7 +136,9 @@ package final class Input {
 /// The source of an input's bytes.
 class Source {
     /// Fills `into`; returns fewer bytes only at the end.
-    func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int { preconditionFailure("subclasses of Source override read(into:)") }
+    func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
+        preconditionFailure("subclasses of Source override read(into:)")
+    }
     /// The number of bytes of the stored form that are consumed.
     var taken: UInt64 { 0 }
     /// A new source at the first byte, if the source is in memory; nil otherwise.

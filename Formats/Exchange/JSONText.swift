@@ -67,7 +67,9 @@ package enum JSONText {
         out.append(UInt8(ascii: "\""))
     }
 
-    private static func append(_ column: Column, _ row: Int, _ type: ColumnType, _ notation: Notation, _ schema: Schema, _ out: inout [UInt8]) {
+    private static func append(
+        _ column: Column, _ row: Int, _ type: ColumnType, _ notation: Notation, _ schema: Schema, _ out: inout [UInt8]
+    ) {
         guard column.isPresent(row) else { return append("null", &out) }
         if type.isCollection {
             let range = column.offsets[row]..<column.offsets[row + 1], isMap = type.collection == .map
@@ -139,7 +141,8 @@ package enum CellText {
         }
     }
 
-    /// Returns the bytes for base64 text in exactly the form that `appendBase64` writes; nil for any other text, for example without padding.
+    /// Returns the bytes for base64 text in exactly the form that `appendBase64` writes; nil for any other text, for example without
+    /// padding.
     package static func bytes(base64 text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         var out: [UInt8] = []

@@ -6,8 +6,8 @@ extension NumberText {
         var digits: [UInt8]
         var power: Int
 
-        /// Parses an optional sign, digits with at most one point among them, and an optional exponent. Returns nil for other texts, for zeros and
-        /// for more than 800 digits.
+        /// Parses an optional sign, digits with at most one point among them, and an optional exponent. Returns nil for other texts, for
+        /// zeros and for more than 800 digits.
         init?(_ text: UnsafeRawBufferPointer) {
             guard text.count <= 1024 else { return nil }
             var at = 0, power = 0, digits: [UInt8] = [], hasPoint = false
@@ -26,7 +26,9 @@ extension NumberText {
                 at += 1
             }
             if at < text.count {
-                guard text[at] | 32 == UInt8(ascii: "e"), let exponent = parseInt64(UnsafeRawBufferPointer(rebasing: text[(at + 1)...])), abs(exponent) < 10_000 else { return nil }
+                guard text[at] | 32 == UInt8(ascii: "e"), let exponent = parseInt64(UnsafeRawBufferPointer(rebasing: text[(at + 1)...])),
+                    abs(exponent) < 10_000
+                else { return nil }
                 power += Int(exponent)
             }
             while digits.last == 0 {
@@ -39,11 +41,12 @@ extension NumberText {
         }
     }
 
-    /// Returns the whole number that a text such as `1.0`, `1e3` or `9223372036854775807.0` denotes; nil for other numbers and for a negative zero,
-    /// which would be written as 0.
+    /// Returns the whole number that a text such as `1.0`, `1e3` or `9223372036854775807.0` denotes; nil for other numbers and for a
+    /// negative zero, which would be written as 0.
     package static func wholeNumber(_ text: UnsafeRawBufferPointer) -> Int64? {
         guard let parts = Parts(text) else {
-            guard text.first != UInt8(ascii: "-"), let value = parseDouble(text), value == 0, !text.contains(where: { $0 > 48 && $0 <= 57 }) else { return nil }
+            guard text.first != UInt8(ascii: "-"), let value = parseDouble(text), value == 0, !text.contains(where: { $0 > 48 && $0 <= 57 })
+            else { return nil }
             return 0
         }
         guard parts.power >= 0, parts.digits.count + parts.power <= 19 else { return nil }
@@ -54,9 +57,12 @@ extension NumberText {
         return Int64(exactly: value)
     }
 
-    /// Whether the text denotes exactly the value of the double: `0.5`, and `0.1000000000000000055511151231257827021181583404541015625` for 0.1.
+    /// Whether the text denotes exactly the value of the double: `0.5`, and `0.1000000000000000055511151231257827021181583404541015625` for
+    /// 0.1.
     package static func isExactly(_ text: UnsafeRawBufferPointer, _ value: Double) -> Bool {
-        guard value.isFinite, value != 0, let parts = Parts(text), parts.isNegative == (value < 0), abs(parts.power) <= 1100 else { return false }
+        guard value.isFinite, value != 0, let parts = Parts(text), parts.isNegative == (value < 0), abs(parts.power) <= 1100 else {
+            return false
+        }
         // value = mantissa × 2^exponent with an odd mantissa; text = digits × 2^power × 5^power.
         var mantissa = value.magnitude.significandBitPattern, exponent = Int(value.exponent) - 52
         if value.isNormal { mantissa |= 1 << 52 } else { exponent = -1074 }
@@ -95,7 +101,9 @@ extension NumberText {
             let bits = limbs[first].trailingZeroBitCount
             limbs.removeFirst(first)
             if bits > 0 {
-                for i in limbs.indices { limbs[i] = limbs[i] >> UInt32(bits) | (i + 1 < limbs.count ? limbs[i + 1] << UInt32(32 - bits) : 0) }
+                for i in limbs.indices {
+                    limbs[i] = limbs[i] >> UInt32(bits) | (i + 1 < limbs.count ? limbs[i + 1] << UInt32(32 - bits) : 0)
+                }
             }
             trim()
             return first * 32 + bits

@@ -68,8 +68,8 @@ package enum NumberText {
 
     // MARK: Doubles
 
-    /// Writes the shortest text that reads back with the same bits: whole numbers without a point, an exponent (`1e21`, `1e-7`) from 1e21 on and
-    /// below 1e-6, and `NaN`, `inf` and `-inf` for values that are not finite.
+    /// Writes the shortest text that reads back with the same bits: whole numbers without a point, an exponent (`1e21`, `1e-7`) from 1e21
+    /// on and below 1e-6, and `NaN`, `inf` and `-inf` for values that are not finite.
     package static func writePlain(_ value: Double, to out: UnsafeMutablePointer<UInt8>) -> Int {
         guard value.isFinite else { return writeNonFinite(value, to: out) }
         var at = 0
@@ -150,7 +150,7 @@ package enum NumberText {
                         digits[count] = byte
                         count += 1
                     } else if point >= 0 {
-                        exponent -= 1   // a zero between the point and the first digit
+                        exponent -= 1  // a zero between the point and the first digit
                     }
                 }
                 // The value is 0.d1d2d3… × 10^power.
@@ -189,8 +189,8 @@ package enum NumberText {
         return at
     }
 
-    /// Parses an optional sign, digits with at most one point among or around them, and an optional exponent; also `NaN`, `inf`, `-inf`. Returns the
-    /// nearest double; nil if the text is something else or exceeds the largest double.
+    /// Parses an optional sign, digits with at most one point among or around them, and an optional exponent; also `NaN`, `inf`, `-inf`.
+    /// Returns the nearest double; nil if the text is something else or exceeds the largest double.
     package static func parseDouble(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let count = bytes.count
         var at = 0
@@ -242,7 +242,11 @@ package enum NumberText {
     }
 }
 
-let powersOfTen: [Double] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22]
-let wholePowersOfTen: [UInt64] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000,
-                                  1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000, 10_000_000_000_000_000,
-                                  100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000]
+let powersOfTen: [Double] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+]
+let wholePowersOfTen: [UInt64] = [
+    1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000,
+    1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000, 10_000_000_000_000_000,
+    100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
+]

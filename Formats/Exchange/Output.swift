@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnDisk
 
-/// The target of a writer: a file, standard output (`-`), or memory. A file is written under another name next to its target, and `finish` replaces
-/// the target. If an output is cancelled or released before `finish`, its target is unchanged.
+/// The target of a writer: a file, standard output (`-`), or memory. A file is written under another name next to its target, and `finish`
+/// replaces the target. If an output is cancelled or released before `finish`, its target is unchanged.
 package final class Output {
     package let path: String
     package let name: String

@@ -10,7 +10,8 @@ struct Run<T: BitwiseCopyable> {
     private var capacity: Int
     private let first: Int
 
-    /// `first` is the capacity that the first value allocates. Before it nothing is allocated, because most columns of a wide type stay empty.
+    /// `first` is the capacity that the first value allocates. Before it nothing is allocated, because most columns of a wide type stay
+    /// empty.
     init(first: Int = 16) {
         base = UnsafeMutablePointer(bitPattern: 64)!
         capacity = 0
@@ -57,8 +58,8 @@ struct Run<T: BitwiseCopyable> {
 
 /// Collects the values of one column from tapes, by its plan. It is in manually allocated memory, as it is accessed once for each value.
 ///
-/// Only rows with a value are stored; rows without one are counted as gaps between them. The fields of an object may count fewer rows than the
-/// object: the missing rows are a gap too. So the cost of a row is proportional to its values and not to the number of columns.
+/// Only rows with a value are stored; rows without one are counted as gaps between them. The fields of an object may count fewer rows than
+/// the object: the missing rows are a gap too. So the cost of a row is proportional to its values and not to the number of columns.
 struct ColumnBuilder {
     typealias Node = UnsafeMutablePointer<ColumnBuilder>
 
@@ -86,8 +87,8 @@ struct ColumnBuilder {
     var batch = 0
     /// The fields of an embedded object, or the parts of a collection: [elements] or [keys, values].
     var children: [Node] = []
-    /// For each field of an embedded object, the last key number with which it was found, and the position of its value in the tape (-1 if it has
-    /// none).
+    /// For each field of an embedded object, the last key number with which it was found, and the position of its value in the tape (-1 if
+    /// it has none).
     var keys: [UInt32] = []
     var slots: [Int] = []
     var lookup: [UInt32: Int] = [:]
@@ -315,7 +316,9 @@ extension ColumnBuilder {
                 }
             }
         }
-        func texts() -> Text { Text(offsets: ends(), bytes: Array(UnsafeBufferPointer(start: bytes.base + origin, count: start(first + held) - origin))) }
+        func texts() -> Text {
+            Text(offsets: ends(), bytes: Array(UnsafeBufferPointer(start: bytes.base + origin, count: start(first + held) - origin)))
+        }
         if collection != .none {
             column.offsets = ends()
             return

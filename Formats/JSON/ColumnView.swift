@@ -98,7 +98,8 @@ final class ColumnView {
         case ScalarKind.date.rawValue: out.append(date: words[row], extra[row], notation)
         case ScalarKind.uuid.rawValue: out.append(uuid: Column.uuid(words[row], extra[row]), upper: notation == .uuidUpper)
         case ScalarKind.objectID.rawValue: out.append(objectID: Column.objectID(words[row], extra[row]))
-        case ScalarKind.decimal.rawValue: out.append(Decimal(high: UInt64(bitPattern: words[row]), low: UInt64(bitPattern: extra[row])), &loss)
+        case ScalarKind.decimal.rawValue:
+            out.append(Decimal(high: UInt64(bitPattern: words[row]), low: UInt64(bitPattern: extra[row])), &loss)
         case ScalarKind.float.rawValue: out.append(Float(reals[row]), &loss)
         case ScalarKind.data.rawValue:
             loss.hasData = true
@@ -151,7 +152,9 @@ struct JSONLoss {
 extension JSONBytes {
     mutating func append(_ value: Decimal, _ loss: inout JSONLoss) {
         let text = value.description
-        guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") }), first >= 48, first <= 57 else { return loss.writeNonFinite(&self) }
+        guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") }), first >= 48, first <= 57 else {
+            return loss.writeNonFinite(&self)
+        }
         // The exponent is written like that of doubles: 1e400, not 1E+400.
         for byte in text.utf8 where byte != UInt8(ascii: "+") { append(byte == UInt8(ascii: "E") ? UInt8(ascii: "e") : byte) }
     }

@@ -36,11 +36,15 @@ struct Envelope {
 
     /// Returns nil for text that is not a JSON envelope, for example one of another format.
     init?(_ text: String) {
-        guard let parsed = try? JSONDocument(text), case .string(let name)? = parsed["json"], let form = Form(rawValue: name) else { return nil }
+        guard let parsed = try? JSONDocument(text), case .string(let name)? = parsed["json"], let form = Form(rawValue: name) else {
+            return nil
+        }
         self.form = form
         if case .bool(true)? = parsed["pretty"] { isPretty = true }
         if form == .member {
-            guard case .string(let member)? = parsed["member"], let document = parsed["document"], case .object = document else { return nil }
+            guard case .string(let member)? = parsed["member"], let document = parsed["document"], case .object = document else {
+                return nil
+            }
             self.member = member
             self.document = document
         }

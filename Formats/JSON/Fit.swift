@@ -53,7 +53,9 @@ final class Fit {
         self.isBare = isBare
         self.keepsSpelling = keepsSpelling
         rowsName = given.type.name
-        root = isBare ? Node(given.fields[0].plan, isOptional: given.fields[0].isOptional, path: given.fields[0].column)
+        root =
+            isBare
+            ? Node(given.fields[0].plan, isOptional: given.fields[0].isOptional, path: given.fields[0].column)
             : Node(Plan(ColumnType(.embedded, target: rowsName), fields: given.fields), isOptional: false, path: "")
     }
 
@@ -102,7 +104,9 @@ final class Fit {
             if let place = place(items[item].key, node) {
                 node.items[place] = item
             } else if node !== root {
-                return Misfit(item: item, message: "the schema's type \"\(node.plan.type.target ?? "")\" has no \"\(values.parser.keyText(items[item].key))\"")
+                return Misfit(
+                    item: item,
+                    message: "the schema's type \"\(node.plan.type.target ?? "")\" has no \"\(values.parser.keyText(items[item].key))\"")
             }
             item += items[item].step
         }
@@ -144,13 +148,17 @@ final class Fit {
         case .data: fits = TapeScalar.data(item) != nil
         case .date:
             guard let date = TapeScalar.date(item) else { return misfit(items, index, node) }
-            return date.notation == node.plan.notation ? nil : respelled(items, index, node) { out in
-                out.append(date: date.seconds, date.nanoseconds, node.plan.notation)
-            }
+            return date.notation == node.plan.notation
+                ? nil
+                : respelled(items, index, node) { out in
+                    out.append(date: date.seconds, date.nanoseconds, node.plan.notation)
+                }
         case .uuid:
             guard let uuid = TapeScalar.uuid(item) else { return misfit(items, index, node) }
             let isUpper = node.plan.notation == .uuidUpper
-            if let letters = IdentifierText.parseUUID(item.bytes)?.letters, letters == .none || (letters == .upper) == isUpper { return nil }
+            if let letters = IdentifierText.parseUUID(item.bytes)?.letters, letters == .none || (letters == .upper) == isUpper {
+                return nil
+            }
             return respelled(items, index, node) { out in out.append(uuid: uuid, upper: isUpper) }
         case .objectID:
             guard let id = TapeScalar.objectID(item) else { return misfit(items, index, node) }
@@ -159,9 +167,16 @@ final class Fit {
         case .link:
             guard let row = TapeScalar.int(item) else { return misfit(items, index, node) }
             let target = node.plan.type.target ?? ""
-            if target != rowsName { return Misfit(item: index, message: "a link to a row of \"\(target)\", and the input contains none (column \"\(node.path)\")") }
+            if target != rowsName {
+                return Misfit(
+                    item: index, message: "a link to a row of \"\(target)\", and the input contains none (column \"\(node.path)\")")
+            }
             if row >= 0, row < rowLimit { return nil }
-            return Misfit(item: index, message: "a link to row \(row), and the rows are counted from 0\(rowLimit == .max ? "" : " to \(rowLimit - 1)") (column \"\(node.path)\")")
+            return Misfit(
+                item: index,
+                message:
+                    "a link to row \(row), and the rows are counted from 0\(rowLimit == .max ? "" : " to \(rowLimit - 1)") (column \"\(node.path)\")"
+            )
         case .any: return values.value(items, index) == nil ? Misfit(item: index, message: unfitAny(items, index)) : nil
         case .embedded: preconditionFailure("objects are checked by check(object:)")
         }
@@ -173,7 +188,9 @@ final class Fit {
     }
 
     /// Counts a text that would be written differently; with `keepsSpelling` it does not fit.
-    private func respelled(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node, _ write: (inout JSONBytes) -> Void) -> Misfit? {
+    private func respelled(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node, _ write: (inout JSONBytes) -> Void)
+        -> Misfit?
+    {
         var out = JSONBytes()
         write(&out)
         if UnsafeRawBufferPointer(rebasing: out.bytes[1..<(out.count - 1)]).elementsEqual(items[index].bytes) { return nil }
@@ -194,12 +211,15 @@ final class Fit {
     }
 
     private func misfit(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node) -> Misfit {
-        let found = Fit.found(items[index]), kind = node.plan.type.kind, isNumber = items[index].tag == Tag.double || items[index].tag == Tag.int
-            || items[index].tag == Tag.numberText
+        let found = Fit.found(items[index]), kind = node.plan.type.kind,
+            isNumber =
+                items[index].tag == Tag.double || items[index].tag == Tag.int
+                || items[index].tag == Tag.numberText
         if !node.plan.type.isCollection, isNumber, kind == .float || kind == .double || kind == .decimal {
             return Misfit(item: index, message: "the number \(found) does not fit into a \(kind.name) unchanged (column \"\(node.path)\")")
         }
-        return Misfit(item: index, message: "expected \(words(node)), found \(found)" + (node.path.isEmpty ? "" : " (column \"\(node.path)\")"))
+        return Misfit(
+            item: index, message: "expected \(words(node)), found \(found)" + (node.path.isEmpty ? "" : " (column \"\(node.path)\")"))
     }
 
     private func words(_ node: Node) -> String {

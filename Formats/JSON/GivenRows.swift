@@ -15,7 +15,8 @@ struct GivenRows: Sendable {
         fields = try GivenRows.fields(type, schema, inside: [])
     }
 
-    /// Whether rows that are not objects can be of this type, because its only column is called `value`. Rows that are objects can be of it too.
+    /// Whether rows that are not objects can be of this type, because its only column is called `value`. Rows that are objects can be of it
+    /// too.
     var mayBeBare: Bool { fields.count == 1 && fields[0].column == "value" }
 
     private static func fields(_ type: TypeSchema, _ schema: Schema, inside: [String]) throws(FirnError) -> [Plan.Field] {
@@ -38,7 +39,9 @@ struct GivenRows: Sendable {
             var whole = column.type
             whole.isOptional = false
             let plan = column.type.isCollection ? Plan(whole, notation: column.notation, element: leaf) : leaf
-            fields.append(.init(name: Array(column.name.utf8), column: column.name, plan: plan, isOptional: column.type.isOptional, writesNull: false))
+            fields.append(
+                .init(name: Array(column.name.utf8), column: column.name, plan: plan, isOptional: column.type.isOptional, writesNull: false)
+            )
         }
         return fields
     }

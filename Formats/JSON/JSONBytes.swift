@@ -33,8 +33,8 @@ struct JSONBytes: ~Copyable {
         text.withUTF8 { append(quoted: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Appends text in quotes. Only characters that JSON requires to be escaped are escaped: quotes, backslashes and control characters. Malformed
-    /// UTF-8 becomes U+FFFD.
+    /// Appends text in quotes. Only characters that JSON requires to be escaped are escaped: quotes, backslashes and control characters.
+    /// Malformed UTF-8 becomes U+FFFD.
     mutating func append(quoted text: UnsafeRawBufferPointer) {
         run.append(UInt8(ascii: "\""))
         if let base = text.baseAddress, text.count > 0 { append(escaped: base.assumingMemoryBound(to: UInt8.self), text.count) }

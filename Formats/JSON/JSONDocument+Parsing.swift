@@ -9,7 +9,8 @@ extension JSONDocument {
     package init(bytes: [UInt8], file: String = "JSON") throws(FirnError) {
         func refusal(_ offset: Int, _ message: String) -> FirnError {
             let before = bytes[..<min(offset, bytes.count)], line = before.lastIndex(of: 10).map { $0 + 1 } ?? 0
-            return FirnError(.rejected, message, at: .init(file: file, line: before.count { $0 == 10 } + 1, column: before.count - line + 1))
+            return FirnError(
+                .rejected, message, at: .init(file: file, line: before.count { $0 == 10 } + 1, column: before.count - line + 1))
         }
         guard bytes.count < 1 << 30 else {
             throw FirnError(.unsupported, "a document of more than 1 GB cannot be read as a whole", at: .init(file: file))
@@ -18,19 +19,24 @@ extension JSONDocument {
         if let fault = tokens.fault { throw refusal(fault.offset, fault.message) }
         let text = tokens.bytesForTree(bytes)
 
-        guard let tokener = LibraryFaults.refuses(.parser) ? nil : json_tokener_new_ex(512) else { throw FirnError(.inputOutput, "no memory for a JSON parser", at: .init(file: file)) }
+        guard let tokener = LibraryFaults.refuses(.parser) ? nil : json_tokener_new_ex(512) else {
+            throw FirnError(.inputOutput, "no memory for a JSON parser", at: .init(file: file))
+        }
         defer { json_tokener_free(tokener) }
         json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8)
         // The zero byte after the text marks its end.
-        let tree = (text + [0]).withUnsafeBytes { json_tokener_parse_ex(tokener, $0.baseAddress!.assumingMemoryBound(to: CChar.self), Int32($0.count)) }
+        let tree = (text + [0]).withUnsafeBytes {
+            json_tokener_parse_ex(tokener, $0.baseAddress!.assumingMemoryBound(to: CChar.self), Int32($0.count))
+        }
         defer { json_object_put(tree) }
         let error = json_tokener_get_error(tokener)
         guard error == json_tokener_success else {
-            let what = switch error {
-            case json_tokener_error_depth: "nested more than 512 levels deep"
-            case json_tokener_continue, json_tokener_error_parse_eof: "it ends too early"
-            default: String(cString: json_tokener_error_desc(error))
-            }
+            let what =
+                switch error {
+                case json_tokener_error_depth: "nested more than 512 levels deep"
+                case json_tokener_continue, json_tokener_error_parse_eof: "it ends too early"
+                default: String(cString: json_tokener_error_desc(error))
+                }
             throw refusal(tokens.offset(inSource: json_tokener_get_parse_end(tokener)), what)
         }
         var memberCount = 0
@@ -53,8 +59,8 @@ extension JSONDocument {
         return documents
     }
 
-    /// Returns the position after the bracket that closes the first one opened from `start` on. Returns the end of the text if it is not closed, or
-    /// if something else comes first.
+    /// Returns the position after the bracket that closes the first one opened from `start` on. Returns the end of the text if it is not
+    /// closed, or if something else comes first.
     private static func end(of bytes: [UInt8], from start: Int) -> Int {
         var depth = 0, inString = false, at = start
         while at < bytes.count {
@@ -82,12 +88,17 @@ extension JSONDocument {
             let bytes = UnsafeRawBufferPointer(start: json_object_get_string(tree), count: Int(json_object_get_string_len(tree)))
             self = .string(String(decoding: bytes, as: UTF8.self))
         case json_type_array:
-            self = .array((0..<json_object_array_length(tree)).map { JSONDocument(tree: json_object_array_get_idx(tree, $0), &memberCount) })
+            self = .array(
+                (0..<json_object_array_length(tree)).map { JSONDocument(tree: json_object_array_get_idx(tree, $0), &memberCount) })
         case json_type_object:
             var members: [(String, JSONDocument)] = []
             var member = json_object_iter_begin(tree), end = json_object_iter_end(tree)
             while json_object_iter_equal(&member, &end) == 0 {
-                members.append((String(cString: json_object_iter_peek_name(&member)), JSONDocument(tree: json_object_iter_peek_value(&member), &memberCount)))
+                members.append(
+                    (
+                        String(cString: json_object_iter_peek_name(&member)),
+                        JSONDocument(tree: json_object_iter_peek_value(&member), &memberCount)
+                    ))
                 json_object_iter_next(&member)
             }
             memberCount += members.count

@@ -23,7 +23,9 @@ extension JSONDocument {
         guard let tree = makeTree() else { return "null" }
         defer { json_object_put(tree) }
         var length = 0
-        guard let text = json_object_to_json_string_length(tree, flags | JSON_C_TO_STRING_NOSLASHESCAPE, &length) else { preconditionFailure("no memory") }
+        guard let text = json_object_to_json_string_length(tree, flags | JSON_C_TO_STRING_NOSLASHESCAPE, &length) else {
+            preconditionFailure("no memory")
+        }
         return String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
     }
 
@@ -37,7 +39,9 @@ extension JSONDocument {
         case .string(let text):
             var text = text
             return text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { json_object_new_string_len($0.baseAddress ?? UnsafePointer(bitPattern: 1)!, Int32($0.count)) }
+                bytes.withMemoryRebound(to: CChar.self) {
+                    json_object_new_string_len($0.baseAddress ?? UnsafePointer(bitPattern: 1)!, Int32($0.count))
+                }
             }
         case .array(let elements):
             let array = json_object_new_array_ext(Int32(clamping: elements.count))

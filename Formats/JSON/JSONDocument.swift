@@ -1,5 +1,5 @@
-/// A small JSON document as a tree: settings, schemas, the JSON around the rows of a document. Members keep their order, numbers their text. json-c
-/// parses and prints it; bulk data is read by `JSONReader`.
+/// A small JSON document as a tree: settings, schemas, the JSON around the rows of a document. Members keep their order, numbers their
+/// text. json-c parses and prints it; bulk data is read by `JSONReader`.
 ///
 /// Parsing is strict: RFC 8259, UTF-8, at most 512 levels. json-c alone is more lenient and would change some texts silently. Here
 /// - integers beyond 64 bits and `-0` are kept, although json-c has no integer for them;
@@ -43,7 +43,8 @@ package indirect enum JSONDocument: Sendable, Equatable {
         case .null, .bool, .number, .string: return true
         case .array(let elements): return elements.allSatisfy(\.isPrintable)
         case .object(let members):
-            return Set(members.map { Array($0.0.utf8) }).count == members.count && members.allSatisfy { !$0.0.utf8.contains(0) && $0.1.isPrintable }
+            return Set(members.map { Array($0.0.utf8) }).count == members.count
+                && members.allSatisfy { !$0.0.utf8.contains(0) && $0.1.isPrintable }
         }
     }
 }

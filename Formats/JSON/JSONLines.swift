@@ -111,7 +111,14 @@ final class JSONLines: JSONRows {
         var idle = lanes, lines = 0, isAtEnd = false
         while true {
             while !isAtEnd, let lane = idle.popLast() {
-                if try blocks.fill(lane.parser, { lane.count = $0; lane.block = $1 }) { queue.submit(.init(lane: lane)) } else {
+                if try blocks.fill(
+                    lane.parser,
+                    {
+                        lane.count = $0; lane.block = $1
+                    })
+                {
+                    queue.submit(.init(lane: lane))
+                } else {
                     isAtEnd = true
                     idle.append(lane)
                 }
@@ -174,7 +181,7 @@ final class JSONLines: JSONRows {
 
     private static func build(_ lane: Lane) throws(FirnError) -> BlockResult {
         let rows = lane.rows!
-        if lane.parser.keyCount > 1 << 18 {   // if keys are data, do not collect them without limit
+        if lane.parser.keyCount > 1 << 18 {  // if keys are data, do not collect them without limit
             lane.parser.forgetKeys()
             rows.forgetKeys()
             lane.screen?.fit?.forgetKeys()
@@ -236,7 +243,14 @@ final class JSONLines: JSONRows {
 
     private func nextBlock() throws(FirnError) -> BlockResult? {
         while let lane = idle.popLast() {
-            if try blocks.fill(lane.parser, { lane.count = $0; lane.block = $1 }) { queue.submit(.init(lane: lane)) } else {
+            if try blocks.fill(
+                lane.parser,
+                {
+                    lane.count = $0; lane.block = $1
+                })
+            {
+                queue.submit(.init(lane: lane))
+            } else {
                 idle.append(lane)
                 break
             }

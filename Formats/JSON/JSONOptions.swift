@@ -13,7 +13,8 @@ package struct JSONOptions: Sendable {
 
     /// The name of the type of the rows.
     package var typeName = "Row"
-    /// The type of the rows, if it is known. Its columns accept only values that fit them; other columns are inferred. Its name takes precedence over
+    /// The type of the rows, if it is known. Its columns accept only values that fit them; other columns are inferred. Its name takes
+    /// precedence over
     /// `typeName`.
     package var given: GivenSchema?
     /// Receives rows that cannot be read, with the text of the input, and reading continues. Nil makes the first such row an error.

@@ -2,8 +2,8 @@ import CSimdJSON
 import FirnBytes
 import FirnExchange
 
-/// One simdjson parser with its buffer: text is written to the memory from `reserve`, and parsing returns a tape. Only one thread at a time may use
-/// it.
+/// One simdjson parser with its buffer: text is written to the memory from `reserve`, and parsing returns a tape. Only one thread at a time
+/// may use it.
 final class JSONParser: @unchecked Sendable {
     /// Nil if there was no memory for the parser. Then `reserve` throws, and nothing is parsed.
     private let handle: OpaquePointer!
@@ -33,7 +33,9 @@ final class JSONParser: @unchecked Sendable {
         if capacity > self.capacity {
             // While the buffer grows, the old one exists too.
             let more = (capacity - self.capacity) * JSONParser.textFactor
-            guard charge.take(more) else { throw FirnError.beyondMemory("JSON text of \(MemoryBudget.words(capacity))", more, charge.budget, at: .init(file: name)) }
+            guard charge.take(more) else {
+                throw FirnError.beyondMemory("JSON text of \(MemoryBudget.words(capacity))", more, charge.budget, at: .init(file: name))
+            }
             self.capacity = capacity
         }
         guard let handle, let base = firn_json_buffer(handle, capacity, keep) else {
@@ -55,8 +57,9 @@ final class JSONParser: @unchecked Sendable {
         (0..<firn_json_refused_count(handle)).map { index in
             var length = 0, line = 0, column = 0, message: UnsafePointer<CChar>?
             let text = firn_json_refused(handle, index, &length, &line, &column, &message)
-            return RefusedLine(line: line, column: column, message: message.map { String(cString: $0) } ?? "not JSON",
-                               text: Array(UnsafeRawBufferPointer(start: text, count: length)))
+            return RefusedLine(
+                line: line, column: column, message: message.map { String(cString: $0) } ?? "not JSON",
+                text: Array(UnsafeRawBufferPointer(start: text, count: length)))
         }
     }
 
@@ -88,7 +91,9 @@ final class JSONParser: @unchecked Sendable {
         var result = result
         let wanted = result.item_count * JSONParser.itemSize
         if wanted > itemBytes {
-            if charge.take(wanted - itemBytes) { itemBytes = wanted } else if wanted > 1 << 16 {
+            if charge.take(wanted - itemBytes) {
+                itemBytes = wanted
+            } else if wanted > 1 << 16 {
                 result.error = Int32(FIRN_JSON_NO_MEMORY)
                 result.error_offset = 0
             }
@@ -146,7 +151,12 @@ struct Tape {
         itemCount = result.item_count
         rowCount = result.row_count
         lineCount = result.line_count
-        fault = Int(result.error) == 0 ? nil : Int(result.error) == FIRN_JSON_NO_MEMORY ? (JSONReader.beyondMemory, result.error_offset) : (result.message.map { String(cString: $0) } ?? "not JSON", result.error_offset)
+        fault =
+            Int(result.error) == 0
+            ? nil
+            : Int(result.error) == FIRN_JSON_NO_MEMORY
+                ? (JSONReader.beyondMemory, result.error_offset)
+                : (result.message.map { String(cString: $0) } ?? "not JSON", result.error_offset)
         deepOffset = Int(truncatingIfNeeded: result.deep_offset)
         self.parser = parser
     }

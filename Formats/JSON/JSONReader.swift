@@ -2,7 +2,8 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Reads JSON as rows of one type. The whole input is read once for its types and again for its values: types are never guessed from the first rows.
+/// Reads JSON as rows of one type. The whole input is read once for its types and again for its values: types are never guessed from the
+/// first rows.
 ///
 /// In NDJSON, each line is a row; a stream of any length is read in bounded memory. Documents are parsed whole (at most 4 GB):
 ///
@@ -15,15 +16,15 @@ import FirnModel
 /// | other object | one |
 /// | one value | one, in a column `value` |
 ///
-/// The `envelope` of the type records which case it was, so that `JSONWriter` writes the same document. Kept are: every value, null as opposed to
-/// missing if a column has only one of them, empty as opposed to missing collections, the order of rows and array elements. Not kept are: the order
-/// of keys (columns are in the order of first appearance), the notation of a number (1e2, 100) unless a whole column agrees, and all but the last
-/// value of repeated keys.
+/// The `envelope` of the type records which case it was, so that `JSONWriter` writes the same document. Kept are: every value, null as
+/// opposed to missing if a column has only one of them, empty as opposed to missing collections, the order of rows and array elements. Not
+/// kept are: the order of keys (columns are in the order of first appearance), the notation of a number (1e2, 100) unless a whole column
+/// agrees, and all but the last value of repeated keys.
 /// Errors have the line and the byte within it, both from 1.
 ///
-/// With a schema (`JSONOptions.given`), each row is checked against it in the first reading. With `rejects`, the following are rejected, and nothing
-/// is inferred from them: rows that do not fit, rows that are not objects if others are, and lines that are not JSON. A document that is not JSON is
-/// still an error.
+/// With a schema (`JSONOptions.given`), each row is checked against it in the first reading. With `rejects`, the following are rejected,
+/// and nothing is inferred from them: rows that do not fit, rows that are not objects if others are, and lines that are not JSON. A
+/// document that is not JSON is still an error.
 package final class JSONReader: BatchReader {
     package private(set) var schema: Schema
     package private(set) var remarks: [String]
@@ -44,8 +45,10 @@ package final class JSONReader: BatchReader {
         typeName = options.given?.rows ?? options.typeName
         let given = try options.given.map { (schema) throws(FirnError) in try GivenRows(schema) }
         if let given, given.hasLinksToRows, options.rejects != nil {
-            throw FirnError(.usage, "rows of \"\(typeName)\" link to each other by row number, and rejected rows change the numbers", at: .init(file: input.name),
-                            advice: "leave out --rejects, or the columns with links from the schema")
+            throw FirnError(
+                .usage, "rows of \"\(typeName)\" link to each other by row number, and rejected rows change the numbers",
+                at: .init(file: input.name),
+                advice: "leave out --rejects, or the columns with links from the schema")
         }
         let source: any JSONRows
         switch options.layout {
@@ -84,7 +87,9 @@ package final class JSONReader: BatchReader {
                     out = batch
                 } else {
                     if out == nil { out = Batch(columns: batch.columns.map(\.emptyCopy)) }
-                    for index in batch.columns.indices { out!.columns[index].append(contentsOf: batch.columns[index], range: used..<(used + count)) }
+                    for index in batch.columns.indices {
+                        out!.columns[index].append(contentsOf: batch.columns[index], range: used..<(used + count))
+                    }
                     out!.count += count
                 }
                 current = used + count == batch.count ? nil : (batch, used + count)
@@ -124,7 +129,9 @@ struct RowPlan {
     var losses: [String]
 
     /// - Parameter given: The requested type, and whether its rows are bare.
-    init(_ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil, keys: @escaping (UInt32) -> [UInt8]) throws(FirnError) {
+    init(_ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil, keys: @escaping (UInt32) -> [UInt8])
+        throws(FirnError)
+    {
         var types = JSONTypes(typeName: options.typeName, given: given?.rows, keys: keys)
         if let (rows, isBare) = given {
             self.isBare = isBare
@@ -134,7 +141,9 @@ struct RowPlan {
                 embedded = []
             } else {
                 guard root.pointee.mapValue == nil else {
-                    throw FirnError(.unsupported, "the rows have more than \(ShapeTree.mostColumns) different members, too many to be columns", advice: "leave out the schema")
+                    throw FirnError(
+                        .unsupported, "the rows have more than \(ShapeTree.mostColumns) different members, too many to be columns",
+                        advice: "leave out the schema")
                 }
                 fields = types.fields(root, path: rows.type.name, depth: 0, given: rows.fields)
             }
@@ -148,7 +157,11 @@ struct RowPlan {
         let others = shape.nulls + shape.bools + shape.ints + shape.doubles + shape.numberTexts + shape.strings + shape.arrays
         isBare = others > 0 || shape.mapValue != nil || shape.objects == 0
         if isBare {
-            fields = [Plan.Field(name: Array("value".utf8), column: "value", plan: types.plan(root, path: options.typeName, depth: 0), isOptional: shape.nulls > 0, writesNull: true)]
+            fields = [
+                Plan.Field(
+                    name: Array("value".utf8), column: "value", plan: types.plan(root, path: options.typeName, depth: 0),
+                    isOptional: shape.nulls > 0, writesNull: true)
+            ]
         } else {
             fields = types.fields(root, path: options.typeName, depth: 0)
         }

@@ -1,4 +1,5 @@
-/// Checks the tokens of a small document before json-c parses it. json-c checks how tokens are combined, but accepts some that are not JSON (`.5`,
+/// Checks the tokens of a small document before json-c parses it. json-c checks how tokens are combined, but accepts some that are not JSON
+/// (`.5`,
 /// `01`, `NaN`, raw control characters) and changes some that are (integers beyond 64 bits, `-0`, U+0000 in keys).
 struct JSONTokens {
     private(set) var fault: (offset: Int, message: String)?

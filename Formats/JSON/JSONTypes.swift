@@ -80,20 +80,24 @@ struct JSONTypes {
         var taken = Set(given.map(\.column))
         let names = Set(given.map(\.name))
         let others = node.pointee.members.filter { names.isEmpty || !names.contains(keys($0.key)) }
-        return known + others.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
-            let shape = member.node, name = keys(member.key), column = unique(String(decoding: name, as: UTF8.self), &taken, path)
-            let childPath = path + "_" + column
-            let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
-            let writesNull = writesNull(childPath, nulls: nulls, missing: missing)
-            return Plan.Field(name: name, column: column, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0, writesNull: writesNull)
-        }
+        return known
+            + others.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
+                let shape = member.node, name = keys(member.key), column = unique(String(decoding: name, as: UTF8.self), &taken, path)
+                let childPath = path + "_" + column
+                let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
+                let writesNull = writesNull(childPath, nulls: nulls, missing: missing)
+                return Plan.Field(
+                    name: name, column: column, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0,
+                    writesNull: writesNull)
+            }
     }
 
     /// Returns whether null is written rather than omitted. Only one of null and missing can survive a round trip.
     private mutating func writesNull(_ path: String, nulls: Int, missing: Int) -> Bool {
         if missing > 0, nulls > 0 {
             losses.append("\"\(path)\" is null in some objects and missing in others, which would become the same")
-            remarks.append("\(path): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
+            remarks.append(
+                "\(path): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
         }
         return nulls > missing
     }
@@ -123,7 +127,8 @@ struct JSONTypes {
         given.schema.types.filter { $0.name != given.type.name }.map { type in
             var type = type
             for (place, count) in (givenCounts[type.name] ?? []).enumerated() {
-                type.columns[place].writesNull = writesNull(type.name + "_" + type.columns[place].name, nulls: count.nulls, missing: count.missing)
+                type.columns[place].writesNull = writesNull(
+                    type.name + "_" + type.columns[place].name, nulls: count.nulls, missing: count.missing)
             }
             return type
         }
@@ -157,7 +162,9 @@ struct JSONTypes {
             return Plan(ColumnType(kind), notation: notation)
         }
         if shape.arrays > 0 {
-            guard let element = shape.element else { return Plan(ColumnType(.string, collection: .list), element: Plan(ColumnType(.string))) }
+            guard let element = shape.element else {
+                return Plan(ColumnType(.string, collection: .list), element: Plan(ColumnType(.string)))
+            }
             return collection(.list, element, path: path, depth: depth)
         }
         return object(node, path: path, depth: depth)

@@ -35,9 +35,12 @@ final class JSONWhole: JSONRows {
         if let fault = tape.fault {
             let place = parser.place(fault.offset)
             let isMemory = fault.message == JSONReader.beyondMemory
-            throw FirnError(isMemory ? .outOfMemory : .rejected, count == 0 ? "the input is empty" : fault.message,
-                            at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
-                            advice: isMemory ? FirnError.memoryAdvice : fault.message.hasPrefix("something follows") ? "if each line is a value by itself, read it as ndjson" : nil)
+            throw FirnError(
+                isMemory ? .outOfMemory : .rejected, count == 0 ? "the input is empty" : fault.message,
+                at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
+                advice: isMemory
+                    ? FirnError.memoryAdvice
+                    : fault.message.hasPrefix("something follows") ? "if each line is a value by itself, read it as ndjson" : nil)
         }
         cursor = TextCursor(parser.text(count))
         var envelope = JSONWhole.envelope(tape, isPretty)
@@ -68,7 +71,8 @@ final class JSONWhole: JSONRows {
                 copy += 1
             }
             keyColumn = name
-            fields.insert(.init(name: Array(name.utf8), column: name, plan: Plan(ColumnType(.string)), isOptional: false, writesNull: false), at: 0)
+            fields.insert(
+                .init(name: Array(name.utf8), column: name, plan: Plan(ColumnType(.string)), isOptional: false, writesNull: false), at: 0)
         } else {
             keyColumn = nil
         }
@@ -83,9 +87,12 @@ final class JSONWhole: JSONRows {
         progress?.add(bytes: count)
     }
 
-    /// Observes the rows that fit. If no row is an object, other values are observed as rows; otherwise the screen rejects them from now on.
-    private static func observe(_ tape: Tape, _ first: Int, _ total: Int, _ tree: ShapeTree, _ screen: RowScreen?, hasGiven: Bool, _ cursor: TextCursor,
-                                _ input: Input, _ options: JSONOptions) throws(FirnError) {
+    /// Observes the rows that fit. If no row is an object, other values are observed as rows; otherwise the screen rejects them from now
+    /// on.
+    private static func observe(
+        _ tape: Tape, _ first: Int, _ total: Int, _ tree: ShapeTree, _ screen: RowScreen?, hasGiven: Bool, _ cursor: TextCursor,
+        _ input: Input, _ options: JSONOptions
+    ) throws(FirnError) {
         var others: [Range<Int>] = [], item = first
         for _ in 0..<total {
             let range = item..<(item + tape.items[item].step)
@@ -109,13 +116,18 @@ final class JSONWhole: JSONRows {
         if let fault = tree.fault {
             let place = fault.place(tape, row: { 0 })
             let isMemory = fault.message == JSONReader.beyondMemory
-            throw FirnError(isMemory ? .outOfMemory : .rejected, fault.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1), advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
+            throw FirnError(
+                isMemory ? .outOfMemory : .rejected, fault.message,
+                at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
+                advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
         }
     }
 
     /// Returns the error for a value that does not fit.
     private static func error(_ misfit: Fit.Misfit, _ place: (line: Int, column: Int), _ input: Input) -> FirnError {
-        FirnError(.rejected, misfit.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1), advice: JSONReader.advice)
+        FirnError(
+            .rejected, misfit.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
+            advice: JSONReader.advice)
     }
 
     private static func isAllObjects(_ tape: Tape, _ first: Int, _ total: Int) -> Bool {
@@ -168,7 +180,11 @@ final class JSONWhole: JSONRows {
                 let start = UnsafeRawBufferPointer(start: base, count: min(count, 64)).drop { $0 <= 32 }
                 return (count, isIndented(start.dropFirst()))
             }
-            if count >= 1 << 32 { throw FirnError(.unsupported, "documents larger than 4 GB are not read", at: .init(file: input.name), advice: "write it as NDJSON, one object per line") }
+            if count >= 1 << 32 {
+                throw FirnError(
+                    .unsupported, "documents larger than 4 GB are not read", at: .init(file: input.name),
+                    advice: "write it as NDJSON, one object per line")
+            }
             capacity *= 2
         }
     }

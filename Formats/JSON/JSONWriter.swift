@@ -2,10 +2,10 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Writes rows as NDJSON or as one document. A type that was read from JSON is written as the same document (see `JSONReader`). Other types become an
-/// array of objects, and several types become an object of such arrays. Missing values are omitted, or null if the column writes null; numbers and
-/// dates have the notation of the column. Decimals become numbers, data base64, UUIDs and object ids text, links row ids, sets arrays, maps objects.
-/// NaN and the infinities become null, with a remark; if the options are lossless, they are an error.
+/// Writes rows as NDJSON or as one document. A type that was read from JSON is written as the same document (see `JSONReader`). Other types
+/// become an array of objects, and several types become an object of such arrays. Missing values are omitted, or null if the column writes
+/// null; numbers and dates have the notation of the column. Decimals become numbers, data base64, UUIDs and object ids text, links row ids,
+/// sets arrays, maps objects. NaN and the infinities become null, with a remark; if the options are lossless, they are an error.
 package final class JSONWriter: BatchWriter {
     private let output: Output
     private let options: JSONOptions
@@ -41,11 +41,15 @@ package final class JSONWriter: BatchWriter {
         if roots.count == 1 { envelope = roots[0].envelope.flatMap(Envelope.init) }
         if options.layout == .lines {
             if roots.count > 1 {
-                throw FirnError(.usage, "NDJSON can contain rows of only one type, and there are \(roots.count)", advice: "choose one: FILE:\(roots[0].name)")
+                throw FirnError(
+                    .usage, "NDJSON can contain rows of only one type, and there are \(roots.count)",
+                    advice: "choose one: FILE:\(roots[0].name)")
             }
             hasLeftOutDocument = envelope?.form == .member && envelope?.document?.members?.count ?? 0 > 1
             if hasLeftOutDocument, options.isLossless {
-                throw FirnError(.rejected, "NDJSON contains only rows, not the JSON around them in their document", advice: "write json, or leave out --lossless")
+                throw FirnError(
+                    .rejected, "NDJSON contains only rows, not the JSON around them in their document",
+                    advice: "write json, or leave out --lossless")
             }
             if envelope?.form != .values && envelope?.form != .oneValue || roots[0].columns.count != 1 { envelope = nil }
             return
@@ -81,7 +85,11 @@ package final class JSONWriter: BatchWriter {
         }
         for row in 0..<batch.count {
             if options.layout == .lines {
-                if envelope != nil { fields[0].write(row, to: &out, &loss, indent: -1) } else { ColumnView.write(object: fields, row, to: &out, &loss, indent: -1) }
+                if envelope != nil {
+                    fields[0].write(row, to: &out, &loss, indent: -1)
+                } else {
+                    ColumnView.write(object: fields, row, to: &out, &loss, indent: -1)
+                }
                 out.append(UInt8(ascii: "\n"))
             } else {
                 write(row, fields, form)
@@ -163,7 +171,8 @@ package final class JSONWriter: BatchWriter {
     private func closeMember() {
         if rowsWritten > 0 { out.breakLine(isPretty ? 1 : 0) }
         out.append("]")
-        guard let envelope, let members = envelope.document?.members, let place = members.firstIndex(where: { $0.0 == envelope.member }) else { return }
+        guard let envelope, let members = envelope.document?.members, let place = members.firstIndex(where: { $0.0 == envelope.member })
+        else { return }
         for member in members[(place + 1)...] {
             out.append(UInt8(ascii: ","))
             writeKey(member.0)

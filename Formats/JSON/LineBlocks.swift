@@ -42,8 +42,9 @@ final class LineBlocks {
 
     func error(_ message: String, line: Int, column: Int) -> FirnError {
         let isMemory = message == JSONReader.beyondMemory
-        return FirnError(isMemory ? .outOfMemory : .rejected, message, at: .init(file: input.name, line: line + 1, column: column + 1),
-                         advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
+        return FirnError(
+            isMemory ? .outOfMemory : .rejected, message, at: .init(file: input.name, line: line + 1, column: column + 1),
+            advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
     }
 
     /// Reads the next block into the parser's buffer and passes its size and number to `tell`. Returns false at the end.
@@ -71,7 +72,7 @@ final class LineBlocks {
             try nesting.check(base, from: looked, to: count, input, firstLine: { () throws(FirnError) in try linesBefore() })
             looked = count
             guard capacity < 1 << 32 else { throw FirnError(.unsupported, "a line is larger than 4 GB", at: .init(file: input.name)) }
-            capacity *= 2   // one line fills the block
+            capacity *= 2  // one line fills the block
             base = try parser.reserve(capacity, keeping: count)
         }
         if block == 0 { count = try dropMark(base, count, input.name) }
@@ -99,7 +100,9 @@ struct Nesting {
 
     /// Checks bytes `from ..< to` of the text at `base`, which begins in line `firstLine` (from 0).
     /// - Throws: `FirnError.rejected` if values nest too deep.
-    mutating func check(_ base: UnsafeMutableRawPointer, from: Int, to: Int, _ input: Input, firstLine: () throws(FirnError) -> Int) throws(FirnError) {
+    mutating func check(_ base: UnsafeMutableRawPointer, from: Int, to: Int, _ input: Input, firstLine: () throws(FirnError) -> Int)
+        throws(FirnError)
+    {
         let text = base.assumingMemoryBound(to: UInt8.self)
         let found = firn_json_find_depth(&state, text + from, to - from)
         guard found != Int(bitPattern: UInt.max) else { return }
@@ -107,8 +110,9 @@ struct Nesting {
         var line = 0, start = 0
         for at in 0..<place where text[at] == 10 { (line, start) = (line + 1, at + 1) }
         let isMarked = line == 0 && to >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
-        throw FirnError(.rejected, "values nest deeper than \(FIRN_JSON_MAX_DEPTH) levels",
-                        at: .init(file: input.name, line: try firstLine() + line + 1, column: place - start + 1 - (isMarked ? 3 : 0)))
+        throw FirnError(
+            .rejected, "values nest deeper than \(FIRN_JSON_MAX_DEPTH) levels",
+            at: .init(file: input.name, line: try firstLine() + line + 1, column: place - start + 1 - (isMarked ? 3 : 0)))
     }
 }
 
@@ -116,7 +120,9 @@ struct Nesting {
 func dropMark(_ base: UnsafeMutableRawPointer, _ count: Int, _ name: String) throws(FirnError) -> Int {
     let bytes = UnsafeMutableRawBufferPointer(start: base, count: count)
     if count >= 2, (bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) {
-        throw FirnError(.rejected, "the text is UTF-16, and JSON is UTF-8", at: .init(file: name, line: 1, column: 1), advice: "convert it first: iconv -f UTF-16 -t UTF-8")
+        throw FirnError(
+            .rejected, "the text is UTF-16, and JSON is UTF-8", at: .init(file: name, line: 1, column: 1),
+            advice: "convert it first: iconv -f UTF-16 -t UTF-8")
     }
     guard count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF else { return count }
     base.copyMemory(from: base + 3, byteCount: count - 3)

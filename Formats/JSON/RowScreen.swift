@@ -1,8 +1,8 @@
 import CSimdJSON
 import FirnModel
 
-/// Decides for each row whether it is accepted. If rows can be rejected, both readings decide the same. Only one thread at a time may use it, for the
-/// tapes of one parser.
+/// Decides for each row whether it is accepted. If rows can be rejected, both readings decide the same. Only one thread at a time may use
+/// it, for the tapes of one parser.
 final class RowScreen {
     /// Nil if the columns are inferred.
     let fit: Fit?
@@ -37,7 +37,9 @@ final class RowScreen {
         if let misfit = fit?.misfit(items, index) { return misfit }
         guard setsAside else { return nil }
         if let item = values.unfitNumber(items, index) { return .init(item: item, message: JSONReader.unfitNumber) }
-        if tape.isDeep, let item = values.item(atLevel: Value.deepest + 1, of: items, index) { return .init(item: item, message: JSONReader.tooDeep) }
+        if tape.isDeep, let item = values.item(atLevel: Value.deepest + 1, of: items, index) {
+            return .init(item: item, message: JSONReader.tooDeep)
+        }
         return nil
     }
 
@@ -47,7 +49,8 @@ final class RowScreen {
         guard let first = lists.first else { return [] }
         return first.indices.compactMap { i in
             let count = lists.reduce(0) { $0 + $1[i].count }
-            return count == 0 ? nil : "column \"\(first[i].path)\": \(count) \(count == 1 ? "value is" : "values are") written back differently"
+            return count == 0
+                ? nil : "column \"\(first[i].path)\": \(count) \(count == 1 ? "value is" : "values are") written back differently"
         }
     }
 }

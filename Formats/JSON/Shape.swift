@@ -55,7 +55,9 @@ final class ShapeTree: @unchecked Sendable {
         var isNumber: Bool
 
         /// Returns line and column, from 0. `row` returns the line of the row, for items without a position.
-        func place(_ tape: Tape, row: () -> Int) -> (line: Int, column: Int) { isNumber ? tape.parser.place(ofText: tape.items[item]) : (row(), 0) }
+        func place(_ tape: Tape, row: () -> Int) -> (line: Int, column: Int) {
+            isNumber ? tape.parser.place(ofText: tape.items[item]) : (row(), 0)
+        }
     }
     private(set) var fault: Fault?
     /// The row of the last call that contains the fault.
@@ -118,7 +120,9 @@ final class ShapeTree: @unchecked Sendable {
         case Tag.no, Tag.yes: node.pointee.bools &+= 1
         case Tag.int:
             node.pointee.ints &+= 1
-            if item.integer.magnitude > 1 << 53, !TapeScalar.isShortest(String(item.integer), of: Double(item.integer)) { node.pointee.hasWideInts = true }
+            if item.integer.magnitude > 1 << 53, !TapeScalar.isShortest(String(item.integer), of: Double(item.integer)) {
+                node.pointee.hasWideInts = true
+            }
         case Tag.double: observe(double: item, node)
         case Tag.numberText:
             node.pointee.numberTexts &+= 1
@@ -143,8 +147,15 @@ final class ShapeTree: @unchecked Sendable {
         }
         if node.pointee.fraction == -2 { return }
         let digits = Int32(item.size & 0xFF)
-        let suits = item.size & UInt32(FIRN_JSON_EXPONENT) == 0 && digits <= 9 && value.magnitude < 1e6 && (value != 0 || value.sign == .plus)
-        if !suits { node.pointee.fraction = -2 } else if node.pointee.fraction == -1 { node.pointee.fraction = digits } else if node.pointee.fraction != digits { node.pointee.fraction = -2 }
+        let suits =
+            item.size & UInt32(FIRN_JSON_EXPONENT) == 0 && digits <= 9 && value.magnitude < 1e6 && (value != 0 || value.sign == .plus)
+        if !suits {
+            node.pointee.fraction = -2
+        } else if node.pointee.fraction == -1 {
+            node.pointee.fraction = digits
+        } else if node.pointee.fraction != digits {
+            node.pointee.fraction = -2
+        }
     }
 
     private func observe(array items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Shape.Node) {
@@ -212,7 +223,9 @@ final class ShapeTree: @unchecked Sendable {
 
     private func charged(item: Int) -> Shape.Node {
         nodes &+= 1
-        if nodes & 1023 == 0, fault == nil, !charge.take(1024 * ShapeTree.nodeSize) { fault = Fault(item: item, message: JSONReader.beyondMemory, isNumber: false) }
+        if nodes & 1023 == 0, fault == nil, !charge.take(1024 * ShapeTree.nodeSize) {
+            fault = Fault(item: item, message: JSONReader.beyondMemory, isNumber: false)
+        }
         return ShapeTree.make(block: block, item: item)
     }
 

@@ -31,7 +31,9 @@ final class RowBuilder: @unchecked Sendable {
         charge = MemoryCharge(input.budget)
         columnBytes = count * RowBuilder.columnSize
         name = input.name
-        guard charge.take(columnBytes) else { throw FirnError.beyondMemory("\(count) columns", columnBytes, input.budget, at: .init(file: name)) }
+        guard charge.take(columnBytes) else {
+            throw FirnError.beyondMemory("\(count) columns", columnBytes, input.budget, at: .init(file: name))
+        }
         self.parser = parser
         values = TapeValues(parser)
         self.fields = fields

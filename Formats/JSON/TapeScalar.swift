@@ -3,8 +3,8 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Converts single values of a tape to the kinds of columns. The functions return nil if a value would not be written back equal. Values that JSON
-/// cannot represent are texts in the form that `JSONWriter` writes: dates, UUIDs, object ids, and bytes as base64.
+/// Converts single values of a tape to the kinds of columns. The functions return nil if a value would not be written back equal. Values
+/// that JSON cannot represent are texts in the form that `JSONWriter` writes: dates, UUIDs, object ids, and bytes as base64.
 enum TapeScalar {
     static func int(_ item: firn_json_item) -> Int64? {
         if item.tag == Tag.int { return item.integer }
@@ -21,14 +21,16 @@ enum TapeScalar {
             let value = Double(item.integer)
             return Int64(exactly: value) == item.integer || isShortest(String(item.integer), of: value) ? value : nil
         case Tag.numberText:
-            guard let value = Double(item.string), value.isFinite, isShortest(item.string, of: value) || NumberText.isExactly(item.bytes, value) else { return nil }
+            guard let value = Double(item.string), value.isFinite,
+                isShortest(item.string, of: value) || NumberText.isExactly(item.bytes, value)
+            else { return nil }
             return value
         default: return nil
         }
     }
 
-    /// Whether a text is the number that a double is written as. This is so for large numbers, although their digits exceed the precision of a
-    /// double.
+    /// Whether a text is the number that a double is written as. This is so for large numbers, although their digits exceed the precision
+    /// of a double.
     static func isShortest(_ text: String, of value: Double) -> Bool {
         guard let read = Decimal(text), let written = Decimal(JSONText.plain(value)) else { return false }
         return read.compare(written) == 0

@@ -52,7 +52,9 @@ struct TapeValues {
         }
         if isAscending { return members }
         members.sort { items[$0].key == items[$1].key ? $0 < $1 : precedes(items[$0].key, items[$1].key) }
-        return members.indices.filter { $0 == members.count - 1 || items[members[$0]].key != items[members[$0 + 1]].key }.map { members[$0] }
+        return members.indices.filter { $0 == members.count - 1 || items[members[$0]].key != items[members[$0 + 1]].key }.map {
+            members[$0]
+        }
     }
 
     private func precedes(_ a: UInt32, _ b: UInt32) -> Bool { parser.key(a).lexicographicallyPrecedes(parser.key(b)) }

@@ -1,5 +1,5 @@
-/// Finds the positions of the values of a tape in its text. The text must have been parsed, because its syntax is not checked again. Positions can
-/// only be searched forwards.
+/// Finds the positions of the values of a tape in its text. The text must have been parsed, because its syntax is not checked again.
+/// Positions can only be searched forwards.
 struct TextCursor {
     private let text: UnsafeRawBufferPointer
     private var at = 0
@@ -73,10 +73,13 @@ struct TextCursor {
         case UInt8(ascii: "\""):
             while at < text.count, text[at] != UInt8(ascii: "\"") { at += text[at] == UInt8(ascii: "\\") ? 2 : 1 }
             return min(at + 1, text.count)
-        case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"):
+        case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"):
             while at < text.count {
                 switch text[at] {
-                case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"): at += 1
+                case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"):
+                    at += 1
                 default: return at
                 }
             }

@@ -2,7 +2,8 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// What all strings of a path have in common, in 16 bits: nothing seen, nothing in common, a UUID with the case of its letters, or a date notation.
+/// What all strings of a path have in common, in 16 bits: nothing seen, nothing in common, a UUID with the case of its letters, or a date
+/// notation.
 enum TextForm {
     static let unseen: UInt16 = 0
     static let other: UInt16 = 1

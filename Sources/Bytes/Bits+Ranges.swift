@@ -2,7 +2,8 @@
 ///
 /// Each function writes one word for every 64 values to `out`. The bits after the last value are zero.
 package enum RangeBits {
-    package static func of(_ values: UnsafePointer<Int64>, count: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) {
+    package static func of(_ values: UnsafePointer<Int64>, count: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>)
+    {
         let words = (count &+ 63) >> 6
         guard low <= high else { return out.update(repeating: 0, count: words) }
         let span = UInt64(bitPattern: high &- low)
@@ -19,7 +20,9 @@ package enum RangeBits {
     }
 
     /// NaN is in no range.
-    package static func of(_ values: UnsafePointer<Double>, count: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) {
+    package static func of(
+        _ values: UnsafePointer<Double>, count: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>
+    ) {
         let words = (count &+ 63) >> 6, whole = count >> 6
         let least = SIMD8<Double>(repeating: low), most = SIMD8<Double>(repeating: high)
         let places = SIMD8<UInt64>(1, 2, 4, 8, 16, 32, 64, 128)

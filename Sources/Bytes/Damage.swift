@@ -7,8 +7,8 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
     @usableFromInline package var offset: UInt64
     /// Whether the bytes could not be read or unpacked, and so are not known to be damaged. A later attempt can succeed.
     @usableFromInline package var isUnread: Bool
-    /// Whether the memory budget refused the memory that the bytes need (`MemoryBudget`). Then `isUnread` is set too, and `what` already names the
-    /// column.
+    /// Whether the memory budget refused the memory that the bytes need (`MemoryBudget`). Then `isUnread` is set too, and `what` already
+    /// names the column.
     @usableFromInline package var isBeyondMemory = false
     /// Whether the offset is relative to the file. Then enclosing structures do not shift it again.
     @usableFromInline package var isPlaced = false
@@ -31,7 +31,8 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         isPlaced = true
     }
 
-    /// Returns the same fault for a structure that begins at byte `base` of the file. An offset that is already relative to the file is kept.
+    /// Returns the same fault for a structure that begins at byte `base` of the file. An offset that is already relative to the file is
+    /// kept.
     package func shifted(by base: UInt64) -> Damage {
         guard !isPlaced else { return self }
         var moved = self
@@ -56,7 +57,9 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         return longer
     }
 
-    @usableFromInline package var description: String { isBeyondMemory ? what : "\(isUnread ? "unread" : "damaged"): \(what) (byte \(offset))" }
+    @usableFromInline package var description: String {
+        isBeyondMemory ? what : "\(isUnread ? "unread" : "damaged"): \(what) (byte \(offset))"
+    }
 }
 
 /// Runs `body`. A `Damage` that it throws gets the name of the structure.

@@ -9,8 +9,8 @@ package struct EncryptionKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads the contents of a key file or of a variable: the 64 bytes, or 128 hexadecimal digits with any white space between them (tools that print
-    /// digits break lines).
+    /// Reads the contents of a key file or of a variable: the 64 bytes, or 128 hexadecimal digits with any white space between them (tools
+    /// that print digits break lines).
     /// Returns nil for anything else.
     package init?(written: [UInt8]) {
         if let key = EncryptionKey(written) {
@@ -32,7 +32,9 @@ package struct EncryptionKey: Hashable, Sendable {
             if let first = high {
                 bytes.append(first << 4 | value)
                 high = nil
-            } else { high = value }
+            } else {
+                high = value
+            }
         }
         self.init(bytes)
     }

@@ -2,7 +2,10 @@
 public struct FirnError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. A struct over a private enum, so that codes can be added without breaking callers.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Kind: String { case usage, rejected, damaged, notThisFormat, unsupported, inputOutput, exists, notFound, noSpace, locked, interrupted, duplicateKey, schema, encrypted, wrongKey, notEncrypted, outOfMemory }
+        private enum Kind: String {
+            case usage, rejected, damaged, notThisFormat, unsupported, inputOutput, exists, notFound, noSpace, locked, interrupted,
+                duplicateKey, schema, encrypted, wrongKey, notEncrypted, outOfMemory
+        }
         private let kind: Kind
         /// The request itself is wrong (exit code 2 of the tool).
         public static let usage = Code(kind: .usage)
@@ -90,8 +93,9 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
 
     /// A damaged structure of the named file.
     public static func damaged(_ file: String, what: String, byte: UInt64) -> FirnError {
-        FirnError(.damaged, what, at: Place(file: file, byte: byte),
-                  advice: "'firn verify \(file)' reports what is intact, and 'firn recover \(file) OUT' copies that into a new file")
+        FirnError(
+            .damaged, what, at: Place(file: file, byte: byte),
+            advice: "'firn verify \(file)' reports what is intact, and 'firn recover \(file) OUT' copies that into a new file")
     }
 
     /// The error that users receive for a fault in the bytes of the named file: damage, or an error of input and output or of memory.
@@ -100,7 +104,10 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
             self.init(.outOfMemory, damage.what, at: file.isEmpty ? nil : Place(file: file), advice: FirnError.memoryAdvice)
             return
         }
-        self = damage.isUnread ? FirnError(.inputOutput, damage.what, at: Place(file: file, byte: damage.offset)) : .damaged(file, what: damage.what, byte: damage.offset)
+        self =
+            damage.isUnread
+            ? FirnError(.inputOutput, damage.what, at: Place(file: file, byte: damage.offset))
+            : .damaged(file, what: damage.what, byte: damage.offset)
     }
 
     /// The place and the message, without the advice.

@@ -23,15 +23,15 @@ package struct Hash128: Hashable, Sendable, CustomStringConvertible {
     }
 
     #if DEBUG || FIRN_FUZZ
-    /// For attacks that forge valid hashes, in separate processes: every check of a hash succeeds.
-    package nonisolated(unsafe) static var believesAnything = false
+        /// For attacks that forge valid hashes, in separate processes: every check of a hash succeeds.
+        package nonisolated(unsafe) static var believesAnything = false
     #endif
 
     /// Whether this is the hash of the bytes.
     @inline(__always)
     package func vouches(for bytes: UnsafeRawBufferPointer) -> Bool {
         #if DEBUG || FIRN_FUZZ
-        if Hash128.believesAnything { return true }
+            if Hash128.believesAnything { return true }
         #endif
         return Hash128(of: bytes) == self
     }
@@ -57,8 +57,8 @@ package func hash128(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt128 {
     return UInt128(hash.high64) << 64 | UInt128(hash.low64)
 }
 
-/// Writes the `hash128` of each of `count` consecutive cells of `width` bytes to `out`: one call for a vector, because calls between modules are not
-/// inlined.
+/// Writes the `hash128` of each of `count` consecutive cells of `width` bytes to `out`: one call for a vector, because calls between
+/// modules are not inlined.
 package func hashCells(_ cells: UnsafeRawPointer, width: Int, count: Int, seed: UInt64, into out: UnsafeMutablePointer<UInt128>) {
     for i in 0..<count {
         let hash = XXH3_128bits_withSeed(cells + i &* width, width, seed)

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Limits the memory that the contents of files need: decoded pages, dictionaries, batches, results, text that is being parsed. Memory whose size
-/// depends on outside bytes is charged here first, and released when it is freed. A charge beyond the limit throws: Swift cannot catch a failed
-/// allocation, so nothing is allocated before it is charged.
+/// Limits the memory that the contents of files need: decoded pages, dictionaries, batches, results, text that is being parsed. Memory
+/// whose size depends on outside bytes is charged here first, and released when it is freed. A charge beyond the limit throws: Swift cannot
+/// catch a failed allocation, so nothing is allocated before it is charged.
 ///
-/// All files that a process opens share `MemoryBudget.process` (in Disk, which knows the memory of the machine; `--memory` sets its limit). A realm
-/// with `Configuration.memoryLimit` has its own budget. Charge per page, vector or buffer, never per value. Any thread may use it.
+/// All files that a process opens share `MemoryBudget.process` (in Disk, which knows the memory of the machine; `--memory` sets its limit).
+/// A realm with `Configuration.memoryLimit` has its own budget. Charge per page, vector or buffer, never per value. Any thread may use it.
 ///
 /// - `charge` and `release` are the primitives; `take` is a charge that returns false instead of throwing.
 /// - `holding` returns a `MemoryCharge`, which releases the charge when it is deallocated, and can grow: for caches and buffers.
@@ -100,7 +100,8 @@ package final class MemoryBudget: Sendable {
     fileprivate func sentence(_ bytes: Int, _ what: String) -> String {
         let used = used, limit = limit
         if limit - min(limit, used) >= bytes { return "\(what) needs \(Self.words(bytes)) of memory, which the system does not have" }
-        return "\(what) needs \(Self.words(bytes)) of memory, beyond the limit of \(Self.words(limit))" + (used > 0 ? " (\(Self.words(used)) in use)" : "")
+        return "\(what) needs \(Self.words(bytes)) of memory, beyond the limit of \(Self.words(limit))"
+            + (used > 0 ? " (\(Self.words(used)) in use)" : "")
     }
 
     /// A number of bytes in readable form: "61.2 MB".
@@ -186,7 +187,8 @@ package struct MemoryScope: Sendable {
     package func holding(_ bytes: Int) throws(Damage) -> MemoryCharge { try budget.holding(bytes, for: name) }
     package func scoped<R>(_ bytes: Int, _ body: () throws(Damage) -> R) throws(Damage) -> R { try budget.scoped(bytes, for: name, body) }
 
-    /// Records that `bytes` were allocated without a charge, because many small values hold them. Throws if the process now uses too much memory.
+    /// Records that `bytes` were allocated without a charge, because many small values hold them. Throws if the process now uses too much
+    /// memory.
     package func note(_ bytes: Int) throws(Damage) {
         if !budget.note(bytes) { throw budget.exceeded(bytes, name) }
     }

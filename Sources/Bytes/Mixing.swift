@@ -11,7 +11,8 @@ package func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
     return product.high ^ product.low
 }
 
-/// Hashes a number by value across numeric types. The value is rounded to a float first, so that the float 0.1 and the double 0.1 have the same hash.
+/// Hashes a number by value across numeric types. The value is rounded to a float first, so that the float 0.1 and the double 0.1 have the
+/// same hash.
 @inlinable @inline(__always)
 package func numberHash(_ x: Double) -> UInt64 {
     let coarse = Float(x)
@@ -32,7 +33,8 @@ package func hashBytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         return mix(bytes.loadUnaligned(as: UInt64.self) &+ length, bytes.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
     }
     if count >= 4 {
-        let low = UInt64(bytes.loadUnaligned(as: UInt32.self)), high = UInt64(bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+        let low = UInt64(bytes.loadUnaligned(as: UInt32.self)),
+            high = UInt64(bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
         return mix(low | high << 32, length)
     }
     var word: UInt64 = 0

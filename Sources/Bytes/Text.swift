@@ -109,16 +109,20 @@ package struct Text: Hashable, Sendable {
             other.bytes.withUnsafeBytes { source in
                 for row in rows {
                     let range = other.range(row)
-                    if !range.isEmpty { out.baseAddress!.advanced(by: end).copyMemory(from: source.baseAddress!.advanced(by: range.lowerBound), byteCount: range.count) }
+                    if !range.isEmpty {
+                        out.baseAddress!.advanced(by: end).copyMemory(
+                            from: source.baseAddress!.advanced(by: range.lowerBound), byteCount: range.count)
+                    }
                     end &+= range.count
                 }
             }
         }
         end = base
-        offsets.append(contentsOf: rows.lazy.map { row in
-            end &+= other.length(row)
-            return end
-        })
+        offsets.append(
+            contentsOf: rows.lazy.map { row in
+                end &+= other.length(row)
+                return end
+            })
     }
 
     /// Returns the bytes of one string as an array.

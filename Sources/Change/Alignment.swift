@@ -53,8 +53,8 @@ struct Alignment {
         keptNew.append(Int32(j))
     }
 
-    /// Uses a shortest edit script if it is short (Myers). Otherwise uses the longest ascending run through all pairs of equal elements, if there are
-    /// few pairs for each element (Hunt and Szymanski), or else through the pairs of the k-th occurrences of each number.
+    /// Uses a shortest edit script if it is short (Myers). Otherwise uses the longest ascending run through all pairs of equal elements, if
+    /// there are few pairs for each element (Hunt and Szymanski), or else through the pairs of the k-th occurrences of each number.
     private mutating func match(_ old: [Int64], _ new: [Int64]) {
         if let script = EditScript(old, new, budget: 4 * (old.count + new.count) + 65_536) {
             for (i, j) in script.kept { keep(i, j) }
@@ -92,8 +92,8 @@ struct Alignment {
         keptNew.reverse()
     }
 
-    /// Pairs of positions with the same number, in ascending order of old positions, and for equal old positions in descending order of new ones, so
-    /// that a strictly ascending run uses each old position once.
+    /// Pairs of positions with the same number, in ascending order of old positions, and for equal old positions in descending order of new
+    /// ones, so that a strictly ascending run uses each old position once.
     private struct Candidates {
         var old: [Int32] = []
         var new: [Int32] = []

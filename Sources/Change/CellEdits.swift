@@ -6,10 +6,13 @@ enum CellEdits {
     static func typeName(_ name: String) -> String { "edits.\(name)" }
 
     static func type(_ name: String) -> TypeSchema {
-        TypeSchema(typeName(name), columns: [
-            ColumnSchema("pair", ColumnType(.int)), ColumnSchema("column", ColumnType(.string)), ColumnSchema("kind", ColumnType(.int)),
-            ColumnSchema("path", ColumnType(.any, collection: .list)), ColumnSchema("old", ColumnType(.any, optional: true)), ColumnSchema("new", ColumnType(.any, optional: true)),
-        ])
+        TypeSchema(
+            typeName(name),
+            columns: [
+                ColumnSchema("pair", ColumnType(.int)), ColumnSchema("column", ColumnType(.string)), ColumnSchema("kind", ColumnType(.int)),
+                ColumnSchema("path", ColumnType(.any, collection: .list)), ColumnSchema("old", ColumnType(.any, optional: true)),
+                ColumnSchema("new", ColumnType(.any, optional: true)),
+            ])
     }
 
     /// Whether cells of a column can be stored as edits of their parts.
@@ -32,7 +35,8 @@ struct WrittenEdits {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Removes the cells from `rows` that are stored as edits. Cells with links are stored whole, because links have other numbers in a changes file.
+    /// Removes the cells from `rows` that are stored as edits. Cells with links are stored whole, because links have other numbers in a
+    /// changes file.
     init(_ type: ChangedType, _ rows: inout DifferingRows, _ options: DifferenceOptions) throws(FirnError) {
         guard let old = type.old, let new = type.new else { return }
         let nested = rows.shared.indices.filter { CellEdits.mayEdit(old.type.columns[rows.shared[$0].old].type) }
@@ -42,7 +46,11 @@ struct WrittenEdits {
             for number in pair.cells where nested.contains(number) {
                 let column = rows.shared[number]
                 let before = try was.value(pair.old, column.old), after = try becomes.value(pair.new, column.new)
-                if before.hasLinks(old.type.columns[column.old].type, in: old.schema) || after.hasLinks(new.type.columns[column.new].type, in: new.schema) { continue }
+                if before.hasLinks(old.type.columns[column.old].type, in: old.schema)
+                    || after.hasLinks(new.type.columns[column.new].type, in: new.schema)
+                {
+                    continue
+                }
                 guard let edits = CellEdits.between(before, after) else { continue }
                 rows.leaveOut(number, of: k)
                 for edit in edits { self.rows.append((k, column.name, edit)) }
@@ -57,7 +65,10 @@ struct WrittenEdits {
             let end = min(rows.count, start + segmentSize)
             var batch = Batch(type, in: Schema([type]))
             for row in rows[start..<end] {
-                let values: [Value] = [.int(Int64(row.pair)), .string(row.column), .int(row.edit.kind.rawValue), .list(row.edit.path), row.edit.old.withoutObjects, row.edit.new.withoutObjects]
+                let values: [Value] = [
+                    .int(Int64(row.pair)), .string(row.column), .int(row.edit.kind.rawValue), .list(row.edit.path),
+                    row.edit.old.withoutObjects, row.edit.new.withoutObjects,
+                ]
                 for (i, value) in values.enumerated() { batch.columns[i].append(value) }
             }
             batch.count = end - start
@@ -89,7 +100,9 @@ struct ReadEdits: Sendable {
                 try reader.read(vector: vector, into: &numbers)
                 for row in 0..<numbers.count {
                     let flat = starts[index] + vector * vectorSize + row
-                    guard numbers.isPresent(row), numbers.words[row] >= Int64(last), numbers.words[row] >= 0, numbers.words[row] < Int64(pairs) else { throw Damage("edits of rows that the changes file does not contain") }
+                    guard numbers.isPresent(row), numbers.words[row] >= Int64(last), numbers.words[row] >= 0,
+                        numbers.words[row] < Int64(pairs)
+                    else { throw Damage("edits of rows that the changes file does not contain") }
                     let pair = Int(numbers.words[row])
                     ranges[pair] = (ranges[pair]?.lowerBound ?? flat)..<flat + 1
                     last = pair
@@ -118,11 +131,15 @@ struct ReadEdits: Sendable {
         var cells: [(column: String, edits: [ValueEdit])] = []
         for flat in ranges[pair] ?? 0..<0 {
             let place = place(flat)
-            guard case .string(let column) = try reader.value(place, 1), case .int(let number) = try reader.value(place, 2), let kind = ValueEdit.Kind(rawValue: number),
-                  case .list(let path) = try reader.value(place, 3), path.allSatisfy(\.isStep) else { throw FirnError(.notThisFormat, "the changes file contains an invalid edit", at: .init(file: name)) }
+            guard case .string(let column) = try reader.value(place, 1), case .int(let number) = try reader.value(place, 2),
+                let kind = ValueEdit.Kind(rawValue: number),
+                case .list(let path) = try reader.value(place, 3), path.allSatisfy(\.isStep)
+            else { throw FirnError(.notThisFormat, "the changes file contains an invalid edit", at: .init(file: name)) }
             let edit = ValueEdit(path: path, kind: kind, old: try reader.value(place, 4), new: try reader.value(place, 5))
             if cells.last.map({ !$0.column.utf8.elementsEqual(column.utf8) }) ?? true {
-                guard !cells.contains(where: { $0.column.utf8.elementsEqual(column.utf8) }) else { throw FirnError(.notThisFormat, "the edits of a cell are not consecutive in the changes file", at: .init(file: name)) }
+                guard !cells.contains(where: { $0.column.utf8.elementsEqual(column.utf8) }) else {
+                    throw FirnError(.notThisFormat, "the edits of a cell are not consecutive in the changes file", at: .init(file: name))
+                }
                 cells.append((column, []))
             }
             cells[cells.count - 1].edits.append(edit)

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Hashes values independently of their storage, a vector at a time; docs/format/content-hash.md defines every byte. Hashes are compared across
-/// machines and versions of this program, so they never change.
+/// Hashes values independently of their storage, a vector at a time; docs/format/content-hash.md defines every byte. Hashes are compared
+/// across machines and versions of this program, so they never change.
 struct CellHasher: Sendable {
     /// The rows that links refer to. Nil hashes links by row id.
     let places: LinkedRows?
@@ -37,7 +37,9 @@ struct CellHasher: Sendable {
         case .string, .data: column.text.hashes(seed: seed, into: out)
         case .date: zip(column.words, column.extra).map { SIMD2($0, $1) }.withUnsafeBytes { fixed($0, 16, count, seed, out) }
         case .uuid:
-            zip(column.words, column.extra).map { CellHasher.bytes(Column.uuid($0, $1)) }.withUnsafeBytes { fixed($0, 16, count, seed, out) }
+            zip(column.words, column.extra).map { CellHasher.bytes(Column.uuid($0, $1)) }.withUnsafeBytes {
+                fixed($0, 16, count, seed, out)
+            }
         case .objectID:
             for row in 0..<count { out[row] = CellHasher.hash(objectID: Column.objectID(column.words[row], column.extra[row]), seed) }
         case .decimal:
@@ -67,7 +69,8 @@ struct CellHasher: Sendable {
         hashCells(start, width: width, count: min(count, cells.count / width), seed: seed, into: out)
     }
 
-    private func collections(_ column: Column, _ schema: ColumnSchema, _ types: Schema, _ out: UnsafeMutablePointer<UInt128>) throws(Damage) {
+    private func collections(_ column: Column, _ schema: ColumnSchema, _ types: Schema, _ out: UnsafeMutablePointer<UInt128>) throws(Damage)
+    {
         let kind = column.type.kind, offsets = column.offsets, seed = CellHasher.seed(kind, column.type.collection, schema.name)
         var element = schema
         element.type = schema.type.element
@@ -88,7 +91,9 @@ struct CellHasher: Sendable {
             }
         case .list, .none:
             cells.withUnsafeBytes { bytes in
-                for row in 0..<column.count { out[row] = hash128(UnsafeRawBufferPointer(rebasing: bytes[offsets[row] * 16..<offsets[row + 1] * 16]), seed: seed) }
+                for row in 0..<column.count {
+                    out[row] = hash128(UnsafeRawBufferPointer(rebasing: bytes[offsets[row] * 16..<offsets[row + 1] * 16]), seed: seed)
+                }
             }
         }
     }
@@ -146,13 +151,19 @@ struct CellHasher: Sendable {
 
     static func hash(_ word: Int64, _ seed: UInt64) -> UInt128 { withUnsafeBytes(of: word.littleEndian) { hash128($0, seed: seed) } }
     static func hash(_ number: UInt128, _ seed: UInt64) -> UInt128 { withUnsafeBytes(of: number.littleEndian) { hash128($0, seed: seed) } }
-    static func hash(_ a: UInt128, _ b: UInt128, _ seed: UInt64) -> UInt128 { withUnsafeBytes(of: (a.littleEndian, b.littleEndian)) { hash128($0, seed: seed) } }
+    static func hash(_ a: UInt128, _ b: UInt128, _ seed: UInt64) -> UInt128 {
+        withUnsafeBytes(of: (a.littleEndian, b.littleEndian)) { hash128($0, seed: seed) }
+    }
     private static func hash(_ number: CanonicalNumber, _ seed: UInt64) -> UInt128 {
-        withUnsafeBytes(of: (number.digits.littleEndian, number.exponent.littleEndian)) { hash128(UnsafeRawBufferPointer(rebasing: $0[0..<20]), seed: seed) }
+        withUnsafeBytes(of: (number.digits.littleEndian, number.exponent.littleEndian)) {
+            hash128(UnsafeRawBufferPointer(rebasing: $0[0..<20]), seed: seed)
+        }
     }
 
     private static func hash(objectID x: Identifier, _ seed: UInt64) -> UInt128 {
-        withUnsafeBytes(of: (x.high.bigEndian, UInt32(truncatingIfNeeded: x.low).bigEndian)) { hash128(UnsafeRawBufferPointer(rebasing: $0[0..<12]), seed: seed) }
+        withUnsafeBytes(of: (x.high.bigEndian, UInt32(truncatingIfNeeded: x.low).bigEndian)) {
+            hash128(UnsafeRawBufferPointer(rebasing: $0[0..<12]), seed: seed)
+        }
     }
 
     private static func bytes(_ x: Identifier) -> SIMD2<UInt64> { SIMD2(x.high.bigEndian, x.low.bigEndian) }
@@ -172,7 +183,7 @@ struct CanonicalNumber {
         } else if x.high >> 59 & 0xF == 0xF {
             (digits, exponent) = (0, isNegative ? .min : .max - 1)
         } else if x.high >> 61 & 3 == 3 {
-            (digits, exponent) = (0, 0)   // more than 34 digits, which represent zero
+            (digits, exponent) = (0, 0)  // more than 34 digits, which represent zero
         } else {
             var rest = UInt128(x.high & 0x1_FFFF_FFFF_FFFF) << 64 | UInt128(x.low), power = Int32(x.high >> 49 & 0x3FFF) - 6176
             if rest == 0 || rest >= 10_000_000_000_000_000_000_000_000_000_000_000 {

@@ -16,7 +16,9 @@ package struct ChangedType {
     /// - Parameter newKnowsKeys: Pass false for a file whose format has no keys, such as CSV: then the key of the type is kept.
     package init(_ difference: TableDifference, newKnowsKeys: Bool = true) {
         let options = difference.options
-        guard difference.leftOutOld == 0, difference.leftOutNew == 0, options.rows == nil, options.tolerance == 0, options.ignore.isEmpty, options.columns.isEmpty, options.kinds.count == 3 else {
+        guard difference.leftOutOld == 0, difference.leftOutNew == 0, options.rows == nil, options.tolerance == 0, options.ignore.isEmpty,
+            options.columns.isEmpty, options.kinds.count == 3
+        else {
             preconditionFailure("changes need the differences of all rows and columns: compare without leaving any out")
         }
         let old = difference.plain.old, new = difference.plain.new, own = old.type.keyNames
@@ -70,8 +72,13 @@ struct DifferingRows {
             return
         }
         let key = Set(type.key)
-        for (place, column) in old.type.columns.enumerated() where old.type.hasColumn(column, of: new.type, in: old.schema, other: new.schema) {
-            if key.contains(column.name) { sharedKey.insert(column.name) } else { shared.append((column.name, place, new.type.index(of: column.name)!)) }
+        for (place, column) in old.type.columns.enumerated()
+        where old.type.hasColumn(column, of: new.type, in: old.schema, other: new.schema) {
+            if key.contains(column.name) {
+                sharedKey.insert(column.name)
+            } else {
+                shared.append((column.name, place, new.type.index(of: column.name)!))
+            }
         }
         if let difference = type.difference {
             try find(difference, old, new, options)
@@ -83,11 +90,14 @@ struct DifferingRows {
     /// Removes a cell from those that are written with its row.
     mutating func leaveOut(_ number: Int, of pair: Int) { pairs[pair].cells.removeAll { $0 == number } }
 
-    private mutating func find(_ difference: TableDifference, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
+    private mutating func find(_ difference: TableDifference, _ old: any Table, _ new: any Table, _ options: DifferenceOptions)
+        throws(FirnError)
+    {
         // The positions of the compared columns among those that are written.
         let written = Dictionary(shared.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         let places = difference.columns.map { written[$0.name] }
-        let lone = Lone(old, new, shared, sharedKey, options), loose = Loose(difference.old, difference.new, shared.map(\.name), sharedKey, options)
+        let lone = Lone(old, new, shared, sharedKey, options),
+            loose = Loose(difference.old, difference.new, shared.map(\.name), sharedKey, options)
         try difference.forEachMatch(changed: lone.isEmpty && loose.isEmpty) { before, after, columns throws(FirnError) in
             var cells = columns.compactMap { places[$0] }
             try loose.addCells(before, after, to: &cells)
@@ -107,12 +117,16 @@ struct DifferingRows {
     }
 
     private mutating func findByPlace(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
-        let before = try DifferingRows.places(old, options.oldName), after = try DifferingRows.places(new, options.newName), common = min(before.count, after.count)
+        let before = try DifferingRows.places(old, options.oldName), after = try DifferingRows.places(new, options.newName),
+            common = min(before.count, after.count)
         let (first, second) = try LinkSpelling.pair(old, new), columns = shared.map { ColumnPairing($0.name, old: first, new: second) }
         let was = RowReader(first, name: options.oldName), becomes = RowReader(second, name: options.newName)
         pairs = (0..<common).map { Pair(old: before[$0], new: after[$0], cells: []) }
         for (i, column) in columns.enumerated() {
-            for k in 0..<common where try !column.same(was.value(before[k], column.old.index), becomes.value(after[k], column.new.index), tolerance: 0) { pairs[k].cells.append(i) }
+            for k in 0..<common
+            where try !column.same(was.value(before[k], column.old.index), becomes.value(after[k], column.new.index), tolerance: 0) {
+                pairs[k].cells.append(i)
+            }
         }
         let loose = Loose(first, second, shared.map(\.name), [], options)
         if !loose.isEmpty { for k in 0..<common { try loose.addCells(before[k], after[k], to: &pairs[k].cells) } }
@@ -133,8 +147,8 @@ struct DifferingRows {
     }
 }
 
-/// Compares columns of type any, in which values of different kinds can be equal by meaning: a float and a double, a list and a set. A content hash
-/// distinguishes them, so changes do too.
+/// Compares columns of type any, in which values of different kinds can be equal by meaning: a float and a double, a list and a set. A
+/// content hash distinguishes them, so changes do too.
 private struct Loose {
     /// By the number of the cell.
     private let cells: [(number: Int, old: Int, new: Int)]
@@ -144,7 +158,9 @@ private struct Loose {
     /// Takes the tables with link-resolved columns.
     init(_ old: any Table, _ new: any Table, _ shared: [String], _ key: Set<String>, _ options: DifferenceOptions) {
         func place(_ name: String) -> (old: Int, new: Int)? {
-            guard let a = old.type.index(of: name), let b = new.type.index(of: name), old.schema.mayHoldAny(old.type.columns[a].type) else { return nil }
+            guard let a = old.type.index(of: name), let b = new.type.index(of: name), old.schema.mayHoldAny(old.type.columns[a].type) else {
+                return nil
+            }
             return (a, b)
         }
         cells = shared.enumerated().compactMap { number, name in place(name).map { (number, $0.old, $0.new) } }
@@ -172,7 +188,9 @@ private struct Lone {
     private let new: [Int]
     private let readers: (old: RowReader, new: RowReader)
 
-    init(_ old: any Table, _ new: any Table, _ shared: [(name: String, old: Int, new: Int)], _ key: Set<String>, _ options: DifferenceOptions) {
+    init(
+        _ old: any Table, _ new: any Table, _ shared: [(name: String, old: Int, new: Int)], _ key: Set<String>, _ options: DifferenceOptions
+    ) {
         let names = key.union(shared.map(\.name))
         self.old = old.type.columns.indices.filter { !names.contains(old.type.columns[$0].name) }
         self.new = new.type.columns.indices.filter { !names.contains(new.type.columns[$0].name) }

@@ -10,24 +10,25 @@ extension Changeset {
     }
 
     package enum Outcome: Sendable {
-        /// The transaction must be cancelled. It has the first conflicts and the number of all; `isReached` is true if the rows already are those
-        /// that the changes lead to.
+        /// The transaction must be cancelled. It has the first conflicts and the number of all; `isReached` is true if the rows already are
+        /// those that the changes lead to.
         case refused([Conflict], count: Int, isReached: Bool)
-        /// The changes are applied, but not committed. `hash` is the content hash of the rows, for several types as for a file. `isProven` is true if
-        /// the rows are proven to be those that the changes lead to.
+        /// The changes are applied, but not committed. `hash` is the content hash of the rows, for several types as for a file. `isProven`
+        /// is true if the rows are proven to be those that the changes lead to.
         case applied(hash: Hash128, isProven: Bool)
     }
 
     /// Applies the changes in a transaction that has changed nothing yet: all of them, or none.
     ///
-    /// Changed and removed rows must match the recorded cells, keys of added rows must not exist yet, and rows that new links refer to must exist.
-    /// Other rows may differ. If the rows were exactly those that the changes were made from, they become exactly those that the changes lead to, or
-    /// an error is thrown.
+    /// Changed and removed rows must match the recorded cells, keys of added rows must not exist yet, and rows that new links refer to must
+    /// exist. Other rows may differ. If the rows were exactly those that the changes were made from, they become exactly those that the
+    /// changes lead to, or an error is thrown.
     ///
     /// - Parameters:
     ///   - type: The name in the file of the one type that is changed, if it differs from the name in the changes.
     ///   - options: Threads, and the name of the file as `newName`.
-    package func apply(to type: String? = nil, in transaction: DatabaseTransaction, options: DifferenceOptions) throws(FirnError) -> Outcome {
+    package func apply(to type: String? = nil, in transaction: DatabaseTransaction, options: DifferenceOptions) throws(FirnError) -> Outcome
+    {
         var patch = Patch(self, type, transaction, options)
         return try patch.run()
     }
@@ -88,21 +89,28 @@ struct Patch {
         let snapshot = try transaction.baseSnapshot()
         for part in changes.parts {
             let name = rename(part.name), rows = snapshot.table(named: name)
-            if rows?.type.isEmbedded ?? false { throw FirnError(.schema, "type \"\(name)\" is an embedded type in this file, and a type of rows in the changes", at: .init(file: options.newName)) }
+            if rows?.type.isEmbedded ?? false {
+                throw FirnError(
+                    .schema, "type \"\(name)\" is an embedded type in this file, and a type of rows in the changes",
+                    at: .init(file: options.newName))
+            }
             guard let before = part.before else {
                 if let rows, rows.rowCount > 0 { conflicts.note("", "type \"\(name)\" already exists and has rows") }
                 plans.append(Plan(part: part, name: name, rows: rows, isSame: true))
                 continue
             }
-            guard let rows else { throw FirnError(.notFound, "there is no type \"\(name)\", which the changes apply to", at: .init(file: options.newName)) }
+            guard let rows else {
+                throw FirnError(.notFound, "there is no type \"\(name)\", which the changes apply to", at: .init(file: options.newName))
+            }
             let types = before.types(rename)
             if let type = types.first, !rows.type.hasShape(of: type, in: rows.schema, other: Schema(types)) {
                 if try isReached() {
                     conflicts.note("", "the columns of \"\(name)\" are those that the changes lead to")
                     return false
                 }
-                throw FirnError(.schema, "the columns of \"\(name)\" are not those that the changes were made from", at: .init(file: options.newName),
-                                advice: "'firn schema \(options.newName)' and 'firn schema \(changes.name)' show both")
+                throw FirnError(
+                    .schema, "the columns of \"\(name)\" are not those that the changes were made from", at: .init(file: options.newName),
+                    advice: "'firn schema \(options.newName)' and 'firn schema \(changes.name)' show both")
             }
             checkKey(part, rows.type)
             let isSame = part.key.allSatisfy { rows.type.index(of: $0) != nil } ? try hash(rows, part.key) == before.hash : false
@@ -121,15 +129,18 @@ struct Patch {
                 continue
             }
             let types = after.types(rename)
-            guard let rows, part.key.allSatisfy({ rows.type.index(of: $0) != nil }), types.first.map({ rows.type.hasShape(of: $0, in: rows.schema, other: Schema(types)) }) ?? true,
-                  try hash(rows, part.key) == after.hash else { return false }
+            guard let rows, part.key.allSatisfy({ rows.type.index(of: $0) != nil }),
+                types.first.map({ rows.type.hasShape(of: $0, in: rows.schema, other: Schema(types)) }) ?? true,
+                try hash(rows, part.key) == after.hash
+            else { return false }
         }
         return true
     }
 
     /// Records a conflict if the changes replace the key of a type, and the file has a third key.
     private mutating func checkKey(_ part: Changeset.Part, _ type: TypeSchema) {
-        guard let before = part.before, let after = part.after, before.primaryKey != after.primaryKey, type.keyNames != before.primaryKey else { return }
+        guard let before = part.before, let after = part.after, before.primaryKey != after.primaryKey, type.keyNames != before.primaryKey
+        else { return }
         // Rows show whether the changes were applied already; if no rows are changed, only the key does.
         guard type.keyNames != after.primaryKey || before.hash == after.hash else { return }
         conflicts.note("", "the key of \"\(type.name)\" is not the one that the changes were made from")
@@ -143,7 +154,10 @@ struct Patch {
         return try ContentHash(of: table, options: asked).hash
     }
 
-    func damaged(_ what: String) -> FirnError { FirnError(.damaged, what, at: .init(file: changes.name), advice: "create the changes file again with 'firn diff OLD NEW --changes FILE'") }
+    func damaged(_ what: String) -> FirnError {
+        FirnError(
+            .damaged, what, at: .init(file: changes.name), advice: "create the changes file again with 'firn diff OLD NEW --changes FILE'")
+    }
 
     func reading<T>(_ body: () throws(Damage) -> T) throws(FirnError) -> T {
         do throws(Damage) { return try body() } catch { throw FirnError(error, in: changes.name) }
@@ -157,16 +171,24 @@ struct Patch {
         var hashes: [(name: String, hash: Hash128)] = []
         for plan in plans {
             guard let after = plan.part.after else {
-                if isProven, transaction.table(plan.name).rowCount > 0 { throw damaged("the changes do not lead to the rows of \"\(plan.name)\" that they record") }
+                if isProven, transaction.table(plan.name).rowCount > 0 {
+                    throw damaged("the changes do not lead to the rows of \"\(plan.name)\" that they record")
+                }
                 continue
             }
             let table = transaction.table(plan.name)
             guard plan.part.key.allSatisfy({ table.type.index(of: $0) != nil }) else { continue }
             let reached = try hash(table, plan.part.key)
-            guard !isProven || reached == after.hash else { throw damaged("the changes do not lead to the rows of \"\(plan.name)\" that they record") }
+            guard !isProven || reached == after.hash else {
+                throw damaged("the changes do not lead to the rows of \"\(plan.name)\" that they record")
+            }
             hashes.append((plan.name, reached))
         }
-        if let single = changes.single, let name = single.after.map({ rename($0.name) }), let found = hashes.first(where: { $0.name == name }) { return .applied(hash: found.hash, isProven: isProven) }
+        if let single = changes.single, let name = single.after.map({ rename($0.name) }),
+            let found = hashes.first(where: { $0.name == name })
+        {
+            return .applied(hash: found.hash, isProven: isProven)
+        }
         return .applied(hash: ContentHash.ofFile(hashes), isProven: isProven)
     }
 }

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// A changeset: converts one set of rows to another and back. For each type it has the old and the new side of the rows and cells that differ. It is
-/// stored as described in docs/format/changes.md.
+/// A changeset: converts one set of rows to another and back. For each type it has the old and the new side of the rows and cells that
+/// differ. It is stored as described in docs/format/changes.md.
 package struct Changeset: Sendable {
     /// One type on the old or the new side.
     package struct Side: Sendable {
@@ -43,7 +43,9 @@ package struct Changeset: Sendable {
             guard let before, let after else { return false }
             if isUnchanged { return true }
             let old = before.types { $0 }, new = after.types { $0 }
-            guard before.hash == after.hash, before.primaryKey == after.primaryKey, before.required == after.required, pairs == 0, added == 0, removed == 0, let was = old.first, let becomes = new.first else { return false }
+            guard before.hash == after.hash, before.primaryKey == after.primaryKey, before.required == after.required, pairs == 0,
+                added == 0, removed == 0, let was = old.first, let becomes = new.first
+            else { return false }
             return was.hasShape(of: becomes, in: Schema(old), other: Schema(new))
         }
     }
@@ -71,29 +73,37 @@ package struct Changeset: Sendable {
 
     /// The changes in the opposite direction.
     package var reversed: Changeset {
-        Changeset(parts: parts.map { part in
-            var copy = part
-            swap(&copy.before, &copy.after)
-            copy.edits = part.edits?.reversed
-            return copy
-        }, name: name)
+        Changeset(
+            parts: parts.map { part in
+                var copy = part
+                swap(&copy.before, &copy.after)
+                copy.edits = part.edits?.reversed
+                return copy
+            }, name: name)
     }
 
     /// The version of files with edits of nested cells; files without them have version 2.
     static let version: Int64 = 3
     /// The maximum number of types; no schema of a file has more.
     static let mostTypes = 131_072
-    static let facts = TypeSchema("changes", columns: [
-        ColumnSchema("version", ColumnType(.int)), ColumnSchema("type", ColumnType(.string)), ColumnSchema("key", ColumnType(.string, collection: .list)),
-        ColumnSchema("pairs", ColumnType(.int)), ColumnSchema("whole", ColumnType(.bool, optional: false)), ColumnSchema("oldHash", ColumnType(.string)), ColumnSchema("newHash", ColumnType(.string)),
-    ])
+    static let facts = TypeSchema(
+        "changes",
+        columns: [
+            ColumnSchema("version", ColumnType(.int)), ColumnSchema("type", ColumnType(.string)),
+            ColumnSchema("key", ColumnType(.string, collection: .list)),
+            ColumnSchema("pairs", ColumnType(.int)), ColumnSchema("whole", ColumnType(.bool, optional: false)),
+            ColumnSchema("oldHash", ColumnType(.string)), ColumnSchema("newHash", ColumnType(.string)),
+        ])
     /// The type of the rows `old` and `new`, which describe each type of one side.
     static func sideFacts(_ side: String) -> TypeSchema {
-        TypeSchema(side, columns: [
-            ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("key", ColumnType(.string, collection: .list)),
-            ColumnSchema("primaryKey", ColumnType(.string, collection: .list)), ColumnSchema("pairs", ColumnType(.int)), ColumnSchema("required", ColumnType(.string, collection: .list)),
-            ColumnSchema("hash", ColumnType(.string)),
-        ])
+        TypeSchema(
+            side,
+            columns: [
+                ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("key", ColumnType(.string, collection: .list)),
+                ColumnSchema("primaryKey", ColumnType(.string, collection: .list)), ColumnSchema("pairs", ColumnType(.int)),
+                ColumnSchema("required", ColumnType(.string, collection: .list)),
+                ColumnSchema("hash", ColumnType(.string)),
+            ])
     }
 
     /// The columns of the one row of `changes`, in order.
@@ -113,8 +123,8 @@ struct SideNames: Sendable {
 }
 
 extension Changeset.Side {
-    /// Returns the type of the rows as in an ordinary file, then the embedded types, each before the types that contain it. `rename` returns the name
-    /// of a type there.
+    /// Returns the type of the rows as in an ordinary file, then the embedded types, each before the types that contain it. `rename`
+    /// returns the name of a type there.
     func types(_ rename: (String) -> String) -> [TypeSchema] {
         guard let table else { return [] }
         return ([table.type] + table.schema.embedded(from: table.type)).enumerated().map { i, type in
@@ -124,7 +134,8 @@ extension Changeset.Side {
                 copy.columns[c].id = 0
                 if i == 0, let required { copy.columns[c].type.isOptional = !required.contains(copy.columns[c].name) }
                 guard let target = copy.columns[c].type.target else { continue }
-                copy.columns[c].type.target = copy.columns[c].type.kind == .link ? rename(names.bareKey(target) ?? target) : names.bareType(target) ?? target
+                copy.columns[c].type.target =
+                    copy.columns[c].type.kind == .link ? rename(names.bareKey(target) ?? target) : names.bareType(target) ?? target
             }
             if i == 0 { copy.key = primaryKey.compactMap { copy.index(of: $0) } }
             return copy
@@ -136,7 +147,9 @@ extension Hash128 {
     /// Parses the text that `description` returns.
     init?(hexadecimal text: String) {
         let digits = Array(text.utf8)
-        guard digits.count == 32, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16) else { return nil }
+        guard digits.count == 32, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16) else {
+            return nil
+        }
         self.init(low: low, high: high)
     }
 }
@@ -147,17 +160,22 @@ extension TypeSchema {
 
     /// Whether rows of one type fit the other, apart from nulls: both have the same columns in any order, also within objects.
     func hasShape(of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = []) -> Bool {
-        columns.count == other.columns.count && columns.allSatisfy { hasColumn($0, of: other, in: schema, other: otherSchema, inside: inside) }
+        columns.count == other.columns.count
+            && columns.allSatisfy { hasColumn($0, of: other, in: schema, other: otherSchema, inside: inside) }
     }
 
     /// Whether the other type has a column with the same name and shape.
-    func hasColumn(_ column: ColumnSchema, of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = []) -> Bool {
+    func hasColumn(_ column: ColumnSchema, of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = [])
+        -> Bool
+    {
         guard let place = other.index(of: column.name) else { return false }
         let twin = other.columns[place]
         guard twin.type.kind == column.type.kind, twin.type.collection == column.type.collection else { return false }
         guard column.type.kind == .embedded else { return twin.type.target == column.type.target }
-        guard let target = column.type.target.flatMap({ schema[$0] }), let otherTarget = twin.type.target.flatMap({ otherSchema[$0] }) else { return false }
-        return inside.contains(target.name) || target.hasShape(of: otherTarget, in: schema, other: otherSchema, inside: inside.union([target.name]))
+        guard let target = column.type.target.flatMap({ schema[$0] }), let otherTarget = twin.type.target.flatMap({ otherSchema[$0] })
+        else { return false }
+        return inside.contains(target.name)
+            || target.hasShape(of: otherTarget, in: schema, other: otherSchema, inside: inside.union([target.name]))
     }
 }
 

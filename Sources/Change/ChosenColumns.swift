@@ -17,17 +17,22 @@ struct ChosenColumns {
         key = names.map { ColumnPairing($0, old: old, new: new) }
         for pairing in key {
             for type in [pairing.old.column.type, pairing.new.column.type] where type.isCollection || type.kind == .embedded {
-                throw FirnError(.usage, "the column \"\(pairing.name)\" cannot be a key: its type is \(type.name)", advice: "choose columns with one value in each row")
+                throw FirnError(
+                    .usage, "the column \"\(pairing.name)\" cannot be a key: its type is \(type.name)",
+                    advice: "choose columns with one value in each row")
             }
         }
         let common = new.type.columns.map(\.name).filter { old.type.index(of: $0) != nil }
         let left = Set(names).union(options.ignore), chosen = Set(options.columns)
-        compared = common.filter { !left.contains($0) && (chosen.isEmpty || chosen.contains($0)) }.map { ColumnPairing($0, old: old, new: new) }
+        compared = common.filter { !left.contains($0) && (chosen.isEmpty || chosen.contains($0)) }.map {
+            ColumnPairing($0, old: old, new: new)
+        }
     }
 
     private static func require(_ name: String, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         for (table, side) in [(old, DifferenceSide.old), (new, .new)] where table.type.index(of: name) == nil {
-            throw FirnError(.usage, "the key column \"\(name)\" does not exist", at: .init(file: options.name(side)), advice: listing(table.type))
+            throw FirnError(
+                .usage, "the key column \"\(name)\" does not exist", at: .init(file: options.name(side)), advice: listing(table.type))
         }
     }
 
@@ -44,7 +49,8 @@ struct ChosenColumns {
 
     private static func missingKey(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) -> FirnError {
         let guess = try KeyGuess.guess(old, new, options)
-        let advice = guess.map { "choose one with --key; unique in both files: --key " + $0.joined(separator: ",") }
+        let advice =
+            guess.map { "choose one with --key; unique in both files: --key " + $0.joined(separator: ",") }
             ?? "name the columns that identify a row: --key NAME[,NAME…]"
         return FirnError(.usage, "the files have no key by which their rows can be matched", advice: advice)
     }
@@ -61,7 +67,9 @@ enum KeyGuess {
             }
         }.prefix(8)
         var candidates = names.map { [$0] }
-        for (i, first) in names.prefix(4).enumerated() { for second in names.prefix(4).dropFirst(i + 1) { candidates.append([first, second]) } }
+        for (i, first) in names.prefix(4).enumerated() {
+            for second in names.prefix(4).dropFirst(i + 1) { candidates.append([first, second]) }
+        }
         if names.count >= 3 { candidates.append(Array(names.prefix(3))) }
         if names.count >= 4 { candidates.append(Array(names.prefix(4))) }
         for candidate in candidates {
@@ -72,7 +80,9 @@ enum KeyGuess {
     }
 
     /// Compares only hashes, which is enough for a proposal.
-    private static func isUnique(_ key: [ColumnPairing], _ table: any Table, _ side: DifferenceSide, _ options: DifferenceOptions) throws(FirnError) -> Bool {
+    private static func isUnique(_ key: [ColumnPairing], _ table: any Table, _ side: DifferenceSide, _ options: DifferenceOptions)
+        throws(FirnError) -> Bool
+    {
         let hashes = try KeyHashes(of: table, side, key: key, options: options)
         let index = try hashes.table(options)
         return index.suspects.isEmpty

@@ -37,7 +37,8 @@ extension CollectionChanges {
         return changes
     }
 
-    /// Returns the changes of a set of values; both must be in the order of `Value.order`. Elements of sets are inserted or deleted, never modified.
+    /// Returns the changes of a set of values; both must be in the order of `Value.order`. Elements of sets are inserted or deleted, never
+    /// modified.
     package static func between(oldSet old: [Value], newSet new: [Value]) -> CollectionChanges {
         var changes = CollectionChanges()
         var i = 0, j = 0
@@ -63,8 +64,8 @@ package struct MapChanges: Sendable, Equatable {
 
     package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
-    /// Returns the changes of a map; both must be in ascending order of the bytes of the keys. `modified` is called with rows that an entry links to
-    /// in both versions.
+    /// Returns the changes of a map; both must be in ascending order of the bytes of the keys. `modified` is called with rows that an entry
+    /// links to in both versions.
     package static func between(old: [Value.Entry], new: [Value.Entry], modified: (Int64) -> Bool = { _ in false }) -> MapChanges {
         var changes = MapChanges()
         var i = 0, j = 0

@@ -1,8 +1,8 @@
 /// The difference of two versions of an ordered collection, by index.
 ///
-/// Deleting `deletions` from the old version in descending order, inserting `insertions` in ascending order, and replacing the modified elements
-/// gives the new version. An element that changed its position relative to the others is a deletion and an insertion. Their number is minimal (about
-/// minimal if a collection repeats its elements very often).
+/// Deleting `deletions` from the old version in descending order, inserting `insertions` in ascending order, and replacing the modified
+/// elements gives the new version. An element that changed its position relative to the others is a deletion and an insertion. Their number
+/// is minimal (about minimal if a collection repeats its elements very often).
 package struct CollectionChanges: Sendable, Equatable {
     /// Indices in the old version, ascending.
     package var deletions: [Int] = []

@@ -2,8 +2,8 @@ import FirnBytes
 import FirnModel
 
 extension Column {
-    /// Calls the body with each pair of `range` whose rows differ in any bit. This column is the vector of the old rows, `new` that of the new rows.
-    /// Both must be of one kind other than any.
+    /// Calls the body with each pair of `range` whose rows differ in any bit. This column is the vector of the old rows, `new` that of the
+    /// new rows. Both must be of one kind other than any.
     func forEachDifference(_ new: Column, _ pairs: PairedRows, _ range: Range<Int>, _ body: (Int) -> Void) {
         func each(_ same: (Int, Int) -> Bool) {
             pairs.old.withUnsafeBufferPointer { olds in
@@ -47,10 +47,11 @@ extension Column {
             let start = offsets[i], from = other.offsets[j]
             let count = offsets[i + 1] - start
             guard count == other.offsets[j + 1] - from else { return false }
-            return count == 0 || eachChild(other) { a, b in
-                for k in 0..<count where !a.holdsSame(start + k, as: b, from + k) { return false }
-                return true
-            }
+            return count == 0
+                || eachChild(other) { a, b in
+                    for k in 0..<count where !a.holdsSame(start + k, as: b, from + k) { return false }
+                    return true
+                }
         }
         switch type.kind {
         case .bool, .int, .link: return words[i] == other.words[j]
@@ -63,12 +64,12 @@ extension Column {
                 other.text.bytes.withUnsafeBytes { b in sameBytes(a, mine.lowerBound, b, theirs.lowerBound, mine.count) }
             }
         case .embedded: return eachChild(other) { $0.holdsSame(i, as: $1, j) }
-        case .any: return value(at: i).encoded == other.value(at: j).encoded   // Equal strings can have different bytes.
+        case .any: return value(at: i).encoded == other.value(at: j).encoded  // Equal strings can have different bytes.
         }
     }
 
-    /// Whether `test` is true for each child and its counterpart. It borrows the columns, because a copy of a column counts references of each of its
-    /// arrays.
+    /// Whether `test` is true for each child and its counterpart. It borrows the columns, because a copy of a column counts references of
+    /// each of its arrays.
     @inline(__always)
     private func eachChild(_ other: Column, _ test: (borrowing Column, borrowing Column) -> Bool) -> Bool {
         guard children.count == other.children.count else { return false }
@@ -82,13 +83,18 @@ extension Column {
 }
 
 extension ColumnPairing {
-    /// Whether the arrays of the two columns have the same layout, down to the fields of objects, so that rows that are equal bit for bit are equal.
+    /// Whether the arrays of the two columns have the same layout, down to the fields of objects, so that rows that are equal bit for bit
+    /// are equal.
     var isLaidOutAlike: Bool { Self.isLaidOutAlike(old.column.type, old.schema, new.column.type, new.schema, inside: []) }
 
     private static func isLaidOutAlike(_ a: ColumnType, _ schema: Schema, _ b: ColumnType, _ other: Schema, inside: Set<String>) -> Bool {
         guard a.kind == b.kind, a.collection == b.collection else { return false }
         guard a.kind == .embedded, let name = a.target, !inside.contains(name) else { return a.target == b.target }
-        guard let mine = schema[name], let theirs = b.target.flatMap({ other[$0] }), mine.columns.count == theirs.columns.count else { return false }
-        return zip(mine.columns, theirs.columns).allSatisfy { $0.name == $1.name && isLaidOutAlike($0.type, schema, $1.type, other, inside: inside.union([name])) }
+        guard let mine = schema[name], let theirs = b.target.flatMap({ other[$0] }), mine.columns.count == theirs.columns.count else {
+            return false
+        }
+        return zip(mine.columns, theirs.columns).allSatisfy {
+            $0.name == $1.name && isLaidOutAlike($0.type, schema, $1.type, other, inside: inside.union([name]))
+        }
     }
 }

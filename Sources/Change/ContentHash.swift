@@ -3,9 +3,9 @@ import FirnModel
 
 /// A hash of 128 bits of the rows of a type, independent of how they are stored: docs/format/content-hash.md.
 ///
-/// It is the same for any segments, encodings, row ids and orders of columns, and for CSV and JSON files with the same types and values. The order of
-/// rows matters only if the type has no key. It needs a megabyte of memory for each thread and, if links refer to a type with a key, 16 bytes for
-/// each of its rows.
+/// It is the same for any segments, encodings, row ids and orders of columns, and for CSV and JSON files with the same types and values.
+/// The order of rows matters only if the type has no key. It needs a megabyte of memory for each thread and, if links refer to a type with
+/// a key, 16 bytes for each of its rows.
 package struct ContentHash: Sendable {
     /// What is hashed, and on which threads.
     package struct Options: Sendable {
@@ -45,10 +45,13 @@ package struct ContentHash: Sendable {
             for column in names {
                 guard let place = type.index(of: column) else {
                     if type.columns.contains(where: { $0.type.kind == .embedded && column.hasPrefix($0.name + ".") }) {
-                        throw FirnError(.usage, "\"\(column)\" is a field of an object, but the key of a content hash consists of whole columns", at: .init(file: options.name), advice: "choose a column")
+                        throw FirnError(
+                            .usage, "\"\(column)\" is a field of an object, but the key of a content hash consists of whole columns",
+                            at: .init(file: options.name), advice: "choose a column")
                     }
-                    throw FirnError(.usage, "the key column \"\(column)\" does not exist", at: .init(file: options.name),
-                                    advice: "the columns are: " + type.columns.prefix(12).map(\.name).joined(separator: ", "))
+                    throw FirnError(
+                        .usage, "the key column \"\(column)\" does not exist", at: .init(file: options.name),
+                        advice: "the columns are: " + type.columns.prefix(12).map(\.name).joined(separator: ", "))
                 }
                 key.append(place)
             }
@@ -58,7 +61,9 @@ package struct ContentHash: Sendable {
         rows = table.rowCount
         var sum: UInt128 = 0, columnSums = [UInt128](repeating: 0, count: type.columns.count), live = 0
         do throws(Damage) {
-            let part = Part(table: table, key: key, eachColumn: options.eachColumn, starts: try table.liveStarts(), hasher: CellHasher(places: LinkedRows(of: table)))
+            let part = Part(
+                table: table, key: key, eachColumn: options.eachColumn, starts: try table.liveStarts(),
+                hasher: CellHasher(places: LinkedRows(of: table)))
             for outcome in Part.all(table.segmentCount, options, part) {
                 let found = try outcome.get()
                 sum &+= found.rows
@@ -72,20 +77,24 @@ package struct ContentHash: Sendable {
         whole.append(contentsOf: Array("firn content 1\n".utf8))
         whole.append(key.isEmpty ? 0 as UInt8 : 1)
         whole.append(UInt32(clamping: type.columns.count))
-        for (place, column) in type.columns.enumerated().sorted(by: { $0.element.name.utf8.lexicographicallyPrecedes($1.element.name.utf8) }) {
+        for (place, column) in type.columns.enumerated().sorted(by: { $0.element.name.utf8.lexicographicallyPrecedes($1.element.name.utf8) }
+        ) {
             whole.append(column, isKey: key.contains(place))
         }
         whole.append(UInt64(live))
         whole.append(sum)
         hash = Hash128(of: whole.bytes)
-        columns = !options.eachColumn ? [] : type.columns.enumerated().map { place, column in
-            var one = ByteWriter()
-            one.append(contentsOf: Array("firn column 1\n".utf8))
-            one.append(column, isKey: key.contains(place))
-            one.append(UInt64(live))
-            one.append(columnSums[place])
-            return OfColumn(name: column.name, hash: Hash128(of: one.bytes))
-        }
+        columns =
+            !options.eachColumn
+            ? []
+            : type.columns.enumerated().map { place, column in
+                var one = ByteWriter()
+                one.append(contentsOf: Array("firn column 1\n".utf8))
+                one.append(column, isKey: key.contains(place))
+                one.append(UInt64(live))
+                one.append(columnSums[place])
+                return OfColumn(name: column.name, hash: Hash128(of: one.bytes))
+            }
     }
 
     /// Returns the hash of a whole file: the hash of its one type, or a hash of the names and hashes of several.
@@ -124,7 +133,7 @@ package struct ContentHash: Sendable {
                 room.deinitialize(count: max(count, 1))
                 room.deallocate()
             }
-            nonisolated(unsafe) let slots = room   // one thread writes each index; they are read after all are done
+            nonisolated(unsafe) let slots = room  // one thread writes each index; they are read after all are done
             options.parallel(count) { i in
                 do throws(Damage) { slots[i] = .success(try part.found(i)) } catch { slots[i] = .failure(error) }
             }
@@ -137,7 +146,9 @@ package struct ContentHash: Sendable {
             let identities = eachColumn ? try self.identities(index, segment) : []
             let sums = try RowSums(table, index, columns: Array(table.type.columns.indices), hasher) { column, first, cells in
                 guard eachColumn else { return }
-                for i in 0..<cells.count where cells[i] != 0 && (live?[first + i] ?? true) { columns[column] &+= CellHasher.hash(cells[i], identities[first + i], 0) }
+                for i in 0..<cells.count where cells[i] != 0 && (live?[first + i] ?? true) {
+                    columns[column] &+= CellHasher.hash(cells[i], identities[first + i], 0)
+                }
             }
             var ordinal = UInt64(starts[index])
             for row in 0..<segment.rowCount where live?[row] ?? true {

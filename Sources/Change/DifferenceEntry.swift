@@ -36,9 +36,11 @@ extension TableDifference {
         return values
     }
 
-    /// Calls the body with each entry of the given kinds, among those that the options request, until it returns false. Removed rows are first, in
-    /// the order of the old table; then added and changed rows, in the order of the new table.
-    package func forEachEntry(of kinds: Set<DifferenceEntry.Kind> = Set(DifferenceEntry.Kind.allCases), _ body: (DifferenceEntry) throws(FirnError) -> Bool) throws(FirnError) {
+    /// Calls the body with each entry of the given kinds, among those that the options request, until it returns false. Removed rows are
+    /// first, in the order of the old table; then added and changed rows, in the order of the new table.
+    package func forEachEntry(
+        of kinds: Set<DifferenceEntry.Kind> = Set(DifferenceEntry.Kind.allCases), _ body: (DifferenceEntry) throws(FirnError) -> Bool
+    ) throws(FirnError) {
         let kinds = kinds.intersection(options.kinds)
         if kinds.contains(.removed) {
             for (s, rows) in removedRows.enumerated() {
@@ -54,30 +56,36 @@ extension TableDifference {
                     if wantsAdded, try !body(.added(new: RowPlace(segment: s, row: row))) { return }
                 } else if wantsChanged, segment.changed[row] {
                     let columns = segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false }
-                    let entry = DifferenceEntry.changed(old: place(segment.partners[row]), new: RowPlace(segment: s, row: row), columns: columns)
+                    let entry = DifferenceEntry.changed(
+                        old: place(segment.partners[row]), new: RowPlace(segment: s, row: row), columns: columns)
                     if try !body(entry) { return }
                 }
             }
         }
     }
 
-    /// Calls the body with each row that both tables have, with its place in each, and the columns that differ. Rows that are known to be equal
-    /// without a comparison are left out. With `changed`, only rows that differ are passed.
-    func forEachMatch(changed: Bool, _ body: (_ old: RowPlace, _ new: RowPlace, _ columns: [Int]) throws(FirnError) -> Void) throws(FirnError) {
+    /// Calls the body with each row that both tables have, with its place in each, and the columns that differ. Rows that are known to be
+    /// equal without a comparison are left out. With `changed`, only rows that differ are passed.
+    func forEachMatch(changed: Bool, _ body: (_ old: RowPlace, _ new: RowPlace, _ columns: [Int]) throws(FirnError) -> Void)
+        throws(FirnError)
+    {
         for (s, segment) in segments.enumerated() {
-            for row in segment.partners.indices where segment.partners[row] < SegmentDifference.leftOut && (!changed || segment.changed[row]) {
+            for row in segment.partners.indices
+            where segment.partners[row] < SegmentDifference.leftOut && (!changed || segment.changed[row]) {
                 let columns = segment.changed[row] ? segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false } : []
                 try body(place(segment.partners[row]), RowPlace(segment: s, row: row), columns)
             }
         }
     }
 
-    /// Returns the changes within a cell: the parts that differ if the values are nested; the whole value for other values and for short lists and
-    /// sets.
+    /// Returns the changes within a cell: the parts that differ if the values are nested; the whole value for other values and for short
+    /// lists and sets.
     package func parts(_ old: Value, _ new: Value) -> [ValueEdit] {
         let edits = [ValueEdit].between(old, new, absentIsNull: true) { Value.sameMeaning($0, $1, tolerance: options.tolerance) }
         // Values of different kinds, or with a different notation, are compared as a whole.
-        let isShort = !edits.contains { $0.path.contains { if case .string = $0 { true } else { false } } } && 2 * edits.size >= old.encoded.count + new.encoded.count
+        let isShort =
+            !edits.contains { $0.path.contains { if case .string = $0 { true } else { false } } }
+            && 2 * edits.size >= old.encoded.count + new.encoded.count
         return edits.isEmpty || isShort ? [ValueEdit(path: [], kind: .replaced, old: old, new: new)] : edits
     }
 

@@ -60,7 +60,8 @@ struct DuplicateKeys {
             rows.arrange()
             let segment: any Segment
             do throws(Damage) { segment = try table.segment(index) } catch { throw FirnError(error, in: options.name(side)) }
-            var comparison = PairComparison(new: segment, newName: options.name(side), old: table, oldName: options.name(side), pairs: rows, tolerance: 0)
+            var comparison = PairComparison(
+                new: segment, newName: options.name(side), old: table, oldName: options.name(side), pairs: rows, tolerance: 0)
             var unequal = Bits(count: segment.rowCount)
             for pairing in key { unequal.formUnion(try comparison.differences(pairing)) }
             for i in start..<end { same.append(!unequal[Int(pairs[i].later & 0xFFFF)]) }
@@ -91,9 +92,10 @@ struct DuplicateKeys {
         }
         let names = key.map(\.name).joined(separator: ",")
         let count = keys == 1 ? "1 key occurs in more than one row" : "\(keys) keys occur in more than one row"
-        return FirnError(.duplicateKey, "the key \(names) is not unique: \(count): " + examples.joined(separator: "; ") + (keys > 5 ? "; …" : ""),
-                         at: .init(file: options.name(side)),
-                         advice: "choose columns that are unique together with --key, or take the first row of each key with --duplicates first")
+        return FirnError(
+            .duplicateKey, "the key \(names) is not unique: \(count): " + examples.joined(separator: "; ") + (keys > 5 ? "; …" : ""),
+            at: .init(file: options.name(side)),
+            advice: "choose columns that are unique together with --key, or take the first row of each key with --duplicates first")
     }
 }
 

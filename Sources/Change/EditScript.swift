@@ -36,7 +36,8 @@ struct EditScript {
         trace(reach, n, m)
     }
 
-    /// Returns the start of diagonal number `k` with `edits` edits: a step down from the diagonal above it or to the right from the one below.
+    /// Returns the start of diagonal number `k` with `edits` edits: a step down from the diagonal above it or to the right from the one
+    /// below.
     private static func start(_ previous: [Int32], _ k: Int, _ edits: Int) -> Int {
         if k == 0 { return Int(previous[0]) }
         if k == edits { return Int(previous[k - 1]) + 1 }

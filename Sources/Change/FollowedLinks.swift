@@ -31,8 +31,10 @@ struct FollowedLinks {
         }
     }
 
-    private mutating func append(_ rows: [(k: Int, position: Int)], _ all: Range<Int>, of segment: any Segment, _ column: Int, _ table: any Table,
-                                 _ decoded: inout TableChanges.Decoded) throws(Damage) {
+    private mutating func append(
+        _ rows: [(k: Int, position: Int)], _ all: Range<Int>, of segment: any Segment, _ column: Int, _ table: any Table,
+        _ decoded: inout TableChanges.Decoded
+    ) throws(Damage) {
         var window = try VectorWindow(segment, column, table)
         var next = all.lowerBound, r = 0
         while r < rows.count {

@@ -27,7 +27,10 @@ final class KeyHashes: @unchecked Sendable {
         }
         try KeyHashes.check(rows: starts[segments], segments, side, options)
         self.starts = starts
-        do throws(Damage) { charge = try table.memory.holding(starts[segments] * KeyHashes.rowBytes, for: "comparing the rows of type \"\(table.type.name)\"") } catch {
+        do throws(Damage) {
+            charge = try table.memory.holding(
+                starts[segments] * KeyHashes.rowBytes, for: "comparing the rows of type \"\(table.type.name)\"")
+        } catch {
             throw FirnError(error, in: options.name(side))
         }
         hashes = .allocate(capacity: max(starts[segments], 1))
@@ -48,8 +51,11 @@ final class KeyHashes: @unchecked Sendable {
     /// Throws if there are too many rows: they are numbered in 32 bits, by segment and position.
     static func check(rows: Int, _ segments: Int, _ side: DifferenceSide, _ options: DifferenceOptions) throws(FirnError) {
         guard rows < Int(UInt32.max), segments <= 1 << 16 else {
-            throw FirnError(.unsupported, "\(options.name(side)) has \(rows) rows in \(segments) segments; diff supports at most 4,294,967,294 in 65,536",
-                            advice: segments > 1 << 16 ? "'firn compact \(options.name(side))' merges them into full segments" : "compare parts of the files with --where")
+            throw FirnError(
+                .unsupported,
+                "\(options.name(side)) has \(rows) rows in \(segments) segments; diff supports at most 4,294,967,294 in 65,536",
+                advice: segments > 1 << 16
+                    ? "'firn compact \(options.name(side))' merges them into full segments" : "compare parts of the files with --where")
         }
     }
 
@@ -121,7 +127,10 @@ extension Bits {
 }
 
 /// Writes the hash of each row's key to `out`, at least for the chosen rows (nil means all).
-func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPairing], _ chosen: Bits?, mask: UInt64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+func hashKeys(
+    _ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPairing], _ chosen: Bits?, mask: UInt64,
+    into out: UnsafeMutablePointer<UInt64>
+) throws(Damage) {
     let count = segment.rowCount
     out.initialize(repeating: 0, count: count)
     let vectors = (0..<segment.vectorCount).filter { chosen?.hasOne(inVector: $0) ?? true }
@@ -137,7 +146,9 @@ func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPair
                 entries.withUnsafeBufferPointer { entries in
                     codes.words.withUnsafeBufferPointer { words in
                         // A code outside its dictionary is damage that the comparison of values will find.
-                        ColumnPairing.fold(codes, place) { words[$0] >= 0 && words[$0] < entries.count ? entries[Int(truncatingIfNeeded: words[$0])] : 0 }
+                        ColumnPairing.fold(codes, place) {
+                            words[$0] >= 0 && words[$0] < entries.count ? entries[Int(truncatingIfNeeded: words[$0])] : 0
+                        }
                     }
                 }
             }

@@ -17,16 +17,20 @@ extension KeyPathFilter {
         package let decoded: TableChanges.Decoded
     }
 
-    /// Returns the rows that count as modified. A row does if it differs in a column that matters, or links (in the new version, through columns that
-    /// matter) to a row that counts as modified. Over an inverse, a row counts if such a row links to it, or if a row began or ceased to link to it.
+    /// Returns the rows that count as modified. A row does if it differs in a column that matters, or links (in the new version, through
+    /// columns that matter) to a row that counts as modified. Over an inverse, a row counts if such a row links to it, or if a row began or
+    /// ceased to link to it.
     /// - Parameters:
     ///   - changes: Returns the changes of a type by name; nil if nothing changed.
     ///   - tables: Returns the new version of a type.
     ///   - oldTables: Returns the old version of a type; called if the filter has inverses.
-    /// - Complexity: Proportional to the changes if nothing changed in rows that the root links to. Otherwise each linked row is visited once for
+    /// - Complexity: Proportional to the changes if nothing changed in rows that the root links to. Otherwise each linked row is visited
+    /// once for
     ///   each node of the paths; if these are most of the rows of a type, its link column is scanned instead.
-    package func modifiedRows(among scope: Scope, changes: (String) throws(Damage) -> TableChanges?, tables: (String) throws(Damage) -> (any Table)?,
-                              oldTables: (String) throws(Damage) -> (any Table)? = { _ in nil }) throws(Damage) -> Answer {
+    package func modifiedRows(
+        among scope: Scope, changes: (String) throws(Damage) -> TableChanges?, tables: (String) throws(Damage) -> (any Table)?,
+        oldTables: (String) throws(Damage) -> (any Table)? = { _ in nil }
+    ) throws(Damage) -> Answer {
         var search = ReachSearch(self)
         for node in nodes { search.changes.append(try changes(schema.types[node.type].name)) }
         search.weigh()
@@ -39,10 +43,11 @@ extension KeyPathFilter {
             search.tables.append(try tables(name))
             search.oldTables.append(try oldTables(name))
         }
-        search.reached[root] = switch scope {
-        case .all: .all
-        case .rows(let rows): .rows(rows)
-        }
+        search.reached[root] =
+            switch scope {
+            case .all: .all
+            case .rows(let rows): .rows(rows)
+            }
         try search.goDown()
         return Answer(rows: try search.comeUp(), decoded: search.decoded)
     }

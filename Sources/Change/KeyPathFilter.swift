@@ -3,10 +3,10 @@ import FirnModel
 
 /// The columns of each type that matter to one observer: key paths, resolved in a schema.
 ///
-/// A path names a column of the root type, or continues through a column of links (single, list, set, map) or of embedded objects to a column of
-/// their type: `toys.brand`. Every column of the path matters: `toys.brand` means the list and the brands, `toys` only the list. `*` stands for every
-/// column at its position. A path can also follow a named inverse backwards: then the rows that link to a row matter, and the columns of these rows
-/// that the path names.
+/// A path names a column of the root type, or continues through a column of links (single, list, set, map) or of embedded objects to a
+/// column of their type: `toys.brand`. Every column of the path matters: `toys.brand` means the list and the brands, `toys` only the list.
+/// `*` stands for every column at its position. A path can also follow a named inverse backwards: then the rows that link to a row matter,
+/// and the columns of these rows that the path names.
 package struct KeyPathFilter: Sendable {
     /// The number of links that are followed if no key paths are given.
     package static let depth = 4
@@ -46,15 +46,19 @@ package struct KeyPathFilter: Sendable {
     /// Each node is after the nodes that it refers to; the last one is that of the root.
     let nodes: [Node]
 
-    /// Resolves key paths. Nil means every column of the root, and of the rows that it links to over up to four links. An empty array means no
-    /// column: only inserted and deleted rows count. Inverses matter only if a path names them.
+    /// Resolves key paths. Nil means every column of the root, and of the rows that it links to over up to four links. An empty array means
+    /// no column: only inserted and deleted rows count. Inverses matter only if a path names them.
     /// - Throws: `FirnError.usage` if a path names something that does not exist.
     package init(root: String, in schema: Schema, keyPaths: [String]?, inverses: [Inverse] = []) throws(FirnError) {
-        guard let type = schema.types.firstIndex(where: { $0.name == root }) else { throw FirnError(.usage, "there is no type \"\(root)\"") }
+        guard let type = schema.types.firstIndex(where: { $0.name == root }) else {
+            throw FirnError(.usage, "there is no type \"\(root)\"")
+        }
         self.schema = schema
         var building = Resolution(schema, inverses)
         if let keyPaths {
-            let paths = keyPaths.map { path in KeyPath(whole: path, parts: path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), next: 0) }
+            let paths = keyPaths.map { path in
+                KeyPath(whole: path, parts: path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), next: 0)
+            }
             _ = try building.node(type, paths)
         } else {
             _ = building.everything(type, links: Self.depth)
@@ -109,7 +113,8 @@ private struct Resolution {
     private func inverse(_ name: String, of type: Int) -> (type: Int, column: Int)? {
         for inverse in inverses where inverse.name == name {
             guard let source = schema.types.firstIndex(where: { $0.name == inverse.typeName }),
-                  let column = schema.types[source].index(of: inverse.column), target(schema.types[source].columns[column]) == type else { continue }
+                let column = schema.types[source].index(of: inverse.column), target(schema.types[source].columns[column]) == type
+            else { continue }
             return (source, column)
         }
         return nil
@@ -175,11 +180,14 @@ private struct Resolution {
 
     private func refusal(_ path: KeyPath, _ type: TypeSchema, isThere: Bool) -> FirnError {
         if isThere {
-            return FirnError(.usage, "Property '\(path.part)' in KeyPath '\(path.whole)' does not lead to objects, so nothing can follow it.",
-                             advice: "end the key path there, or name a property that holds objects")
+            return FirnError(
+                .usage, "Property '\(path.part)' in KeyPath '\(path.whole)' does not lead to objects, so nothing can follow it.",
+                advice: "end the key path there, or name a property that holds objects")
         }
-        return FirnError(.usage, "Property '\(path.part)' in KeyPath '\(path.whole)' is not a valid property in \(type.name).",
-                         advice: "the properties are: " + type.columns.prefix(12).map(\.name).joined(separator: ", ") + (type.columns.count > 12 ? ", …" : ""))
+        return FirnError(
+            .usage, "Property '\(path.part)' in KeyPath '\(path.whole)' is not a valid property in \(type.name).",
+            advice: "the properties are: " + type.columns.prefix(12).map(\.name).joined(separator: ", ")
+                + (type.columns.count > 12 ? ", …" : ""))
     }
 
     mutating func everything(_ type: Int, links: Int) -> Int {

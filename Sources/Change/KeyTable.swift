@@ -1,7 +1,7 @@
 import FirnBytes
 
-/// Finds a position by its 64-bit hash: a hash table with open addressing and linear probing over 32-bit positions, in partitions that are filled by
-/// one thread each. The hashes are stored outside, in the order of positions.
+/// Finds a position by its 64-bit hash: a hash table with open addressing and linear probing over 32-bit positions, in partitions that are
+/// filled by one thread each. The hashes are stored outside, in the order of positions.
 ///
 ///     partition = lowest bits of the hash      slot = highest bits × capacity / 2^64, then the next ones
 final class KeyTable: @unchecked Sendable {
@@ -10,11 +10,14 @@ final class KeyTable: @unchecked Sendable {
     private let hashes: UnsafePointer<UInt64>
     private let mask: UInt64
     private var slots: [UnsafeMutableBufferPointer<UInt32>]
-    /// Positions that were left out because an earlier one has the same hash: (position, earlier position), ascending within each partition.
+    /// Positions that were left out because an earlier one has the same hash: (position, earlier position), ascending within each
+    /// partition.
     private(set) var suspects: [(later: UInt32, earlier: UInt32)] = []
 
     /// Enters the positions 0 ..< count for which `isChosen` returns true (nil means all).
-    init(_ hashes: UnsafePointer<UInt64>, count: Int, threads: Int, isChosen: (@Sendable (Int) -> Bool)?, options: DifferenceOptions) throws(FirnError) {
+    init(_ hashes: UnsafePointer<UInt64>, count: Int, threads: Int, isChosen: (@Sendable (Int) -> Bool)?, options: DifferenceOptions)
+        throws(FirnError)
+    {
         var partitions = 1
         while partitions < min(threads, 16) { partitions *= 2 }
         self.hashes = hashes
@@ -39,7 +42,9 @@ final class KeyTable: @unchecked Sendable {
         var suspects: [(later: UInt32, earlier: UInt32)] = []
     }
 
-    private static func fill(_ hashes: UnsafePointer<UInt64>, _ count: Int, _ partition: UInt64, _ mask: UInt64, _ isChosen: ((Int) -> Bool)?) -> Filled {
+    private static func fill(
+        _ hashes: UnsafePointer<UInt64>, _ count: Int, _ partition: UInt64, _ mask: UInt64, _ isChosen: ((Int) -> Bool)?
+    ) -> Filled {
         var members = 0
         for i in 0..<count where hashes[i] & mask == partition { members &+= 1 }
         let capacity = members &+ members / 2 &+ 8

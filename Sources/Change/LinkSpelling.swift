@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// How links are written when rows of two files are compared: as what identifies their rows in any file. That is the key or, for types without key,
-/// the number of rows before the row. Row ids have no meaning outside their file.
+/// How links are written when rows of two files are compared: as what identifies their rows in any file. That is the key or, for types
+/// without key, the number of rows before the row. Row ids have no meaning outside their file.
 struct LinkSpelling: Sendable {
     enum Form: Sendable, Hashable {
         /// The only value of a key that is never null, or a number of rows. Columns of links become columns of this kind.
@@ -13,7 +13,8 @@ struct LinkSpelling: Sendable {
         case named
     }
 
-    /// Returns the original name of a type, which has another name in changes files; nil for types that do not represent a type of the original file.
+    /// Returns the original name of a type, which has another name in changes files; nil for types that do not represent a type of the
+    /// original file.
     typealias Naming = @Sendable (String) -> String?
 
     private let forms: [String: Form]
@@ -31,7 +32,9 @@ struct LinkSpelling: Sendable {
     func name(_ target: String) -> String { bare(target) ?? target }
 
     /// Returns both tables with link-resolved columns in the same form; a table that cannot contain links is returned unchanged.
-    static func pair(_ old: any Table, _ new: any Table, bareOld: @escaping Naming = { $0 }) throws(FirnError) -> (old: any Table, new: any Table) {
+    static func pair(_ old: any Table, _ new: any Table, bareOld: @escaping Naming = { $0 }) throws(FirnError) -> (
+        old: any Table, new: any Table
+    ) {
         let bareNew: Naming = { $0 }
         func mayHold(_ table: any Table) -> Bool { table.type.columns.contains { table.schema.mayHoldLinks($0.type) } }
         let oldMay = mayHold(old), newMay = mayHold(new)
@@ -45,8 +48,10 @@ struct LinkSpelling: Sendable {
                 return target.form == twin.form ? target.form : .parts
             }
         }
-        return (oldMay ? SpelledTable(old, LinkSpelling(old, bareOld, joint(mine, theirs))) : old,
-                newMay ? SpelledTable(new, LinkSpelling(new, bareNew, joint(theirs, mine))) : new)
+        return (
+            oldMay ? SpelledTable(old, LinkSpelling(old, bareOld, joint(mine, theirs))) : old,
+            newMay ? SpelledTable(new, LinkSpelling(new, bareNew, joint(theirs, mine))) : new
+        )
     }
 
     /// A type that links refer to.
@@ -75,7 +80,9 @@ struct LinkSpelling: Sendable {
     private static func natural(_ type: TypeSchema) -> Form {
         guard let first = type.key.first else { return .value(.int) }
         let column = type.columns[first].type
-        guard type.key.count == 1, !column.isCollection, !column.isOptional, ![.any, .embedded, .link].contains(column.kind) else { return .parts }
+        guard type.key.count == 1, !column.isCollection, !column.isOptional, ![.any, .embedded, .link].contains(column.kind) else {
+            return .parts
+        }
         return .value(column.kind)
     }
 
@@ -104,10 +111,11 @@ struct LinkSpelling: Sendable {
     }
 
     func spelled(_ schema: Schema) -> Schema {
-        Schema(schema.types.map { type in
-            var copy = type
-            copy.columns = type.columns.map(spelled)
-            return copy
-        })
+        Schema(
+            schema.types.map { type in
+                var copy = type
+                copy.columns = type.columns.map(spelled)
+                return copy
+            })
     }
 }

@@ -28,7 +28,9 @@ final class LinkedKeys: Sendable {
     func column(_ links: [Int64], present: Bits?, _ type: ColumnType) throws(Damage) -> Column {
         switch form {
         case .value:
-            if table.type.key.isEmpty { return try fill(type, links, present) { (_, row) throws(Damage) in try self.ordinal(row).map { .int($0) } ?? .null } }
+            if table.type.key.isEmpty {
+                return try fill(type, links, present) { (_, row) throws(Damage) in try self.ordinal(row).map { .int($0) } ?? .null }
+            }
             var found = try readers.withLock { (readers) throws(Damage) -> Column in try readers.columns[0].fetch(links, present: present) }
             found.type = type
             return found
@@ -61,7 +63,9 @@ final class LinkedKeys: Sendable {
         form == .named ? [.list(table.type.key.map { .string(table.type.columns[$0].name) })] + parts : parts
     }
 
-    private func fill(_ type: ColumnType, _ links: [Int64], _ present: Bits?, _ value: (Int, Int64) throws(Damage) -> Value) throws(Damage) -> Column {
+    private func fill(_ type: ColumnType, _ links: [Int64], _ present: Bits?, _ value: (Int, Int64) throws(Damage) -> Value) throws(Damage)
+        -> Column
+    {
         var out = Column(type)
         for (i, row) in links.enumerated() {
             let isThere = present?[i] ?? true

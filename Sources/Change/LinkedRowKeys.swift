@@ -24,8 +24,12 @@ final class LinkedRowKeys {
     func add(_ table: any Table) throws(FirnError) {
         let type = table.type, named: Set<String>
         do throws(Damage) { named = try table.namedTargets() } catch { throw FirnError(error, in: file) }
-        for (path, target) in table.schema.links(of: type).columns { try add(target, of: table) { refusal("\"\(type.name).\(path)\"", target, $0) } }
-        for target in named.sorted() where table.schema[target] != nil { try add(target, of: table) { refusal("\"\(type.name)\", which has values of type any,", target, $0) } }
+        for (path, target) in table.schema.links(of: type).columns {
+            try add(target, of: table) { refusal("\"\(type.name).\(path)\"", target, $0) }
+        }
+        for target in named.sorted() where table.schema[target] != nil {
+            try add(target, of: table) { refusal("\"\(type.name)\", which has values of type any,", target, $0) }
+        }
     }
 
     private func add(_ target: String, of table: any Table, _ refusal: (String) -> FirnError) throws(FirnError) {
@@ -38,32 +42,39 @@ final class LinkedRowKeys {
     }
 
     private func refusal(_ column: String, _ target: String, _ why: String) -> FirnError {
-        FirnError(.unsupported, "changes of \(column) cannot be written: it has links to \"\(target)\", \(why)", at: .init(file: file), advice: "give \"\(target)\" a key of plain values")
+        FirnError(
+            .unsupported, "changes of \(column) cannot be written: it has links to \"\(target)\", \(why)", at: .init(file: file),
+            advice: "give \"\(target)\" a key of plain values")
     }
 
     /// Returns why the rows of a type cannot be identified outside their file; nil if they can.
     private func fault(_ table: any Table) throws(FirnError) -> String? {
         let type = table.type
         if type.isEmbedded { return "which is an embedded type" }
-        if type.key.contains(where: { [.link, .embedded].contains(type.columns[$0].type.kind) }) { return "whose key contains links or objects" }
+        if type.key.contains(where: { [.link, .embedded].contains(type.columns[$0].type.kind) }) {
+            return "whose key contains links or objects"
+        }
         return try table.hasNamedLinks(type.keyNames, file) ? "whose key contains links or objects" : nil
     }
 
     var types: [TypeSchema] {
         targets.sorted { $0.key < $1.key }.map { name, target in
             let type = target.table.type
-            let columns = type.key.isEmpty ? [ColumnSchema("row", ColumnType(.int))] : type.key.map { place in
-                var column = type.columns[place]
-                column.id = 0
-                column.indexes = []
-                return column
-            }
+            let columns =
+                type.key.isEmpty
+                ? [ColumnSchema("row", ColumnType(.int))]
+                : type.key.map { place in
+                    var column = type.columns[place]
+                    column.id = 0
+                    column.indexes = []
+                    return column
+                }
             return TypeSchema(names.key(name), columns: columns, key: Array(columns.indices))
         }
     }
 
-    /// Returns the type and the number of a collected row for a link; the row is nil if it does not exist. A link of a value of type any to an
-    /// unknown type is returned unchanged.
+    /// Returns the type and the number of a collected row for a link; the row is nil if it does not exist. A link of a value of type any to
+    /// an unknown type is returned unchanged.
     func link(_ type: String, _ row: Int64) throws(FirnError) -> (type: String, row: Int64?) {
         guard let target = targets[type] else { return (type, row) }
         if let known = target.numbers[row] { return (names.key(type), known) }
@@ -81,7 +92,9 @@ final class LinkedRowKeys {
     }
 
     /// The types without key that links refer to.
-    var keyless: [any Table] { targets.sorted { $0.key < $1.key }.map(\.value).filter { $0.table.type.key.isEmpty && !$0.rows.isEmpty }.map(\.table) }
+    var keyless: [any Table] {
+        targets.sorted { $0.key < $1.key }.map(\.value).filter { $0.table.type.key.isEmpty && !$0.rows.isEmpty }.map(\.table)
+    }
 
     func write(_ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
         let types = types
@@ -92,7 +105,9 @@ final class LinkedRowKeys {
                 let end = min(start + segmentSize, target.rows.count)
                 var batch = Batch(type, in: Schema([type]))
                 for row in target.rows[start..<end] {
-                    guard let place = try place(of: row, in: target.table) else { throw .damaged(file, what: "a row that disappeared while it was read", byte: 0) }
+                    guard let place = try place(of: row, in: target.table) else {
+                        throw .damaged(file, what: "a row that disappeared while it was read", byte: 0)
+                    }
                     if key.isEmpty { batch.columns[0].append(.int(Int64(try reader.number(place) - 1))) }
                     for (i, column) in key.enumerated() { batch.columns[i].append(try reader.value(place, column)) }
                 }

@@ -2,8 +2,8 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// The tables that a table's links refer to, with what identifies their rows in any file: their key, or their position. It can be used from any
-/// thread.
+/// The tables that a table's links refer to, with what identifies their rows in any file: their key, or their position. It can be used from
+/// any thread.
 final class LinkedRows: Sendable {
     private let origin: any Table
     private let known: Mutex<[String: RowIdentities?]> = Mutex([:])
@@ -33,7 +33,9 @@ final class RowIdentities: Sendable {
         var keys: [[UInt128]] = []
         if !table.type.key.isEmpty {
             // Links within a key are hashed by row id, because a key can refer to its own type.
-            for index in 0..<table.segmentCount { keys.append(try RowSums(table, index, columns: table.type.key, CellHasher(places: nil)).array) }
+            for index in 0..<table.segmentCount {
+                keys.append(try RowSums(table, index, columns: table.type.key, CellHasher(places: nil)).array)
+            }
         }
         self.keys = keys
     }

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// The comparison mode of a column: how its values in one table are compared with those of the column of the same name in the other. Each mode has a
-/// hash and an equality that agree: equal values have equal hashes.
+/// The comparison mode of a column: how its values in one table are compared with those of the column of the same name in the other. Each
+/// mode has a hash and an equality that agree: equal values have equal hashes.
 enum Meaning: Sendable {
     /// Bool, int or link on both sides.
     case words
@@ -27,13 +27,14 @@ enum Meaning: Sendable {
         } else if left.kind != right.kind {
             self = isNumber(left) && isNumber(right) ? .numbers : .written
         } else {
-            self = switch left.kind {
-            case .bool, .int, .link: .words
-            case .date, .uuid, .objectID: .pairs
-            case .float, .double: .reals
-            case .decimal: .numbers
-            default: .text
-            }
+            self =
+                switch left.kind {
+                case .bool, .int, .link: .words
+                case .date, .uuid, .objectID: .pairs
+                case .float, .double: .reals
+                case .decimal: .numbers
+                default: .text
+                }
         }
     }
 }
@@ -48,10 +49,11 @@ extension Value {
         case .map(let entries) where type.collection == .map:
             return .map(entries.map { Entry($0.key, $0.value.named(type.element, in: schema)) })
         case .object(let entries):
-            return .object(entries.enumerated().map { i, entry in
-                guard i < target.columns.count else { return entry }
-                return Entry(target.columns[i].name, entry.value.named(target.columns[i].type, in: schema))
-            })
+            return .object(
+                entries.enumerated().map { i, entry in
+                    guard i < target.columns.count else { return entry }
+                    return Entry(target.columns[i].name, entry.value.named(target.columns[i].type, in: schema))
+                })
         default: return self
         }
     }

@@ -14,8 +14,14 @@ final class MemberTable: WrappedTable {
         for name in names where type.index(of: name) == nil {
             guard let path = path(name, in: table.type, table.schema) else { continue }
             var column: ColumnSchema
-            do throws(Damage) { column = try ColumnSchema(path: path, in: table.type, table.schema) } catch { throw FirnError(error, in: file) }
-            guard column.type.kind != .link else { throw FirnError(.usage, "\"\(name)\" cannot be a key: it contains links", at: .init(file: file), advice: "choose fields with one value in each row") }
+            do throws(Damage) { column = try ColumnSchema(path: path, in: table.type, table.schema) } catch {
+                throw FirnError(error, in: file)
+            }
+            guard column.type.kind != .link else {
+                throw FirnError(
+                    .usage, "\"\(name)\" cannot be a key: it contains links", at: .init(file: file),
+                    advice: "choose fields with one value in each row")
+            }
             column.name = name
             column.id = (type.columns.map(\.id).max() ?? 0) + 1
             type.columns.append(column)
@@ -34,7 +40,9 @@ final class MemberTable: WrappedTable {
     private static func path(_ name: String, in type: TypeSchema, _ schema: Schema) -> [Int]? {
         if let column = type.index(of: name) { return [column] }
         for (index, column) in type.columns.enumerated() where column.type.kind == .embedded && name.hasPrefix(column.name + ".") {
-            guard let target = column.type.target.flatMap({ schema[$0] }), let rest = path(String(name.dropFirst(column.name.count + 1)), in: target, schema) else { continue }
+            guard let target = column.type.target.flatMap({ schema[$0] }),
+                let rest = path(String(name.dropFirst(column.name.count + 1)), in: target, schema)
+            else { continue }
             return [index] + rest
         }
         return nil

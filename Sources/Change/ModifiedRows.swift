@@ -26,7 +26,9 @@ package struct ModifiedRows: Sendable {
     }
 
     /// Whether the row at a position had a value in a column that the new type no longer has.
-    package func differsInRemovedColumn(at position: Int) -> Bool { masks[position * width + columnCount / 64] >> UInt64(columnCount % 64) & 1 == 1 }
+    package func differsInRemovedColumn(at position: Int) -> Bool {
+        masks[position * width + columnCount / 64] >> UInt64(columnCount % 64) & 1 == 1
+    }
 
     /// Returns the columns in which a row differs; nil if it is not modified.
     package func columns(ofRow rowID: Int64) -> Bits? { position(of: rowID).map(columns(at:)) }
@@ -56,8 +58,8 @@ package struct ModifiedRows: Sendable {
         return out
     }
 
-    /// Appends rows whose ids must be higher than all present ones. For each column of the new type, and last for all removed ones, `marks` has the
-    /// rows that differ (nil means none).
+    /// Appends rows whose ids must be higher than all present ones. For each column of the new type, and last for all removed ones, `marks`
+    /// has the rows that differ (nil means none).
     mutating func append(marks: [Bits?], id: (Int) throws(Damage) -> Int64) throws(Damage) {
         guard let first = marks.lazy.compactMap({ $0 }).first else { return }
         var any = Bits(count: first.count)

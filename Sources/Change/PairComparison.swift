@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Compares the columns of the rows of one segment with those of their partners in another table. A column of the segment is kept in memory whole;
-/// the partners are read in the order of their vectors.
+/// Compares the columns of the rows of one segment with those of their partners in another table. A column of the segment is kept in memory
+/// whole; the partners are read in the order of their vectors.
 struct PairComparison {
     let new: any Segment
     let newName: String
@@ -102,7 +102,9 @@ struct PairComparison {
         case .text: compareText(range, &unequal)
         case .values where isLaidOutAlike:
             // Most rows are equal bit for bit; only the others are converted to values.
-            each(range, &unequal) { whole.holdsSame($0, as: vector, $1) || pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
+            each(range, &unequal) {
+                whole.holdsSame($0, as: vector, $1) || pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance)
+            }
         case .numbers, .written, .values:
             each(range, &unequal) { pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
         }
@@ -150,10 +152,13 @@ func sameBytes(_ a: UnsafeRawBufferPointer, _ i: Int, _ b: UnsafeRawBufferPointe
     if count >= 8 {
         var k = 0
         while k &+ 8 <= count {
-            if a.loadUnaligned(fromByteOffset: i &+ k, as: UInt64.self) != b.loadUnaligned(fromByteOffset: j &+ k, as: UInt64.self) { return false }
+            if a.loadUnaligned(fromByteOffset: i &+ k, as: UInt64.self) != b.loadUnaligned(fromByteOffset: j &+ k, as: UInt64.self) {
+                return false
+            }
             k &+= 8
         }
-        return a.loadUnaligned(fromByteOffset: i &+ count &- 8, as: UInt64.self) == b.loadUnaligned(fromByteOffset: j &+ count &- 8, as: UInt64.self)
+        return a.loadUnaligned(fromByteOffset: i &+ count &- 8, as: UInt64.self)
+            == b.loadUnaligned(fromByteOffset: j &+ count &- 8, as: UInt64.self)
     }
     for k in 0..<count where a[i &+ k] != b[j &+ k] { return false }
     return true

@@ -13,7 +13,9 @@ extension Patch {
                 return conflicts.note("", "\(why) are not those that the changes were made from")
             }
             do throws(Damage) { plans[i].ids = try rows.liveRowIDs() } catch { throw FirnError(error, in: options.newName) }
-            guard plans[i].ids.count == was.rowCount else { throw damaged("\(was.rowCount) rows of \"\(plan.name)\" in the changes, but \(plans[i].ids.count) in the file") }
+            guard plans[i].ids.count == was.rowCount else {
+                throw damaged("\(was.rowCount) rows of \"\(plan.name)\" in the changes, but \(plans[i].ids.count) in the file")
+            }
             return
         }
         let tables = try spelled(before, was, rows)
@@ -25,7 +27,9 @@ extension Patch {
     }
 
     /// Returns the rows of a side and those of the file, link-resolved in the same form.
-    private func spelled(_ side: Changeset.Side, _ table: any Table, _ rows: any Table) throws(FirnError) -> (old: any Table, new: any Table) {
+    private func spelled(_ side: Changeset.Side, _ table: any Table, _ rows: any Table) throws(FirnError) -> (
+        old: any Table, new: any Table
+    ) {
         let names = self.names, keys = side.names
         return try LinkSpelling.pair(table, rows, bareOld: { name in keys.bareKey(name).map { names[$0] ?? $0 } })
     }
@@ -58,10 +62,14 @@ extension Patch {
         try reading { () throws(Damage) in
             for (index, segment) in found.segments.enumerated() {
                 let source = try rows.segment(index)
-                for (row, partner) in segment.partners.enumerated() where partner < SegmentDifference.leftOut { ids[Int(partner)] = try source.rowID(at: row) }
+                for (row, partner) in segment.partners.enumerated() where partner < SegmentDifference.leftOut {
+                    ids[Int(partner)] = try source.rowID(at: row)
+                }
             }
         }
-        guard found.removed > 0 || !ids.contains(-1) else { throw damaged("rows of the changes match no row of the file, and none is missing") }
+        guard found.removed > 0 || !ids.contains(-1) else {
+            throw damaged("rows of the changes match no row of the file, and none is missing")
+        }
         plans[i].ids = ids
     }
 
@@ -78,7 +86,9 @@ extension Patch {
             for (k, place) in places.enumerated() where plan.ids[k] >= 0 {
                 let value = try was.value(place, pairing.old.index)
                 if k < part.pairs, try !told.isTold(k, isNull: value.isNull) { continue }
-                if try !pairing.same(value, stands.value(there[k], pairing.new.index), tolerance: 0) { wrong[k, default: []].append(column.name) }
+                if try !pairing.same(value, stands.value(there[k], pairing.new.index), tolerance: 0) {
+                    wrong[k, default: []].append(column.name)
+                }
             }
         }
         for (k, parts) in try wrongParts(of: plan) { wrong[k, default: []] += parts }
@@ -96,7 +106,8 @@ extension Patch {
         let old = try DifferingRows.places(before, changes.name), new = try DifferingRows.places(after, changes.name)
         let was = RowReader(before, name: changes.name), becomes = RowReader(after, name: changes.name)
         for column in part.key.map({ ColumnPairing($0, old: before, new: after) }) {
-            for k in 0..<part.pairs where try !column.same(was.value(old[k], column.old.index), becomes.value(new[k], column.new.index), tolerance: 0) {
+            for k in 0..<part.pairs
+            where try !column.same(was.value(old[k], column.old.index), becomes.value(new[k], column.new.index), tolerance: 0) {
                 throw damaged("the changed rows of \"\(part.name)\" do not have the same keys before and after")
             }
         }
@@ -105,19 +116,26 @@ extension Patch {
     /// Records a conflict for each row that the changes do not contain and that has a value in a column that is removed or replaced.
     private mutating func lookForLost(_ plan: Plan, _ rows: StoredTable) throws(FirnError) {
         guard !plan.isSame, let after = plan.part.after?.types(rename), let type = after.first else { return }
-        let going = rows.type.columns.indices.filter { !rows.type.hasColumn(rows.type.columns[$0], of: type, in: rows.schema, other: Schema(after)) }
+        let going = rows.type.columns.indices.filter {
+            !rows.type.hasColumn(rows.type.columns[$0], of: type, in: rows.schema, other: Schema(after))
+        }
         guard !going.isEmpty else { return }
         let known = Set(plan.ids), reader = RowReader(rows, name: options.newName)
         for place in try DifferingRows.places(rows, options.newName) {
             let id: Int64
-            do throws(Damage) { id = try rows.segment(place.segment).rowID(at: place.row) } catch { throw FirnError(error, in: options.newName) }
+            do throws(Damage) { id = try rows.segment(place.segment).rowID(at: place.row) } catch {
+                throw FirnError(error, in: options.newName)
+            }
             if known.contains(id) { continue }
             var lost: [String] = []
             for column in going where try reader.value(place, column).holdsAnything { lost.append(rows.type.columns[column].name) }
             guard !lost.isEmpty else { continue }
             var key: [(name: String, value: Value)] = []
             for name in plan.part.key { key.append((name, try reader.value(place, rows.type.index(of: name)!))) }
-            conflicts.note(words(plan, key), "column \"\(lost.joined(separator: "\", \""))\" would be dropped or replaced, but this row has a value that the changeset does not contain")
+            conflicts.note(
+                words(plan, key),
+                "column \"\(lost.joined(separator: "\", \""))\" would be dropped or replaced, but this row has a value that the changeset does not contain"
+            )
         }
     }
 
@@ -131,7 +149,9 @@ extension Patch {
                     places.append(RowPlace(segment: 0, row: 0))
                     continue
                 }
-                guard let index = try table.segmentIndex(of: id), let row = try table.segment(index).position(of: id) else { throw Damage("a row is no longer at its position") }
+                guard let index = try table.segmentIndex(of: id), let row = try table.segment(index).position(of: id) else {
+                    throw Damage("a row is no longer at its position")
+                }
                 places.append(RowPlace(segment: index, row: row))
             }
             return places
@@ -172,14 +192,17 @@ extension Patch {
         for side in plans.flatMap({ [$0.part.before, $0.part.after] }).compactMap({ $0 }) {
             guard let table = side.table else { continue }
             for type in table.schema.types {
-                guard let target = side.names.bareKey(type.name), let key = try reading({ () throws(Damage) in try table.related(type.name) }), key.rowCount > 0 else { continue }
+                guard let target = side.names.bareKey(type.name),
+                    let key = try reading({ () throws(Damage) in try table.related(type.name) }), key.rowCount > 0
+                else { continue }
                 names.insert(rename(target))
             }
         }
         for name in names.sorted() {
             guard let type = try transaction.baseSnapshot().schema[name], type.key.isEmpty else { continue }
             guard plans.first(where: { $0.name == name })?.isSame ?? false else {
-                conflicts.note("", "rows of \"\(name)\" have no key, links refer to them, and they are not those that the changes were made from")
+                conflicts.note(
+                    "", "rows of \"\(name)\" have no key, links refer to them, and they are not those that the changes were made from")
                 continue
             }
         }
@@ -198,7 +221,8 @@ extension Value {
     }
 }
 
-/// The cells of changed rows that the changes record: those with a value on at least one side, and all cells of columns that the sides do not share.
+/// The cells of changed rows that the changes record: those with a value on at least one side, and all cells of columns that the sides do
+/// not share.
 struct ToldCells {
     private let part: Changeset.Part
     /// The reader of the rows after the changes, for all columns.
@@ -214,7 +238,9 @@ struct ToldCells {
         if let before = part.before, let after = part.after {
             let old = before.types { $0 }, new = after.types { $0 }
             if let mine = old.first, let theirs = new.first {
-                for column in mine.columns where mine.hasColumn(column, of: theirs, in: Schema(old), other: Schema(new)) { alike.insert(column.name) }
+                for column in mine.columns where mine.hasColumn(column, of: theirs, in: Schema(old), other: Schema(new)) {
+                    alike.insert(column.name)
+                }
             }
         }
         self.alike = alike
@@ -224,7 +250,9 @@ struct ToldCells {
     func isAlike(_ column: String) -> Bool { alike.contains(column) }
 
     func column(_ column: String) -> Told {
-        guard !part.isWhole, alike.contains(column), let after = part.after?.table, let place = after.type.index(of: column) else { return Told() }
+        guard !part.isWhole, alike.contains(column), let after = part.after?.table, let place = after.type.index(of: column) else {
+            return Told()
+        }
         return Told(reader: reader, column: place, rows: rows)
     }
 

@@ -27,8 +27,12 @@ extension Patch {
         guard let edits = plan.part.edits else { return }
         try forEachEdited(edits, plan) { k, column, type, value, edits throws(FirnError) in
             var value = value
-            guard value.apply(edits) == nil else { throw damaged("edits of \"\(plan.name).\(type.columns[column].name)\" do not fit its value") }
-            try transaction.update(plan.name, rowID: plan.ids[k], column: type.columns[column].name, value.withObjects(type.columns[column].type, in: plan.rows!.schema))
+            guard value.apply(edits) == nil else {
+                throw damaged("edits of \"\(plan.name).\(type.columns[column].name)\" do not fit its value")
+            }
+            try transaction.update(
+                plan.name, rowID: plan.ids[k], column: type.columns[column].name,
+                value.withObjects(type.columns[column].type, in: plan.rows!.schema))
         }
     }
 
@@ -36,18 +40,24 @@ extension Patch {
         if wrong.last?.row == row { wrong[wrong.count - 1].parts.append(part) } else { wrong.append((row, [part])) }
     }
 
-    /// Calls the body with each cell that has edits and whose row exists: the number of the row, the column in the file, the file's type and the
-    /// value.
-    private func forEachEdited(_ edits: ReadEdits, _ plan: Plan, _ body: (Int, Int, TypeSchema, Value, [ValueEdit]) throws(FirnError) -> Void) throws(FirnError) {
+    /// Calls the body with each cell that has edits and whose row exists: the number of the row, the column in the file, the file's type
+    /// and the value.
+    private func forEachEdited(
+        _ edits: ReadEdits, _ plan: Plan, _ body: (Int, Int, TypeSchema, Value, [ValueEdit]) throws(FirnError) -> Void
+    ) throws(FirnError) {
         guard let rows = plan.rows, let before = plan.part.before?.table, let after = plan.part.after?.table else { return }
         let cells = try ToldCells(plan.part, name: changes.name), reader = edits.reader(), stands = RowReader(rows, name: options.newName)
         let was = RowReader(before, name: changes.name), becomes = RowReader(after, name: changes.name)
         let old = try DifferingRows.places(before, changes.name), new = try DifferingRows.places(after, changes.name)
         for k in edits.pairs where k < plan.ids.count && plan.ids[k] >= 0 {
-            guard k < old.count, k < new.count, let place = try place(of: plan.ids[k], in: rows) else { throw damaged("edits of rows that do not exist") }
+            guard k < old.count, k < new.count, let place = try place(of: plan.ids[k], in: rows) else {
+                throw damaged("edits of rows that do not exist")
+            }
             for (name, edits) in try edits.cells(of: k, reader) {
-                guard cells.isAlike(name), !plan.part.key.contains(name), let column = rows.type.index(of: name), let first = before.type.index(of: name), let second = after.type.index(of: name),
-                      try was.value(old[k], first).isNull, try becomes.value(new[k], second).isNull else { throw damaged("edits of \"\(plan.name).\(name)\", which cannot be edited in parts") }
+                guard cells.isAlike(name), !plan.part.key.contains(name), let column = rows.type.index(of: name),
+                    let first = before.type.index(of: name), let second = after.type.index(of: name),
+                    try was.value(old[k], first).isNull, try becomes.value(new[k], second).isNull
+                else { throw damaged("edits of \"\(plan.name).\(name)\", which cannot be edited in parts") }
                 try body(k, column, rows.type, try stands.value(place, column), edits)
             }
         }

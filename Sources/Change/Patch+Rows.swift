@@ -17,7 +17,9 @@ extension Patch {
         for (i, plan) in plans.enumerated() {
             guard let after = plan.part.after, let table = after.table else { continue }
             let places = try DifferingRows.places(table, changes.name)
-            guard places.count >= plan.part.pairs, plan.ids.count >= plan.part.pairs else { throw damaged("rows of \"\(plan.name)\" are missing") }
+            guard places.count >= plan.part.pairs, plan.ids.count >= plan.part.pairs else {
+                throw damaged("rows of \"\(plan.name)\" are missing")
+            }
             linked += try setCells(i, plan, after, table, places)
             linked += try insert(i, plan, table, Array(places[plan.part.pairs...]))
         }
@@ -34,27 +36,33 @@ extension Patch {
         }
     }
 
-    private func setCells(_ number: Int, _ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ places: [RowPlace]) throws(FirnError) -> [LinkedCells] {
+    private func setCells(_ number: Int, _ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ places: [RowPlace]) throws(FirnError)
+        -> [LinkedCells]
+    {
         guard plan.part.pairs > 0, let before = plan.part.before?.table else { return [] }
         let cells = try ToldCells(plan.part, name: changes.name), old = try DifferingRows.places(before, changes.name)
         let was = RowReader(before, name: changes.name), becomes = RowReader(table, name: changes.name), first = firstTypes(plan, table)
         var linked: [LinkedCells] = []
         for (place, column) in table.type.columns.enumerated() {
             let isKey = plan.part.key.contains(column.name)
-            let isAlike = cells.isAlike(column.name), twin = isAlike ? before.type.index(of: column.name) : nil, mayLink = table.schema.mayHoldLinks(column.type)
+            let isAlike = cells.isAlike(column.name), twin = isAlike ? before.type.index(of: column.name) : nil,
+                mayLink = table.schema.mayHoldLinks(column.type)
             var found = LinkedCells(plan: number, column: place)
             for k in 0..<plan.part.pairs {
                 let value = try becomes.value(places[k], place)
                 if let twin {
                     let former = try was.value(old[k], twin)
                     if plan.part.isWhole || isKey ? former == value : former.isNull && value.isNull { continue }
-                } else if value.isNull { continue }
+                } else if value.isNull {
+                    continue
+                }
                 guard mayLink else {
                     try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, value)
                     continue
                 }
                 if value.hasLinks(column.type, in: table.schema) { found.cells.append((places[k], plan.ids[k])) }
-                try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, value.withoutLinks(first[place], in: table.schema))
+                try transaction.update(
+                    plan.name, rowID: plan.ids[k], column: column.name, value.withoutLinks(first[place], in: table.schema))
             }
             if !found.cells.isEmpty { linked.append(found) }
         }
@@ -97,12 +105,15 @@ extension Patch {
             let column = table.type.columns[group.column], reader = RowReader(table, name: changes.name)
             for cell in group.cells {
                 var missing: (type: String, row: Int64)?
-                let value = try reader.value(cell.place, group.column).mapLinks(column.type, in: table.schema) { (type, row) throws(FirnError) -> (type: String, row: Int64?) in
+                let value = try reader.value(cell.place, group.column).mapLinks(column.type, in: table.schema) {
+                    (type, row) throws(FirnError) -> (type: String, row: Int64?) in
                     // A link of a value of type any to an unknown type is kept.
                     guard let bare = after.names.bareKey(type) else { return (type, row) }
                     if row == -1 { return (rename(bare), nil) }
                     if known[type] == nil { known[type] = try rows(table, type, rename(bare)) }
-                    guard let stands = known[type]!.rows[row] else { throw damaged("a link to a row that the changes do not contain (\"\(plan.name).\(column.name)\")") }
+                    guard let stands = known[type]!.rows[row] else {
+                        throw damaged("a link to a row that the changes do not contain (\"\(plan.name).\(column.name)\")")
+                    }
                     if stands == LinkedRowsOfFile.none, missing == nil { missing = (type, row) }
                     return (rename(bare), stands)
                 }
@@ -126,9 +137,13 @@ extension Patch {
 
     /// Finds the rows in the file that links of the changes refer to.
     private func rows(_ origin: any Table, _ type: String, _ name: String) throws(FirnError) -> LinkedRowsOfFile {
-        guard let named = try reading({ () throws(Damage) in try origin.related(type) }) else { throw damaged("links to a type that the changes do not contain") }
+        guard let named = try reading({ () throws(Damage) in try origin.related(type) }) else {
+            throw damaged("links to a type that the changes do not contain")
+        }
         guard let target = transaction.schema[name], !target.isEmbedded else {
-            throw FirnError(.schema, "links of the changes refer to rows of \"\(name)\", a type that the file does not have", at: .init(file: options.newName))
+            throw FirnError(
+                .schema, "links of the changes refer to rows of \"\(name)\", a type that the file does not have",
+                at: .init(file: options.newName))
         }
         let rows = transaction.table(name), ids = try reading { () throws(Damage) in try named.liveRowIDs() }
         var found: [Int64: Int64] = [:]
@@ -144,7 +159,13 @@ extension Patch {
             }
         } else {
             let key = target.key.map { target.columns[$0] }
-            guard named.type.columns.count == key.count, key.allSatisfy({ own in named.type.index(of: own.name).map { named.type.columns[$0].type.kind == own.type.kind && named.type.columns[$0].type.collection == own.type.collection } ?? false }) else {
+            guard named.type.columns.count == key.count,
+                key.allSatisfy({ own in
+                    named.type.index(of: own.name).map {
+                        named.type.columns[$0].type.kind == own.type.kind && named.type.columns[$0].type.collection == own.type.collection
+                    } ?? false
+                })
+            else {
                 throw otherKey(name)
             }
             var options = DifferenceOptions()
@@ -157,7 +178,9 @@ extension Patch {
             try reading { () throws(Damage) in
                 for (index, segment) in matches.segments.enumerated() {
                     let source = try rows.segment(index)
-                    for (row, partner) in segment.partners.enumerated() where partner < SegmentDifference.leftOut { found[ids[Int(partner)]] = try source.rowID(at: row) }
+                    for (row, partner) in segment.partners.enumerated() where partner < SegmentDifference.leftOut {
+                        found[ids[Int(partner)]] = try source.rowID(at: row)
+                    }
                 }
             }
         }
@@ -165,7 +188,9 @@ extension Patch {
     }
 
     private func otherKey(_ name: String) -> FirnError {
-        FirnError(.schema, "links of the changes refer to rows of \"\(name)\", whose key is different in this file", at: .init(file: options.newName))
+        FirnError(
+            .schema, "links of the changes refer to rows of \"\(name)\", whose key is different in this file",
+            at: .init(file: options.newName))
     }
 }
 
@@ -182,9 +207,14 @@ struct LinkedRowsOfFile {
     /// Returns the name of a row for messages.
     func words(_ row: Int64) throws(FirnError) -> String {
         do throws(Damage) {
-            guard let index = try named.segmentIndex(of: row), let position = try named.segment(index).position(of: row) else { return name }
+            guard let index = try named.segmentIndex(of: row), let position = try named.segment(index).position(of: row) else {
+                return name
+            }
             var parts: [String] = []
-            for (i, column) in named.type.columns.enumerated() { parts.append("\(column.name)=\(nestedText(try named.segment(index).column(i).value(at: position), notation: column.notation))") }
+            for (i, column) in named.type.columns.enumerated() {
+                parts.append(
+                    "\(column.name)=\(nestedText(try named.segment(index).column(i).value(at: position), notation: column.notation))")
+            }
             return "\(name) " + parts.joined(separator: ", ")
         } catch { throw FirnError(error, in: file) }
     }

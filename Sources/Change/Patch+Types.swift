@@ -42,13 +42,15 @@ extension Patch {
 
     /// Returns the type's own key after the changes: a new one if the changes replace the key, otherwise that of the file.
     private func key(of plan: Plan) -> [String] {
-        guard let after = plan.part.after, let rows = plan.rows, plan.part.before?.primaryKey == after.primaryKey else { return plan.part.after?.primaryKey ?? [] }
+        guard let after = plan.part.after, let rows = plan.rows, plan.part.before?.primaryKey == after.primaryKey else {
+            return plan.part.after?.primaryKey ?? []
+        }
         let own = rows.type.keyNames
         return own.allSatisfy { after.table?.type.index(of: $0) != nil } ? own : after.primaryKey
     }
 
-    /// Returns the key while rows are written. Rows get their values one after the other, so two of them can temporarily have the same key, unless it
-    /// is the key of the changes and the changes do not alter it.
+    /// Returns the key while rows are written. Rows get their values one after the other, so two of them can temporarily have the same key,
+    /// unless it is the key of the changes and the changes do not alter it.
     private func keyWhileWriting(_ plan: Plan) throws(FirnError) -> [String] {
         let key = key(of: plan)
         guard key == plan.part.key, !key.isEmpty, plan.part.before != nil else { return [] }
@@ -84,8 +86,8 @@ extension Patch {
         _ = try TableDifference.compute(old: MemoryTable(table.type, schema: table.schema, batches: []), new: table, options: options)
     }
 
-    /// Keeps what the changes do not determine in columns that remain: the names of their embedded types, and that they are optional because of other
-    /// rows.
+    /// Keeps what the changes do not determine in columns that remain: the names of their embedded types, and that they are optional
+    /// because of other rows.
     private func keepColumns(of rows: StoredTable, _ plan: Plan, in type: inout TypeSchema, _ schema: Schema) throws(FirnError) {
         // The type is not changed during lookups: after each change a type rebuilds its map of names.
         let wanted = type
@@ -93,7 +95,9 @@ extension Patch {
             let place = wanted.index(of: own.name)!
             if own.type.kind == .embedded, let target = own.type.target {
                 // Whatever its name, the embedded type must accept the new rows.
-                if let other = type.columns[place].type.target.flatMap({ schema[$0] }) { try widen(target, transaction.schema, to: other, schema) }
+                if let other = type.columns[place].type.target.flatMap({ schema[$0] }) {
+                    try widen(target, transaction.schema, to: other, schema)
+                }
                 type.columns[place].type.target = target
             }
             if plan.isSame { continue }
@@ -105,7 +109,9 @@ extension Patch {
     /// Removes the objects of columns that are removed or replaced, because embedded types do not record which rows own theirs.
     private func clearObjects(of plan: Plan, for wanted: TypeSchema, _ schema: Schema) throws(FirnError) {
         guard let rows = plan.rows, var own = transaction.schema[plan.name] else { return }
-        let going = rows.type.columns.filter { $0.type.kind == .embedded && !rows.type.hasColumn($0, of: wanted, in: rows.schema, other: schema) }
+        let going = rows.type.columns.filter {
+            $0.type.kind == .embedded && !rows.type.hasColumn($0, of: wanted, in: rows.schema, other: schema)
+        }
         let required = going.filter { !$0.type.isCollection && !$0.type.isOptional }.compactMap { own.index(of: $0.name) }
         if !required.isEmpty {
             // These columns are optional while the types change.
@@ -133,7 +139,9 @@ extension Patch {
                 try widen(known.name, transaction.schema, to: wanted, Schema(types))
             } else {
                 guard known.isEmbedded, transaction.table(wanted.name).rowCount == 0 else {
-                    throw FirnError(.unsupported, "the changes need a type \"\(wanted.name)\", but the file has a different type of that name", at: .init(file: options.newName))
+                    throw FirnError(
+                        .unsupported, "the changes need a type \"\(wanted.name)\", but the file has a different type of that name",
+                        at: .init(file: options.newName))
                 }
                 revised.append(wanted)
             }
@@ -147,7 +155,9 @@ extension Patch {
     }
 
     /// Makes columns optional that are optional in the new rows.
-    private func widen(_ type: String, _ schema: Schema, to wanted: TypeSchema, _ wantedSchema: Schema, done: Set<String> = []) throws(FirnError) {
+    private func widen(_ type: String, _ schema: Schema, to wanted: TypeSchema, _ wantedSchema: Schema, done: Set<String> = [])
+        throws(FirnError)
+    {
         guard var own = schema[type] else { return }
         var isWider = false
         for i in own.columns.indices {
@@ -161,7 +171,9 @@ extension Patch {
                 own.columns[i].type.elementIsOptional = true
                 isWider = true
             }
-            if own.columns[i].type.kind == .embedded, let target = own.columns[i].type.target, let other = twin.type.target.flatMap({ wantedSchema[$0] }), !done.contains(target) {
+            if own.columns[i].type.kind == .embedded, let target = own.columns[i].type.target,
+                let other = twin.type.target.flatMap({ wantedSchema[$0] }), !done.contains(target)
+            {
                 try widen(target, schema, to: other, wantedSchema, done: done.union([type, target]))
             }
         }

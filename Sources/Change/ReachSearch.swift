@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// One search for the rows of the root from which a change is reached, over the nodes of a filter: down from the rows in the scope, then up from the
-/// changes.
+/// One search for the rows of the root from which a change is reached, over the nodes of a filter: down from the rows in the scope, then up
+/// from the changes.
 struct ReachSearch {
     /// The rows of a node that have to be tested.
     enum Reach {
@@ -115,7 +115,9 @@ struct ReachSearch {
         }
         let gone = RowSet((changes?.deleted ?? []) + moved).rowIDs
         if !gone.isEmpty {
-            guard let source = oldTables[edge.node] else { preconditionFailure("a filter with inverses needs the old version too: pass oldTables") }
+            guard let source = oldTables[edge.node] else {
+                preconditionFailure("a filter with inverses needs the old version too: pass oldTables")
+            }
             // A column that the old version does not have contained no links.
             if edge.column < source.type.columns.count {
                 targets += try FollowedLinks(of: gone, in: source, column: edge.column, &decoded).targets

@@ -19,7 +19,8 @@ package struct RowPlace: Sendable, Hashable {
 
 /// Reads single values of rows, mostly in ascending order. Only one thread at a time may use it.
 ///
-/// The first value that is read of a vector is read by itself; the next one decodes the vector. So both single rows and dense runs are cheap.
+/// The first value that is read of a vector is read by itself; the next one decodes the vector. So both single rows and dense runs are
+/// cheap.
 package final class RowReader {
     package let table: any Table
     let name: String

@@ -1,7 +1,7 @@
 import FirnModel
 
-/// Rows of one segment with their partners in another table, in an order in which the rows of each of the partners' vectors are consecutive. A
-/// partner is segment << 16 | row.
+/// Rows of one segment with their partners in another table, in an order in which the rows of each of the partners' vectors are
+/// consecutive. A partner is segment << 16 | row.
 struct RowPairs {
     private(set) var rows: [UInt32] = []
     private(set) var partners: [UInt32] = []
@@ -18,8 +18,8 @@ struct RowPairs {
         partners.reserveCapacity(count)
     }
 
-    /// Sorts the pairs by the vectors of their partners, and keeps the order of rows within a vector. Then each vector is decoded once, however the
-    /// two tables are ordered.
+    /// Sorts the pairs by the vectors of their partners, and keeps the order of rows within a vector. Then each vector is decoded once,
+    /// however the two tables are ordered.
     mutating func arrange() {
         var low = UInt32.max, high: UInt32 = 0, isAscending = true
         for partner in partners {

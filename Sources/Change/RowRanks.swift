@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Finds the index of a row among the live rows of a table. Row ids must be passed in ascending order. It uses the counts of earlier segments and the
-/// bits set before the row in its own.
+/// Finds the index of a row among the live rows of a table. Row ids must be passed in ascending order. It uses the counts of earlier
+/// segments and the bits set before the row in its own.
 struct RowRanks {
     private let table: any Table
     private var index = 0
@@ -50,10 +50,12 @@ struct RowRanks {
 }
 
 extension CollectionChanges {
-    /// Returns the changes of all rows of a type in the order of the table. `modified` has the row ids, ascending, that count as modified according
-    /// to a filter of key paths; rows that are not in both versions are ignored. Nil means those of `changes`.
+    /// Returns the changes of all rows of a type in the order of the table. `modified` has the row ids, ascending, that count as modified
+    /// according to a filter of key paths; rows that are not in both versions are ignored. Nil means those of `changes`.
     /// - Complexity: Proportional to the changes and the number of segments, not to the rows.
-    package static func between(old: any Table, new: any Table, changes: TableChanges, modified: [Int64]? = nil) throws(Damage) -> CollectionChanges {
+    package static func between(old: any Table, new: any Table, changes: TableChanges, modified: [Int64]? = nil) throws(Damage)
+        -> CollectionChanges
+    {
         var out = CollectionChanges()
         out.deletions = try RowRanks.ranks(changes.deleted, in: old)
         out.insertions = try RowRanks.ranks(changes.inserted, in: new)

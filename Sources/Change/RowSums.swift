@@ -7,8 +7,10 @@ final class RowSums {
     private let cells: UnsafeMutablePointer<UInt128>
 
     /// - Parameter body: Called with the hashes of each vector of each column.
-    init(_ table: any Table, _ index: Int, columns: [Int], _ hasher: CellHasher,
-         each body: (_ column: Int, _ first: Int, _ hashes: UnsafeMutableBufferPointer<UInt128>) -> Void = { _, _, _ in }) throws(Damage) {
+    init(
+        _ table: any Table, _ index: Int, columns: [Int], _ hasher: CellHasher,
+        each body: (_ column: Int, _ first: Int, _ hashes: UnsafeMutableBufferPointer<UInt128>) -> Void = { _, _, _ in }
+    ) throws(Damage) {
         let segment = try table.segment(index), rows = segment.rowCount
         guard rows >= 0, rows <= segmentSize else { throw Damage("a segment of \(rows) rows") }
         sums = .allocate(capacity: max(rows, 1))
@@ -30,7 +32,9 @@ final class RowSums {
                     try reader.read(vector: vector, into: &values)
                     guard values.count == place.count else { throw Damage("a vector of \(values.count) rows instead of \(place.count)") }
                     if values.type.isCollection || values.type.kind == .embedded {
-                        try charge.grow(to: values.elementCount * RowSums.elementBytes, for: MemoryScope(table.memory, type: table.type.name, column: schema.name).name)
+                        try charge.grow(
+                            to: values.elementCount * RowSums.elementBytes,
+                            for: MemoryScope(table.memory, type: table.type.name, column: schema.name).name)
                     }
                     try hasher.hashes(of: values, schema, in: table.schema, into: cells)
                 }
@@ -57,11 +61,15 @@ final class RowSums {
 
         /// Returns nil if the values are not stored by dictionary, or if a shared dictionary has more entries than the segment has rows.
         init?(_ reader: any ColumnReader, _ schema: ColumnSchema, most: Int) throws(Damage) {
-            guard !schema.type.isCollection, schema.type.kind == .string || schema.type.kind == .data, let dictionary = try reader.dictionary(),
-                  dictionary.count <= most else { return nil }
+            guard !schema.type.isCollection, schema.type.kind == .string || schema.type.kind == .data,
+                let dictionary = try reader.dictionary(),
+                dictionary.count <= most
+            else { return nil }
             entries = [UInt128](unsafeUninitializedCapacity: dictionary.count) { room, count in
                 count = dictionary.count
-                if let start = room.baseAddress { dictionary.hashes(seed: CellHasher.seed(schema.type.kind, .none, schema.name), into: start) }
+                if let start = room.baseAddress {
+                    dictionary.hashes(seed: CellHasher.seed(schema.type.kind, .none, schema.name), into: start)
+                }
             }
         }
 
@@ -71,7 +79,9 @@ final class RowSums {
                     out[row] = 0
                     continue
                 }
-                guard entries.indices.contains(Int(truncatingIfNeeded: codes.words[row])) else { throw Damage("a code outside its dictionary") }
+                guard entries.indices.contains(Int(truncatingIfNeeded: codes.words[row])) else {
+                    throw Damage("a code outside its dictionary")
+                }
                 out[row] = entries[Int(codes.words[row])]
             }
         }

@@ -1,6 +1,7 @@
 /// The difference of two versions of a sectioned collection; each section has a key.
 ///
-/// Rows of a deleted section are not listed; those of an inserted one are. A section that moved relative to the others is deleted and inserted.
+/// Rows of a deleted section are not listed; those of an inserted one are. A section that moved relative to the others is deleted and
+/// inserted.
 package struct SectionedChanges: Sendable, Equatable {
     /// The position of a row: its section, and its index within the section.
     package struct Place: Sendable, Hashable {
@@ -43,8 +44,10 @@ package struct SectionedChanges: Sendable, Equatable {
     }
 
     /// `changes` returns the changes of the elements of a section that is in both versions.
-    static func between<Key: Hashable>(_ old: [Key], _ new: [Key], newCount: (Int) -> Int,
-                                               changes: (_ old: Int, _ new: Int) -> CollectionChanges) -> SectionedChanges {
+    static func between<Key: Hashable>(
+        _ old: [Key], _ new: [Key], newCount: (Int) -> Int,
+        changes: (_ old: Int, _ new: Int) -> CollectionChanges
+    ) -> SectionedChanges {
         var numbers: [Key: Int64] = [:]
         func number(_ key: Key) -> Int64 {
             if let known = numbers[key] { return known }

@@ -41,7 +41,9 @@ struct SegmentMatching: Sendable {
         }
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(count, 1))
         defer { scratch.deallocate() }
-        do throws(Damage) { try hashKeys(segment, .new, key, chosen, mask: options.hashMask, into: scratch) } catch { throw FirnError(error, in: options.newName) }
+        do throws(Damage) { try hashKeys(segment, .new, key, chosen, mask: options.hashMask, into: scratch) } catch {
+            throw FirnError(error, in: options.newName)
+        }
         var out = SegmentDifference(partners: find(scratch, count, chosen), changed: Bits(count: count), changedCells: [])
         var comparison = comparison(segment, out.partners)
         var mistaken = Bits(count: count)

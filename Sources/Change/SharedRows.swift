@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// The rows that two versions of one table share, as far as the segments can prove it. They are equal and need no comparison, so the work is
-/// proportional to the changes. Only their keys are read, to check that no other row has one of them.
+/// The rows that two versions of one table share, as far as the segments can prove it. They are equal and need no comparison, so the work
+/// is proportional to the changes. Only their keys are read, to check that no other row has one of them.
 ///
 /// Used only if the key is the table's own. Two shared rows with the same key are not found.
 struct SharedRows: Sendable {
@@ -38,7 +38,9 @@ struct SharedRows: Sendable {
         let aligned = pairs
         let found = try options.each(aligned.count) { k throws(FirnError) -> (old: Bits, new: Bits)? in
             // If the segments cannot be read here, the comparison of all rows will fail and report the error.
-            guard let before = try? old.segment(aligned[k].old), let after = try? new.segment(aligned[k].new), let bits = try? after.rowsThatMayDiffer(from: before) else { return nil }
+            guard let before = try? old.segment(aligned[k].old), let after = try? new.segment(aligned[k].new),
+                let bits = try? after.rowsThatMayDiffer(from: before)
+            else { return nil }
             return (bits.count == before.rowCount ? bits : bits.slice(0..<before.rowCount), bits)
         }
         for (pair, bits) in zip(aligned, found) {
@@ -50,7 +52,9 @@ struct SharedRows: Sendable {
     var isEmpty: Bool { new.allSatisfy { $0 == nil } }
 
     /// Whether a shared row has the hash of the key of a row that may differ: a row in `index`, or one with a hash in `added`.
-    func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyTable, _ added: [UInt64], _ options: DifferenceOptions) throws(FirnError) -> Bool {
+    func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyTable, _ added: [UInt64], _ options: DifferenceOptions)
+        throws(FirnError) -> Bool
+    {
         if isEmpty || index.isEmpty && added.isEmpty { return false }
         return try added.withUnsafeBufferPointer { hashes throws(FirnError) in
             let others = try hashes.baseAddress.map { base throws(FirnError) in
@@ -65,8 +69,10 @@ struct SharedRows: Sendable {
         }
     }
 
-    private static func hasKey(_ table: any Table, _ number: Int, _ rows: Bits, _ key: [ColumnPairing], _ index: KeyTable, _ others: KeyTable?,
-                               _ options: DifferenceOptions) throws(FirnError) -> Bool {
+    private static func hasKey(
+        _ table: any Table, _ number: Int, _ rows: Bits, _ key: [ColumnPairing], _ index: KeyTable, _ others: KeyTable?,
+        _ options: DifferenceOptions
+    ) throws(FirnError) -> Bool {
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(rows.count, 1))
         defer { scratch.deallocate() }
         do throws(Damage) {

@@ -2,7 +2,8 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// A table with link-resolved columns: its links are replaced by the keys of the rows that they refer to, which are comparable between files.
+/// A table with link-resolved columns: its links are replaced by the keys of the rows that they refer to, which are comparable between
+/// files.
 final class SpelledTable: WrappedTable {
     let base: any Table
     let spelling: LinkSpelling
@@ -57,13 +58,16 @@ extension Table {
             guard before.rowCount > 0 else { continue }
             guard let place = try segmentIndex(of: before.rowID(at: 0)) else { return false }
             let after = try segment(place)
-            guard after.rowCount >= before.rowCount, try after.rowID(at: 0) == before.rowID(at: 0), let differing = try after.rowsThatMayDiffer(from: before),
-                  differing.count >= before.rowCount else { return false }
+            guard after.rowCount >= before.rowCount, try after.rowID(at: 0) == before.rowID(at: 0),
+                let differing = try after.rowsThatMayDiffer(from: before),
+                differing.count >= before.rowCount
+            else { return false }
             let was = before.live, live = after.live
             for row in differing.slice(0..<before.rowCount).positions {
                 guard (was?[row] ?? true) == (live?[row] ?? true) else { return false }
                 for place in type.key where was?[row] ?? true {
-                    guard Value.sameMeaning(try before.column(place).value(at: row), try after.column(place).value(at: row), tolerance: 0) else { return false }
+                    guard Value.sameMeaning(try before.column(place).value(at: row), try after.column(place).value(at: row), tolerance: 0)
+                    else { return false }
                 }
             }
         }
@@ -91,7 +95,9 @@ private final class SpelledSegment: WrappedSegment {
     }
 
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {
-        guard let other = other as? SpelledSegment, let found = try base.rowsThatMayDiffer(from: other.base), try table.leadsAlike(other.table) else { return nil }
+        guard let other = other as? SpelledSegment, let found = try base.rowsThatMayDiffer(from: other.base),
+            try table.leadsAlike(other.table)
+        else { return nil }
         return found
     }
 }
@@ -160,8 +166,8 @@ private final class SpelledColumn: ColumnReader {
         return out
     }
 
-    /// Replaces the links of a value of type any by lists of the type's name and the key; without a key if the row does not exist. Links to unknown
-    /// types are kept.
+    /// Replaces the links of a value of type any by lists of the type's name and the key; without a key if the row does not exist. Links to
+    /// unknown types are kept.
     private func spell(_ value: Value) throws(Damage) -> Value {
         if let link = value.namedLink {
             guard let keys = try table.keys(of: link.type) else { return value }

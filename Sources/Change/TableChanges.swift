@@ -3,8 +3,8 @@ import FirnModel
 
 /// The changes of the rows of one type between two versions of a file; notifications are made from them.
 ///
-/// Rows are identified by row id, so a row that only moved (from the delta store into a segment, or between segments) has not changed. Embedded
-/// objects count by their row in their own type: a new object changes its owner, a changed field changes the object's own type.
+/// Rows are identified by row id, so a row that only moved (from the delta store into a segment, or between segments) has not changed.
+/// Embedded objects count by their row in their own type: a new object changes its owner, a changed field changes the object's own type.
 package struct TableChanges: Sendable {
     /// Row ids, ascending.
     package internal(set) var inserted: [Int64] = []

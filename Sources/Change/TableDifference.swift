@@ -3,9 +3,9 @@ import FirnModel
 
 /// The difference of two tables by key: which rows were added, removed or changed, and in which columns.
 ///
-/// Keys and cells are compared by meaning (`Meaning`): 1 = 1.0; text equals a number or date with the same canonical text; sets and maps have no
-/// order; a link equals the key of its row; null is a key value like any other. Keys with equal hashes are compared by value. It needs about 20 bytes
-/// of memory for each old row, 4 for each new row, and one column of one segment for each thread.
+/// Keys and cells are compared by meaning (`Meaning`): 1 = 1.0; text equals a number or date with the same canonical text; sets and maps
+/// have no order; a link equals the key of its row; null is a key value like any other. Keys with equal hashes are compared by value. It
+/// needs about 20 bytes of memory for each old row, 4 for each new row, and one column of one segment for each thread.
 package final class TableDifference: Sendable {
     /// A column that both tables have.
     package struct ComparedColumn: Sendable {
@@ -67,7 +67,9 @@ package final class TableDifference: Sendable {
     }
 
     /// Computes the difference of `tables`, which must be link-resolved.
-    static func compute(_ tables: (old: any Table, new: any Table), plain: (old: any Table, new: any Table), _ options: DifferenceOptions) throws(FirnError) -> TableDifference {
+    static func compute(_ tables: (old: any Table, new: any Table), plain: (old: any Table, new: any Table), _ options: DifferenceOptions)
+        throws(FirnError) -> TableDifference
+    {
         let (old, new) = tables, chosen = try ChosenColumns(old, new, options)
         var hasty = options
         hasty.shared = try SharedRows(old, new, key: chosen.key.map(\.name), options)
@@ -76,7 +78,9 @@ package final class TableDifference: Sendable {
     }
 
     /// Returns nil if a shared row can have the key of a row that is not shared: then no row may be left out.
-    private init?(_ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table), _ chosen: ChosenColumns, _ options: DifferenceOptions) throws(FirnError) {
+    private init?(
+        _ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table), _ chosen: ChosenColumns, _ options: DifferenceOptions
+    ) throws(FirnError) {
         let key = chosen.key, compared = chosen.compared
         try KeyHashes.check(rows: new.rowCount, new.segmentCount, .new, options)
         let hashes = try KeyHashes(of: old, .old, key: key, options: options)
@@ -132,9 +136,12 @@ package final class TableDifference: Sendable {
         } catch { throw FirnError(error, in: name) }
     }
 
-    /// Marks the old rows that have a partner. New rows that repeat a key are an error or are left out; returns the number of those left out.
-    private static func leaveOutRepeated(_ segments: inout [SegmentDifference], _ taken: inout Bits, _ table: any Table,
-                                         _ key: [ColumnPairing], _ options: DifferenceOptions) throws(FirnError) -> Int {
+    /// Marks the old rows that have a partner. New rows that repeat a key are an error or are left out; returns the number of those left
+    /// out.
+    private static func leaveOutRepeated(
+        _ segments: inout [SegmentDifference], _ taken: inout Bits, _ table: any Table,
+        _ key: [ColumnPairing], _ options: DifferenceOptions
+    ) throws(FirnError) -> Int {
         var repeated = DuplicateKeys(.new, table, key: key, options: options)
         var addedPositions: [UInt32] = [], addedHashes: [UInt64] = []
         for (s, segment) in segments.enumerated() {
@@ -173,7 +180,7 @@ extension KeyHashes {
 extension SegmentDifference {
     mutating func leaveOut(_ row: Int) {
         if partners[row] == SegmentDifference.added {
-            addedHashes.removeLast()   // only their number is used from here on
+            addedHashes.removeLast()  // only their number is used from here on
         }
         partners[row] = SegmentDifference.leftOut
         changed[row] = false

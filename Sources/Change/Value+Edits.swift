@@ -2,7 +2,8 @@ import FirnBytes
 import FirnModel
 
 extension Value {
-    /// Applies edits in order. Returns the first one that does not find the value that it changes; then the value is neither the old nor the new one.
+    /// Applies edits in order. Returns the first one that does not find the value that it changes; then the value is neither the old nor
+    /// the new one.
     mutating func apply(_ edits: [ValueEdit]) -> ValueEdit? {
         for edit in edits where !apply(edit, at: 0) { return edit }
         return nil
@@ -77,7 +78,8 @@ extension Value {
         case .list(let values): .list(values.map(\.withoutObjects))
         case .set(let values): .set(values.map(\.withoutObjects))
         case .map(let entries): .map(entries.map { Entry($0.key, $0.value.withoutObjects) })
-        case .object(let entries): .map(entries.map { Entry($0.key, $0.value.withoutObjects) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+        case .object(let entries):
+            .map(entries.map { Entry($0.key, $0.value.withoutObjects) }.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
         default: self
         }
     }
@@ -87,12 +89,14 @@ extension Value {
         guard type.kind == .embedded, let target = type.target.flatMap({ schema[$0] }) else { return self }
         switch self {
         case .list(let values) where type.isCollection: return .list(values.map { $0.withObjects(type.element, in: schema) })
-        case .map(let entries) where type.isCollection: return .map(entries.map { Entry($0.key, $0.value.withObjects(type.element, in: schema)) })
+        case .map(let entries) where type.isCollection:
+            return .map(entries.map { Entry($0.key, $0.value.withObjects(type.element, in: schema)) })
         case .map(let entries), .object(let entries):
-            return .object(target.columns.map { column in
-                let value = entries.first { $0.key.utf8.elementsEqual(column.name.utf8) }?.value ?? Column.absentValue(column.type)
-                return Entry(column.name, value.withObjects(column.type, in: schema))
-            })
+            return .object(
+                target.columns.map { column in
+                    let value = entries.first { $0.key.utf8.elementsEqual(column.name.utf8) }?.value ?? Column.absentValue(column.type)
+                    return Entry(column.name, value.withObjects(column.type, in: schema))
+                })
         default: return self
         }
     }

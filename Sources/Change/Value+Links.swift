@@ -7,7 +7,8 @@ extension Value {
         switch self {
         case .map(let entries), .object(let entries):
             guard entries.count == 1, entries[0].key == Value.linkKey, case .list(let parts) = entries[0].value, parts.count == 2,
-                  case .string(let type) = parts[0], case .link(let row) = parts[1] else { return nil }
+                case .string(let type) = parts[0], case .link(let row) = parts[1]
+            else { return nil }
             return (type, row)
         default: return nil
         }
@@ -17,9 +18,12 @@ extension Value {
 
     static let linkKey = "$link"
 
-    /// Returns the value of a column with other links. `body` is called with the type and the row of each link, and returns both for the new link. A
-    /// nil row becomes a row that never existed in values of type any, and null elsewhere. The returned type is used only in values of type any.
-    func mapLinks<E: Error>(_ type: ColumnType, in schema: Schema, _ body: (String, Int64) throws(E) -> (type: String, row: Int64?)) throws(E) -> Value {
+    /// Returns the value of a column with other links. `body` is called with the type and the row of each link, and returns both for the
+    /// new link. A nil row becomes a row that never existed in values of type any, and null elsewhere. The returned type is used only in
+    /// values of type any.
+    func mapLinks<E: Error>(_ type: ColumnType, in schema: Schema, _ body: (String, Int64) throws(E) -> (type: String, row: Int64?))
+        throws(E) -> Value
+    {
         guard [.link, .embedded, .any].contains(type.kind) else { return self }
         if type.kind == .any {
             if let link = namedLink {
@@ -47,7 +51,9 @@ extension Value {
         }
     }
 
-    private static func map<E: Error>(_ values: [Value], _ type: ColumnType, _ schema: Schema, _ body: (String, Int64) throws(E) -> (type: String, row: Int64?)) throws(E) -> [Value] {
+    private static func map<E: Error>(
+        _ values: [Value], _ type: ColumnType, _ schema: Schema, _ body: (String, Int64) throws(E) -> (type: String, row: Int64?)
+    ) throws(E) -> [Value] {
         let element = type.isCollection ? type.element : type
         var out: [Value] = []
         out.reserveCapacity(values.count)
@@ -68,10 +74,14 @@ extension Value {
         }
         switch self {
         case .list(let values): return .list(values.map { $0.withoutLinks(type.element, in: schema) })
-        case .map(let entries) where type.isCollection: return .map(entries.map { Entry($0.key, $0.value.withoutLinks(type.element, in: schema)) })
+        case .map(let entries) where type.isCollection:
+            return .map(entries.map { Entry($0.key, $0.value.withoutLinks(type.element, in: schema)) })
         case .object(let entries):
             let fields = type.target.flatMap { schema[$0] }?.columns ?? []
-            return .object(entries.enumerated().map { i, entry in i < fields.count ? Entry(entry.key, entry.value.withoutLinks(fields[i].type, in: schema)) : entry })
+            return .object(
+                entries.enumerated().map { i, entry in
+                    i < fields.count ? Entry(entry.key, entry.value.withoutLinks(fields[i].type, in: schema)) : entry
+                })
         default: return self
         }
     }
@@ -98,8 +108,8 @@ extension Schema {
         }
     }
 
-    /// Returns the link columns of a type, also those within its objects, with the types that they refer to; and whether there are columns of type
-    /// any, whose links can refer to any type.
+    /// Returns the link columns of a type, also those within its objects, with the types that they refer to; and whether there are columns
+    /// of type any, whose links can refer to any type.
     func links(of type: TypeSchema) -> (columns: [(path: String, target: String)], hasAny: Bool) {
         var found: [(path: String, target: String)] = [], hasAny = false
         func visit(_ type: TypeSchema, _ path: String, _ inside: Set<String>) {
@@ -109,7 +119,9 @@ extension Schema {
                 case .any: hasAny = true
                 case .link: if let target = column.type.target { found.append((here, target)) }
                 case .embedded:
-                    if let target = column.type.target.flatMap({ self[$0] }), !inside.contains(target.name) { visit(target, here + ".", inside.union([target.name])) }
+                    if let target = column.type.target.flatMap({ self[$0] }), !inside.contains(target.name) {
+                        visit(target, here + ".", inside.union([target.name]))
+                    }
                 default: break
                 }
             }
@@ -123,7 +135,9 @@ extension Table {
     /// Returns the types that links within values of type any refer to. `names` restricts the columns.
     func namedTargets(in names: Set<String>? = nil) throws(Damage) -> Set<String> {
         var found: Set<String> = []
-        let columns = type.columns.indices.filter { schema.mayHoldAny(type.columns[$0].type) && names?.contains(type.columns[$0].name) ?? true }
+        let columns = type.columns.indices.filter {
+            schema.mayHoldAny(type.columns[$0].type) && names?.contains(type.columns[$0].name) ?? true
+        }
         for index in 0..<(columns.isEmpty ? 0 : segmentCount) {
             let segment = try segment(index)
             for place in columns {
@@ -133,7 +147,8 @@ extension Table {
                     try reader.read(vector: vector, into: &values)
                     guard values.mayHaveNamedLinks else { continue }
                     for row in 0..<values.count {
-                        _ = values.value(at: row).named(schema.type, in: self.schema).mapLinks(schema.type, in: self.schema) { (target, row) in
+                        _ = values.value(at: row).named(schema.type, in: self.schema).mapLinks(schema.type, in: self.schema) {
+                            (target, row) in
                             found.insert(target)
                             return (target, row)
                         }
@@ -148,7 +163,9 @@ extension Table {
 extension Table {
     /// Whether values of type any in some columns contain links. `file` is the name of the file for messages.
     func hasNamedLinks(_ columns: [String], _ file: String) throws(FirnError) -> Bool {
-        guard columns.contains(where: { name in type.index(of: name).map { type.columns[$0].type.kind == .any } ?? false }) else { return false }
+        guard columns.contains(where: { name in type.index(of: name).map { type.columns[$0].type.kind == .any } ?? false }) else {
+            return false
+        }
         do throws(Damage) { return try !namedTargets(in: Set(columns)).isEmpty } catch { throw FirnError(error, in: file) }
     }
 }
@@ -163,7 +180,9 @@ extension Schema {
 
 extension Column {
     /// Returns false only if no value of type any contains a link.
-    var mayHaveNamedLinks: Bool { type.kind == .any && !type.isCollection ? text.mayContain(Value.linkKey) : children.contains(where: \.mayHaveNamedLinks) }
+    var mayHaveNamedLinks: Bool {
+        type.kind == .any && !type.isCollection ? text.mayContain(Value.linkKey) : children.contains(where: \.mayHaveNamedLinks)
+    }
 }
 
 extension Text {

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// One difference between two nested values: of a member, an element, or the whole. Edits are applied in order, each to the result of the previous
-/// ones.
+/// One difference between two nested values: of a member, an element, or the whole. Edits are applied in order, each to the result of the
+/// previous ones.
 package struct ValueEdit: Sendable, Equatable {
     /// The operation at the path. The raw values are written to changes files (docs/format/changes.md) and never change.
     package enum Kind: Int64, Sendable {
@@ -29,8 +29,8 @@ package struct ValueEdit: Sendable, Equatable {
         }
     }
 
-    /// Returns the path in readable form, after the name of a column: `birth.place.name`, `tags[3]`, `sizes["a.b"]`, `marks[]` for an element of a
-    /// set.
+    /// Returns the path in readable form, after the name of a column: `birth.place.name`, `tags[3]`, `sizes["a.b"]`, `marks[]` for an
+    /// element of a set.
     package func text(_ column: String) -> String {
         path.reduce(column) { text, step in
             switch step {
@@ -47,14 +47,17 @@ package struct ValueEdit: Sendable, Equatable {
 }
 
 extension [ValueEdit] {
-    /// Returns edits that convert one nested value to another: one `replaced` without a path if they have nothing in common, and none if they are
-    /// equal.
+    /// Returns edits that convert one nested value to another: one `replaced` without a path if they have nothing in common, and none if
+    /// they are equal.
     ///
     /// - Parameters:
     ///   - checks: Whether lists get a `checked` before the edits within them.
-    ///   - absentIsNull: Whether a member that is null in one object and missing in the other is equal, because their types have different members.
+    ///   - absentIsNull: Whether a member that is null in one object and missing in the other is equal, because their types have different
+    /// members.
     ///   - same: Whether two parts are equal and need no edit.
-    package static func between(_ old: Value, _ new: Value, checks: Bool = false, absentIsNull: Bool = false, same: (Value, Value) -> Bool = { $0 == $1 }) -> [ValueEdit] {
+    package static func between(
+        _ old: Value, _ new: Value, checks: Bool = false, absentIsNull: Bool = false, same: (Value, Value) -> Bool = { $0 == $1 }
+    ) -> [ValueEdit] {
         withoutActuallyEscaping(same) { same in
             var comparison = NestedComparison(checks: checks, absentIsNull: absentIsNull, same: same)
             comparison.compare(old, new, [])
@@ -108,7 +111,9 @@ private struct NestedComparison {
         let was = Dictionary(old.map { ($0.key.bytes, $0.value) }, uniquingKeysWith: { first, _ in first })
         let becomes = Set(new.map(\.key.bytes))
         var hasCommon = false
-        for entry in old where !becomes.contains(entry.key.bytes) { edits.append(ValueEdit(path: path + [.string(entry.key)], kind: .removed, old: entry.value, new: .null)) }
+        for entry in old where !becomes.contains(entry.key.bytes) {
+            edits.append(ValueEdit(path: path + [.string(entry.key)], kind: .removed, old: entry.value, new: .null))
+        }
         for entry in new {
             if let value = was[entry.key.bytes] {
                 hasCommon = true
@@ -122,7 +127,9 @@ private struct NestedComparison {
 
     private mutating func compareSets(_ old: [Value], _ new: [Value], _ path: [Value]) -> Bool {
         let was = Set(old), becomes = Set(new)
-        for value in old where !becomes.contains(value) { edits.append(ValueEdit(path: path + [.null], kind: .removed, old: value, new: .null)) }
+        for value in old where !becomes.contains(value) {
+            edits.append(ValueEdit(path: path + [.null], kind: .removed, old: value, new: .null))
+        }
         for value in new where !was.contains(value) { edits.append(ValueEdit(path: path + [.null], kind: .added, old: .null, new: value)) }
         return !was.isDisjoint(with: becomes)
     }
@@ -130,8 +137,8 @@ private struct NestedComparison {
     private mutating func compareLists(_ old: [Value], _ new: [Value], _ path: [Value]) -> Bool {
         if checks { edits.append(ValueEdit(path: path, kind: .checked, old: old.listHash, new: .null)) }
         var hasCommon = false, i = 0, j = 0
-        /// Adds edits up to the next kept pair: first changed pairs, then the rest of the longer side. Before `j` the list already equals the new
-        /// one.
+        /// Adds edits up to the next kept pair: first changed pairs, then the rest of the longer side. Before `j` the list already equals
+        /// the new one.
         func goOn(to end: (Int, Int)) {
             while i < end.0, j < end.1 {
                 if compare(old[i], new[j], path + [.int(Int64(j))]) { hasCommon = true }

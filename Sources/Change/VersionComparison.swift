@@ -48,10 +48,12 @@ struct VersionComparison {
         }
     }
 
-    /// Compares two segments with the same row ids at the same positions; one may have further rows. Returns false if they are not so, or if that
-    /// cannot be determined cheaply.
-    private func compareAligned(_ old: any Segment, _ isLastOfOld: Bool, _ new: any Segment, _ isLastOfNew: Bool,
-                                _ changes: inout TableChanges) throws(Damage) -> Bool {
+    /// Compares two segments with the same row ids at the same positions; one may have further rows. Returns false if they are not so, or
+    /// if that cannot be determined cheaply.
+    private func compareAligned(
+        _ old: any Segment, _ isLastOfOld: Bool, _ new: any Segment, _ isLastOfNew: Bool,
+        _ changes: inout TableChanges
+    ) throws(Damage) -> Bool {
         if old === new, sameColumns { return true }
         let oldCount = old.rowCount, newCount = new.rowCount
         guard try old.rowID(at: 0) == new.rowID(at: 0) else { return false }
@@ -92,7 +94,8 @@ struct VersionComparison {
     }
 
     /// Compares both segments row by row until one of them ends.
-    private func merge(_ old: any Segment, _ p: inout Int, _ new: any Segment, _ q: inout Int, _ changes: inout TableChanges) throws(Damage) {
+    private func merge(_ old: any Segment, _ p: inout Int, _ new: any Segment, _ q: inout Int, _ changes: inout TableChanges) throws(Damage)
+    {
         let oldLive = old.live, newLive = new.live
         var pairs = PairedRows()
         while p < old.rowCount, q < new.rowCount {

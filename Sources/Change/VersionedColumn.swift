@@ -9,25 +9,32 @@ struct VersionedColumn {
     /// Matches columns by id if ids are unique (in files), otherwise by name (tables in memory).
     static func all(_ old: TypeSchema, _ new: TypeSchema) -> [VersionedColumn] {
         let haveIDs = [old, new].allSatisfy { Set($0.columns.map(\.id)).count == $0.columns.count }
-        var out = new.columns.enumerated().map { i, column in VersionedColumn(old: haveIDs ? old.index(ofID: column.id) : old.index(of: column.name), new: i) }
+        var out = new.columns.enumerated().map { i, column in
+            VersionedColumn(old: haveIDs ? old.index(ofID: column.id) : old.index(of: column.name), new: i)
+        }
         let known = Set(out.compactMap(\.old))
         for i in old.columns.indices where !known.contains(i) { out.append(VersionedColumn(old: i, new: nil)) }
         return out
     }
 
     /// Returns the pairs that differ; nil if none does. A column that one version does not have reads as absent.
-    func differences(_ before: any Segment, _ oldTable: any Table, _ after: any Segment, _ newTable: any Table, _ pairs: PairedRows,
-                     _ decoded: inout TableChanges.Decoded) throws(Damage) -> Bits? {
+    func differences(
+        _ before: any Segment, _ oldTable: any Table, _ after: any Segment, _ newTable: any Table, _ pairs: PairedRows,
+        _ decoded: inout TableChanges.Decoded
+    ) throws(Damage) -> Bits? {
         var a = try old.map { (index) throws(Damage) in try VectorWindow(before, index, oldTable) }
         var b = try new.map { (index) throws(Damage) in try VectorWindow(after, index, newTable) }
         let absent = Column.absentValue((new.map { newTable.type.columns[$0] } ?? oldTable.type.columns[old!]).type)
-        let alike = a != nil && b != nil && a!.reader.type.kind == b!.reader.type.kind && a!.reader.type.collection == b!.reader.type.collection
+        let alike =
+            a != nil && b != nil && a!.reader.type.kind == b!.reader.type.kind && a!.reader.type.collection == b!.reader.type.collection
             && a!.reader.type.kind != .any
         var differing: Bits?
         var start = 0, end = 0
         while start < pairs.new.count {
             let here = pairs.new[start] / Int32(vectorSize), there = pairs.old[start] / Int32(vectorSize)
-            while end < pairs.new.count, pairs.new[end] / Int32(vectorSize) == here, pairs.old[end] / Int32(vectorSize) == there { end += 1 }
+            while end < pairs.new.count, pairs.new[end] / Int32(vectorSize) == here, pairs.old[end] / Int32(vectorSize) == there {
+                end += 1
+            }
             let isDense = end - start > VectorWindow.few
             if isDense {
                 try a?.move(to: Int(there), &decoded)

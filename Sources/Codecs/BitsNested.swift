@@ -22,13 +22,16 @@ extension BitsEncoder {
         }
         var out = ByteWriter()
         out.appendVarint(at)
-        if bits.count > vectorLength { out.append(lengthPrefixed: ranks.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }) }
+        if bits.count > vectorLength {
+            out.append(lengthPrefixed: ranks.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) })
+        }
         out.append(contentsOf: encode(inner, profile: profile))
         return out.bytes
     }
 }
 
-/// Returns the bits of a word at the set positions of a mask, packed to the low end. Works run by run, because set validity bits come in runs.
+/// Returns the bits of a word at the set positions of a mask, packed to the low end. Works run by run, because set validity bits come in
+/// runs.
 private func gathered(_ word: UInt64, _ mask: UInt64) -> UInt64 {
     var out: UInt64 = 0, left = mask, at: UInt64 = 0
     while left != 0 {
@@ -60,7 +63,9 @@ final class BitsNested: BitsBody, @unchecked Sendable {
     init(_ reader: inout ByteReader, outer: BitsBody) throws(Damage) {
         self.outer = outer
         let total = try reader.readCount(limit: outer.count)
-        ranks = outer.count <= vectorLength ? nil
+        ranks =
+            outer.count <= vectorLength
+            ? nil
             : try openWords(try reader.readLengthPrefixed(), count: (outer.count &+ vectorLength &- 1) / vectorLength, depth: 1)
         inner = try openBits(reader.readRest(), count: total, depth: 1)
         super.init(count: outer.count)

@@ -1,9 +1,9 @@
 /// Divides integers by a power of ten up to 10^4 with two multiplications. The result equals that of IEEE division, several times as fast.
 ///
-/// 1 / power is split into `high`, its first 21 bits, and `low`, the rest. For |k| ≤ 2^32, k · high is exact and the error of k · low is below
-/// 2^-72 of the quotient, so their sum is rounded once. It is rounded to the same double as the quotient unless a midpoint of two doubles is
-/// between the sum and the quotient. k / power is never a midpoint itself (5^d times 54 odd bits exceed the bits of k), so it differs from the
-/// nearest midpoint by at least 2^-54 / power of its value, which is more than 2^-68.
+/// 1 / power is split into `high`, its first 21 bits, and `low`, the rest. For |k| ≤ 2^32, k · high is exact and the error of k · low is
+/// below 2^-72 of the quotient, so their sum is rounded once. It is rounded to the same double as the quotient unless a midpoint of two
+/// doubles is between the sum and the quotient. k / power is never a midpoint itself (5^d times 54 odd bits exceed the bits of k), so it
+/// differs from the nearest midpoint by at least 2^-54 / power of its value, which is more than 2^-68.
 struct DecimalScale {
     let high: Double, low: Double
 
@@ -24,7 +24,8 @@ struct DecimalScale {
         while i &+ 4 <= n {
             let four = words.loadUnaligned(fromByteOffset: i &* 8, as: SIMD4<Int64>.self) &+ SIMD4(repeating: magic)
             let numbers = unsafeBitCast(four, to: SIMD4<Double>.self) - SIMD4(repeating: base)
-            words.storeBytes(of: numbers * SIMD4(repeating: high) + numbers * SIMD4(repeating: low), toByteOffset: i &* 8, as: SIMD4<Double>.self)
+            words.storeBytes(
+                of: numbers * SIMD4(repeating: high) + numbers * SIMD4(repeating: low), toByteOffset: i &* 8, as: SIMD4<Double>.self)
             i &+= 4
         }
         while i < n {

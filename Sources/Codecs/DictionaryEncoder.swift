@@ -15,11 +15,12 @@ struct DictionaryEncoder {
         for (position, index) in order.enumerated() { rank[Int(index)] = UInt32(position) }
         self.rank = rank
         valueCount = order.count
-        let level = switch profile {
-        case .fast: 1
-        case .standard: table.valueBytes < 32 << 10 ? 19 : 9
-        case .small: 19
-        }
+        let level =
+            switch profile {
+            case .fast: 1
+            case .standard: table.valueBytes < 32 << 10 ? 19 : 9
+            case .small: 19
+            }
         blob = DictionaryValues.encode(count: order.count, level: level) { table.value(Int(order[$0])) }
     }
 

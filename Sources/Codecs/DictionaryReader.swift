@@ -112,7 +112,9 @@ final class DictionaryReader: Sendable {
                 text.fill(n) { i in
                     let code = Int(truncatingIfNeeded: codes[i])
                     return (offsets[code], offsets[code &+ 1])
-                } from: { bytes }
+                } from: {
+                    bytes
+                }
             }
         }
     }
@@ -122,8 +124,8 @@ extension Text {
     /// The maximum number of bytes of one decoded vector, because repeated values can expand a few stored bytes without bound.
     static let largestVector = 1 << 32
 
-    /// Returns whether `stored` bytes can plausibly decode to `total` bytes. A few untrusted kilobytes can claim a dictionary with one long value
-    /// and a thousand rows that have it.
+    /// Returns whether `stored` bytes can plausibly decode to `total` bytes. A few untrusted kilobytes can claim a dictionary with one long
+    /// value and a thousand rows that have it.
     static func isBelievable(_ total: Int, stored: Int) -> Bool { total <= 1 << 28 || total >> 16 <= stored }
 
     /// Replaces the contents with `n` slices of `source`. `slice` returns the bounds of slice i.
@@ -146,7 +148,8 @@ extension Text {
             for i in 0..<n {
                 let (start, end) = slice(i)
                 if end &- start <= 16, start &+ 16 <= source.count {
-                    out.storeBytes(of: source.loadUnaligned(fromByteOffset: start, as: SIMD16<UInt8>.self), toByteOffset: at, as: SIMD16<UInt8>.self)
+                    out.storeBytes(
+                        of: source.loadUnaligned(fromByteOffset: start, as: SIMD16<UInt8>.self), toByteOffset: at, as: SIMD16<UInt8>.self)
                 } else if end > start {
                     (out.baseAddress! + at).copyMemory(from: source.baseAddress! + start, byteCount: end &- start)
                 }

@@ -33,7 +33,8 @@ enum DictionaryValues {
         // The fastest level is enough to find out which form is smaller.
         let one = assemble(form: 0, [plainLengths.bytes, plain.bytes], level: 1)
         let two = assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes], level: 1)
-        return two.count < one.count ? assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes], level: level)
+        return two.count < one.count
+            ? assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes], level: level)
             : assemble(form: 0, [plainLengths.bytes, plain.bytes], level: level)
     }
 

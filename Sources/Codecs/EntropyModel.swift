@@ -113,27 +113,35 @@ struct EntropyModel {
         tree(histogram, first: 0, height: direct, level: 0, lower: 0, overhead: overhead, counts: &counts)
         var first = 1 << direct, exponent = direct
         while first < leaves {
-            tree(histogram, first: first, height: 7, level: exponent &- 7, lower: 1 << UInt64(exponent), overhead: overhead, counts: &counts)
+            tree(
+                histogram, first: first, height: 7, level: exponent &- 7, lower: 1 << UInt64(exponent), overhead: overhead, counts: &counts)
             first &+= 128
             exponent &+= 1
         }
     }
 
     /// Handles one tree of 2^height leaves with 2^level numbers each; the first leaf begins at `lower`.
-    private mutating func tree(_ histogram: EntropyHistogram, first: Int, height: Int, level: Int, lower: UInt64, overhead: Int, counts: inout [Int]) {
+    private mutating func tree(
+        _ histogram: EntropyHistogram, first: Int, height: Int, level: Int, lower: UInt64, overhead: Int, counts: inout [Int]
+    ) {
         let leaves = 1 << height
         withUnsafeTemporaryAllocation(of: Int.self, capacity: leaves &* 2) { cost in
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: leaves &* 2) { count in
-                weigh(histogram, first: first, height: height, level: level, overhead: overhead, cost: cost.baseAddress!, count: count.baseAddress!)
-                emit(node: 1, depth: 0, height: height, level: level, lower: lower, first: first,
-                     cost: cost.baseAddress!, count: count.baseAddress!, counts: &counts)
+                weigh(
+                    histogram, first: first, height: height, level: level, overhead: overhead, cost: cost.baseAddress!,
+                    count: count.baseAddress!)
+                emit(
+                    node: 1, depth: 0, height: height, level: level, lower: lower, first: first,
+                    cost: cost.baseAddress!, count: count.baseAddress!, counts: &counts)
             }
         }
     }
 
     /// Computes costs and counts of all nodes in heap order. The lowest bit of a cost is set if the node is one symbol.
-    private func weigh(_ histogram: EntropyHistogram, first: Int, height: Int, level: Int, overhead: Int,
-                       cost: UnsafeMutablePointer<Int>, count: UnsafeMutablePointer<UInt32>) {
+    private func weigh(
+        _ histogram: EntropyHistogram, first: Int, height: Int, level: Int, overhead: Int,
+        cost: UnsafeMutablePointer<Int>, count: UnsafeMutablePointer<UInt32>
+    ) {
         let leaves = 1 << height
         histogram.counts.withUnsafeBufferPointer { leafCounts in
             Logarithm.withTable { logs in
@@ -158,12 +166,18 @@ struct EntropyModel {
         }
     }
 
-    private mutating func emit(node: Int, depth: Int, height: Int, level: Int, lower: UInt64, first: Int,
-                               cost: UnsafePointer<Int>, count: UnsafePointer<UInt32>, counts: inout [Int]) {
+    private mutating func emit(
+        node: Int, depth: Int, height: Int, level: Int, lower: UInt64, first: Int,
+        cost: UnsafePointer<Int>, count: UnsafePointer<UInt32>, counts: inout [Int]
+    ) {
         if count[node] == 0 { return }
         if cost[node] & 1 == 0 {
-            emit(node: node &* 2, depth: depth &+ 1, height: height, level: level, lower: lower, first: first, cost: cost, count: count, counts: &counts)
-            emit(node: node &* 2 &+ 1, depth: depth &+ 1, height: height, level: level, lower: lower, first: first, cost: cost, count: count, counts: &counts)
+            emit(
+                node: node &* 2, depth: depth &+ 1, height: height, level: level, lower: lower, first: first, cost: cost, count: count,
+                counts: &counts)
+            emit(
+                node: node &* 2 &+ 1, depth: depth &+ 1, height: height, level: level, lower: lower, first: first, cost: cost, count: count,
+                counts: &counts)
             return
         }
         let up = height &- depth, leaf = (node &- 1 << depth) << up
@@ -172,7 +186,8 @@ struct EntropyModel {
         counts.append(Int(count[node]))
     }
 
-    /// Distributes the table's slots: at least one for each symbol, the others by count; the most frequent symbols absorb the rounding error.
+    /// Distributes the table's slots: at least one for each symbol, the others by count; the most frequent symbols absorb the rounding
+    /// error.
     private mutating func normalize(_ counts: [Int], total: Int) {
         let slots = 1 << tableLog
         var rare = 0, rareCount = 0

@@ -9,7 +9,8 @@ private struct EntropyLane {
     @inline(__always)
     init(_ source: UnsafeRawPointer, tableLog: Int) {
         self.source = source
-        let head = UInt64(littleEndian: source.loadUnaligned(as: UInt64.self)), log = UInt64(truncatingIfNeeded: tableLog), mask = lowMask(tableLog)
+        let head = UInt64(littleEndian: source.loadUnaligned(as: UInt64.self)), log = UInt64(truncatingIfNeeded: tableLog),
+            mask = lowMask(tableLog)
         (a, b) = (head & mask, head &>> log & mask)
         position = 2 &* log
     }
@@ -17,7 +18,9 @@ private struct EntropyLane {
     /// Loads the next bits: at least 57.
     @inline(__always)
     mutating func load() {
-        word = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: Int(truncatingIfNeeded: position &>> 3), as: UInt64.self)) &>> (position & 7)
+        word =
+            UInt64(littleEndian: source.loadUnaligned(fromByteOffset: Int(truncatingIfNeeded: position &>> 3), as: UInt64.self))
+            &>> (position & 7)
     }
 }
 
@@ -66,7 +69,10 @@ private struct EntropyLookup {
 
     /// The same for two pages, interleaved.
     @inline(__always)
-    func run(_ x: inout EntropyLane, _ y: inout EntropyLane, pairs: Int, _ isDirect: Bool, into out: UnsafeMutablePointer<Int64>, _ other: UnsafeMutablePointer<Int64>) {
+    func run(
+        _ x: inout EntropyLane, _ y: inout EntropyLane, pairs: Int, _ isDirect: Bool, into out: UnsafeMutablePointer<Int64>,
+        _ other: UnsafeMutablePointer<Int64>
+    ) {
         x.load()
         y.load()
         for pair in 0..<pairs {
@@ -79,7 +85,10 @@ private struct EntropyLookup {
 
     /// Decodes n values of each of two pages; n is a multiple of 8.
     @inline(__always)
-    func run(_ x: inout EntropyLane, _ y: inout EntropyLane, count n: Int, pairs: Int, _ isDirect: Bool, into out: UnsafeMutablePointer<Int64>, _ other: UnsafeMutablePointer<Int64>) {
+    func run(
+        _ x: inout EntropyLane, _ y: inout EntropyLane, count n: Int, pairs: Int, _ isDirect: Bool, into out: UnsafeMutablePointer<Int64>,
+        _ other: UnsafeMutablePointer<Int64>
+    ) {
         var i = 0
         while i < n {
             run(&x, &y, pairs: pairs, isDirect, into: out + i, other + i)
@@ -91,12 +100,13 @@ private struct EntropyLookup {
 extension EntropyTable {
     private func withLookup(_ body: (EntropyLookup) -> Void) {
         slots.withUnsafeBufferPointer { slots in
-            ranges.withUnsafeBufferPointer { ranges in body(EntropyLookup(slots: slots.baseAddress!, ranges: ranges.baseAddress!, add: add)) }
+            ranges.withUnsafeBufferPointer { ranges in body(EntropyLookup(slots: slots.baseAddress!, ranges: ranges.baseAddress!, add: add))
+            }
         }
     }
 
-    /// Decodes the first n values of a page. The caller guarantees that the maximum number of bytes that n values can take, and 16 more, are
-    /// readable.
+    /// Decodes the first n values of a page. The caller guarantees that the maximum number of bytes that n values can take, and 16 more,
+    /// are readable.
     func decode(_ source: UnsafeRawPointer, count n: Int, tableLog: Int, into out: UnsafeMutablePointer<Int64>) {
         var lane = EntropyLane(source, tableLog: tableLog)
         guard mostExtra <= 15 else { return decodeWide(&lane, count: n, into: out) }
@@ -113,7 +123,8 @@ extension EntropyTable {
     }
 
     /// Decodes n values (a multiple of 8) of each of two pages; the second page's values follow those of the first in `out`.
-    func decode(_ source: UnsafeRawPointer, _ second: UnsafeRawPointer, count n: Int, tableLog: Int, into out: UnsafeMutablePointer<Int64>) {
+    func decode(_ source: UnsafeRawPointer, _ second: UnsafeRawPointer, count n: Int, tableLog: Int, into out: UnsafeMutablePointer<Int64>)
+    {
         var x = EntropyLane(source, tableLog: tableLog), y = EntropyLane(second, tableLog: tableLog)
         let other = out + n
         withLookup { lookup in
@@ -139,7 +150,8 @@ extension EntropyTable {
         withLookup { lookup in
             extras.withUnsafeBufferPointer { extras in
                 for i in 0..<n where once {
-                    let slot = lookup.slots[Int(truncatingIfNeeded: lane.a)], range = lookup.ranges[slot.symbol], extra = UInt64(extras[slot.symbol]), bits = slot.bits
+                    let slot = lookup.slots[Int(truncatingIfNeeded: lane.a)], range = lookup.ranges[slot.symbol],
+                        extra = UInt64(extras[slot.symbol]), bits = slot.bits
                     lane.load()
                     out[i] = Int64(bitPattern: range.lower &+ lane.word & range.mask)
                     (lane.a, lane.b) = (lane.b, slot.base &+ (lane.word &>> extra) & (1 &<< bits &- 1))

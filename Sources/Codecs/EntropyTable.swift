@@ -59,8 +59,8 @@ private struct BitCursor {
     }
 }
 
-/// One slot of the decoding table in 32 bits: base (13) · bits (4) · extra (4) · symbol (11). The next state is base + the next `bits` bits, which
-/// follow the symbol's extra bits. Extra bits above 15 do not fit here and are stored with the symbol only.
+/// One slot of the decoding table in 32 bits: base (13) · bits (4) · extra (4) · symbol (11). The next state is base + the next `bits`
+/// bits, which follow the symbol's extra bits. Extra bits above 15 do not fit here and are stored with the symbol only.
 struct EntropySlot {
     let packed: UInt32
 
@@ -103,7 +103,9 @@ final class EntropyTable: Sendable {
             let gap = try cursor.readGamma() &- 1, frequency = try cursor.readGamma()
             let (index, overflow) = ceiling(end, level).addingReportingOverflow(gap)
             // A symbol may end at 2^64 (end 0) only if it is the last.
-            guard !overflow, index <= UInt64.max >> UInt64(level), frequency <= 1 << 13, i == 0 || end != 0 else { throw Damage("symbols out of range") }
+            guard !overflow, index <= UInt64.max >> UInt64(level), frequency <= 1 << 13, i == 0 || end != 0 else {
+                throw Damage("symbols out of range")
+            }
             bins.append(EntropyBin(lower: index << UInt64(level), extra: level, frequency: Int(frequency)))
             end = (index &+ 1) &<< UInt64(level)
             sum &+= Int(frequency)

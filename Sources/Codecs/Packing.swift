@@ -96,7 +96,9 @@ func pack(_ values: UnsafePointer<Int64>, count: Int, base: Int64, width: Int, t
     withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16 &* width) { words in
         words.initialize(repeating: 0)
         if width <= 32 {
-            words.withMemoryRebound(to: UInt32.self) { packNarrow(values, base: reference, width: width, mask: UInt32(truncatingIfNeeded: mask), to: $0.baseAddress!) }
+            words.withMemoryRebound(to: UInt32.self) {
+                packNarrow(values, base: reference, width: width, mask: UInt32(truncatingIfNeeded: mask), to: $0.baseAddress!)
+            }
         } else {
             packWide(values, base: reference, width: width, mask: mask, to: words.baseAddress!)
         }
@@ -132,7 +134,8 @@ private func packWide(_ values: UnsafePointer<Int64>, base: UInt64, width: Int, 
     }
 }
 
-/// Unpacks a body of `count` values and adds `base`. The caller has checked that `packedSize` bytes are in the body; `limit` bytes are readable.
+/// Unpacks a body of `count` values and adds `base`. The caller has checked that `packedSize` bytes are in the body; `limit` bytes are
+/// readable.
 func unpack(_ body: UnsafeRawPointer, limit: Int, count: Int, base: Int64, width: Int, to out: UnsafeMutablePointer<Int64>) {
     if width == 0 {
         out.update(repeating: base, count: count)
@@ -173,7 +176,8 @@ private func unpackWide(_ body: UnsafeRawPointer, base: Int64, width: Int, to ou
         let source = body + (start >> 6) &* 128, target = out + row &* 16
         if Int(shift) &+ width <= 64 {
             for lane in 0..<16 {
-                target[lane] = Int64(bitPattern: ((source.loadUnaligned(fromByteOffset: lane &* 8, as: UInt64.self) &>> shift) & mask) &+ reference)
+                target[lane] = Int64(
+                    bitPattern: ((source.loadUnaligned(fromByteOffset: lane &* 8, as: UInt64.self) &>> shift) & mask) &+ reference)
             }
         } else {
             let rest = 64 &- shift

@@ -2,8 +2,8 @@ import CZstd
 import FirnBytes
 import Synchronization
 
-/// Counts failures of zstd to compress, for lack of memory. The data is then stored in uncompressed frames and nothing is lost, but code that writes
-/// frames to a file checks this count and fails instead.
+/// Counts failures of zstd to compress, for lack of memory. The data is then stored in uncompressed frames and nothing is lost, but code
+/// that writes frames to a file checks this count and fails instead.
 package enum CompressionFailures {
     private static let noted = Atomic<Int>(0)
 
@@ -13,8 +13,8 @@ package enum CompressionFailures {
     static func note() { noted.add(1, ordering: .relaxed) }
 }
 
-/// Compresses pages with one context, one level and at most one dictionary. Writes zstd frames without magic number, content size, dictionary id
-/// or checksum: the header takes two bytes instead of nine or more. Sizes and hashes are stored outside of the frames.
+/// Compresses pages with one context, one level and at most one dictionary. Writes zstd frames without magic number, content size,
+/// dictionary id or checksum: the header takes two bytes instead of nine or more. Sizes and hashes are stored outside of the frames.
 final class PageCompressor {
     /// nil if there was not enough memory.
     private let context: OpaquePointer?
@@ -32,9 +32,11 @@ final class PageCompressor {
         set(ZSTD_c_compressionLevel, Int32(level))
         set(ZSTD_c_contentSizeFlag, 0)
         set(ZSTD_c_dictIDFlag, 0)
-        set(ZSTD_c_experimentalParam2, 1) // ZSTD_c_format = magicless
+        set(ZSTD_c_experimentalParam2, 1)  // ZSTD_c_format = magicless
         if let dictionary, dictionary.count > 0 {
-            guard !LibraryFaults.refuses(.compressionDictionary), ZSTD_isError(ZSTD_CCtx_loadDictionary(context, dictionary.baseAddress, dictionary.count)) == 0 else {
+            guard !LibraryFaults.refuses(.compressionDictionary),
+                ZSTD_isError(ZSTD_CCtx_loadDictionary(context, dictionary.baseAddress, dictionary.count)) == 0
+            else {
                 ZSTD_freeCCtx(context)
                 self.context = nil
                 CompressionFailures.note()
@@ -80,7 +82,8 @@ final class PageDictionary: @unchecked Sendable {
     init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
         if LibraryFaults.refuses(.decompressionDictionary) { throw PageDecompressor.noMemory }
         guard let digested = ZSTD_createDDict(bytes.baseAddress, bytes.count) else {
-            // zstd accepts any bytes that do not begin with its dictionary magic as raw content, so only those with the magic can be damaged.
+            // zstd accepts any bytes that do not begin with its dictionary magic as raw content, so only those with the magic can be
+            // damaged.
             let claims = bytes.count >= 8 && UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == UInt32(ZSTD_MAGIC_DICTIONARY)
             throw claims ? Damage("text dictionary is not a zstd dictionary") : PageDecompressor.noMemory
         }
@@ -101,7 +104,7 @@ enum PageDecompressor {
         if LibraryFaults.refuses(.decompressionContext) { throw noMemory }
         if let context = pool.withLock({ $0.idle.popLast() }) { return context }
         guard let context = ZSTD_createDCtx() else { throw noMemory }
-        let result = ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam1, 1) // ZSTD_d_format = magicless
+        let result = ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam1, 1)  // ZSTD_d_format = magicless
         precondition(ZSTD_isError(result) == 0, "zstd does not support frames without magic numbers")
         return context
     }
@@ -116,15 +119,18 @@ enum PageDecompressor {
     }
 
     /// Decompresses one frame into `room` and returns the number of bytes.
-    static func inflate(_ frame: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, dictionary: PageDictionary?) throws(Damage) -> Int {
+    static func inflate(_ frame: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, dictionary: PageDictionary?)
+        throws(Damage) -> Int
+    {
         let context = try borrow()
         defer { giveBack(context) }
         if LibraryFaults.refuses(.decompress) { throw noMemory }
-        let result = if let dictionary {
-            ZSTD_decompress_usingDDict(context, room.baseAddress, room.count, frame.baseAddress, frame.count, dictionary.digested)
-        } else {
-            ZSTD_decompressDCtx(context, room.baseAddress, room.count, frame.baseAddress, frame.count)
-        }
+        let result =
+            if let dictionary {
+                ZSTD_decompress_usingDDict(context, room.baseAddress, room.count, frame.baseAddress, frame.count, dictionary.digested)
+            } else {
+                ZSTD_decompressDCtx(context, room.baseAddress, room.count, frame.baseAddress, frame.count)
+            }
         guard ZSTD_isError(result) == 0 else {
             throw ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? noMemory : Damage("compressed text cannot be decompressed")
         }
@@ -134,7 +140,8 @@ enum PageDecompressor {
     /// Returns the maximum number of bytes that a frame of `stored` bytes can hold: a block of 128 KiB takes at least four bytes.
     static func bound(stored: Int) -> Int { (stored / 4 &+ 1) &* (128 << 10) }
 
-    /// Decompresses one frame that must have exactly `size` bytes. Allocates in proportion to the frame first, and up to `size` bytes only when needed.
+    /// Decompresses one frame that must have exactly `size` bytes. Allocates in proportion to the frame first, and up to `size` bytes only
+    /// when needed.
     static func inflate(_ frame: UnsafeRawBufferPointer, size: Int, dictionary: PageDictionary? = nil) throws(Damage) -> [UInt8] {
         guard size >= 0, size <= bound(stored: frame.count) else { throw Damage("compressed text claims an impossible size") }
         var failure: Damage?
@@ -182,7 +189,9 @@ enum PageBlock {
 
     /// Reads a block. A compressed block is added to `charge` before it is decompressed.
     /// - Throws: `Damage` if the block is malformed or decompresses to more than `limit` bytes.
-    static func read(_ reader: inout ByteReader, limit: Int = 1 << 28, _ charge: MemoryCharge, _ memory: MemoryScope) throws(Damage) -> [UInt8] {
+    static func read(_ reader: inout ByteReader, limit: Int = 1 << 28, _ charge: MemoryCharge, _ memory: MemoryScope) throws(Damage)
+        -> [UInt8]
+    {
         switch try reader.read(UInt8.self) {
         case 0:
             let bytes = try reader.readLengthPrefixed()
@@ -190,7 +199,9 @@ enum PageBlock {
             return Array(bytes)
         case 1:
             let size = try reader.readCount(limit: limit), frame = try reader.readLengthPrefixed()
-            guard size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text claims an impossible size", at: reader.position) }
+            guard size <= PageDecompressor.bound(stored: frame.count) else {
+                throw Damage("compressed text claims an impossible size", at: reader.position)
+            }
             try charge.add(size, for: memory.name)
             return try PageDecompressor.inflate(frame, size: size)
         default: throw Damage("unknown block mode", at: reader.position)

@@ -21,8 +21,8 @@ struct PagePlan {
 ///     · page offsets · pages · outlier frames
 ///
 /// Flags: 1 terminated, 2 trained inline, 4 trained shared, 8 outliers. A page is a zstd frame without magic number. Its content is, if
-/// terminated: value, 0, value, 0, …; otherwise: the length varint of each value, then the bytes of all. Values of more than 64 KiB are empty in
-/// their page and have a frame of their own.
+/// terminated: value, 0, value, 0, …; otherwise: the length varint of each value, then the bytes of all. Values of more than 64 KiB are
+/// empty in their page and have a frame of their own.
 final class PageEncoder {
     static let outlierBytes = 64 << 10
     static let largestPage = 16 << 20
@@ -46,7 +46,7 @@ final class PageEncoder {
         var payload: [UInt8] = [], sizes: [Int] = [], raw: [UInt8] = []
         var largest = 0
         for page in 0..<pages {
-            Self.fillPage(&raw, text, rows: page * perPage ..< min(text.count, (page + 1) * perPage), terminated: terminated)
+            Self.fillPage(&raw, text, rows: page * perPage..<min(text.count, (page + 1) * perPage), terminated: terminated)
             largest = max(largest, raw.count)
             sizes.append(raw.withUnsafeBytes { compressor.compress($0, into: &payload) })
         }
@@ -108,7 +108,8 @@ final class PageEncoder {
             }
             raw.append(contentsOf: lengths.bytes)
             if !outlying {
-                raw.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[text.offsets[rows.lowerBound]..<text.offsets[rows.upperBound]]))
+                raw.append(
+                    contentsOf: UnsafeRawBufferPointer(rebasing: bytes[text.offsets[rows.lowerBound]..<text.offsets[rows.upperBound]]))
                 return
             }
             for row in rows where text.length(row) <= outlierBytes {

@@ -1,7 +1,7 @@
 import FirnBytes
 
-/// Finds the beginning of page k without a search, at a cost of a few bits per page: the offset is the one that pages of equal size would have,
-/// plus a bit-packed correction.
+/// Finds the beginning of page k without a search, at a cost of a few bits per page: the offset is the one that pages of equal size would
+/// have, plus a bit-packed correction.
 ///
 ///     total varint · [base zigzag varint · width u8 · (pages - 1) × width bits]     the part in brackets only for more than one page
 ///
@@ -52,7 +52,9 @@ struct PageOffsets {
         }
         base = Int(try reader.readSignedVarint())
         width = Int(try reader.read(UInt8.self))
-        guard width <= 48, pages <= 1 << 40, base.magnitude <= 1 << 48 else { throw Damage("page offsets out of range", at: reader.position) }
+        guard width <= 48, pages <= 1 << 40, base.magnitude <= 1 << 48 else {
+            throw Damage("page offsets out of range", at: reader.position)
+        }
         packed = try reader.read(count: ((pages &- 1) &* width &+ 7) >> 3)
         guard !(pages.multipliedReportingOverflow(by: total).overflow) else { throw Damage("page offsets out of range") }
     }

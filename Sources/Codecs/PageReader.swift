@@ -56,7 +56,9 @@ final class PageReader: Sendable {
             var row = 0
             for i in 0..<many {
                 row &+= try reader.readCount(limit: count)
-                guard row < count, i == 0 || row > outliers[i &- 1].row else { throw Damage("outlier outside the column", at: reader.position) }
+                guard row < count, i == 0 || row > outliers[i &- 1].row else {
+                    throw Damage("outlier outside the column", at: reader.position)
+                }
                 let size = try reader.readCount()
                 let stored = try reader.readCount(limit: reader.bytes.count)
                 outliers.append(Outlier(row: row, size: size, start: start, stored: stored))
@@ -77,7 +79,9 @@ final class PageReader: Sendable {
 
     private func dictionary() throws(Damage) -> PageDictionary? {
         guard let training else { return nil }
-        guard case .dictionary(let dictionary) = try training.trained(memory).form else { throw Damage("text pages refer to a symbol table") }
+        guard case .dictionary(let dictionary) = try training.trained(memory).form else {
+            throw Damage("text pages refer to a symbol table")
+        }
         return dictionary
     }
 
@@ -85,7 +89,7 @@ final class PageReader: Sendable {
         UnsafeRawBufferPointer(rebasing: payload.buffer[try offsets.table.range(page)])
     }
 
-    private func rows(_ page: Int) -> Range<Int> { page << log2 ..< min(count, (page &+ 1) << log2) }
+    private func rows(_ page: Int) -> Range<Int> { page << log2..<min(count, (page &+ 1) << log2) }
 
     /// A decompressed page. `free` releases its memory.
     private struct Unpacked {
@@ -102,7 +106,8 @@ final class PageReader: Sendable {
         try memory.charge(charged)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: most &+ 8, alignment: 8)
         do throws(Damage) {
-            let size = try PageDecompressor.inflate(frame, into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]), dictionary: dictionary)
+            let size = try PageDecompressor.inflate(
+                frame, into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]), dictionary: dictionary)
             return Unpacked(room: room, size: size, charged: charged)
         } catch {
             room.deallocate()
@@ -146,7 +151,7 @@ final class PageReader: Sendable {
             text.bytes.removeAll(keepingCapacity: true)
             let base = page.page << log2
             try text.reserve(page.text.offsets[end &- base] &- page.text.offsets[first &- base], memory)
-            text.append(contentsOf: page.text, range: first &- base ..< end &- base)
+            text.append(contentsOf: page.text, range: first &- base..<end &- base)
         } else {
             let dictionary = try dictionary()
             for page in (first >> log2)...((end &- 1) >> log2) {
@@ -162,7 +167,9 @@ final class PageReader: Sendable {
     /// Appends the values of a decompressed page to `text`, whose bytes are valid up to `used` and may be longer.
     private func append(_ raw: UnsafeRawBufferPointer, values: Int, to text: inout Text, used: inout Int) throws(Damage) {
         try text.reserve(used &+ raw.count &+ (log2 > 10 ? values &* 8 : 0), memory)
-        if text.bytes.count < used &+ raw.count { text.bytes.append(contentsOf: repeatElement(0, count: used &+ raw.count &- text.bytes.count)) }
+        if text.bytes.count < used &+ raw.count {
+            text.bytes.append(contentsOf: repeatElement(0, count: used &+ raw.count &- text.bytes.count))
+        }
         if terminated {
             var at = 0, into = used
             var complete = true
@@ -228,7 +235,7 @@ final class PageReader: Sendable {
     }
 
     private func value(_ outlier: Outlier) throws(Damage) -> [UInt8] {
-        let frame = UnsafeRawBufferPointer(rebasing: payload.buffer[outlier.start ..< outlier.start &+ outlier.stored])
+        let frame = UnsafeRawBufferPointer(rebasing: payload.buffer[outlier.start..<outlier.start &+ outlier.stored])
         guard outlier.size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text claims an impossible size") }
         return try memory.scoped(outlier.size) { () throws(Damage) in try PageDecompressor.inflate(frame, size: outlier.size) }
     }
@@ -285,6 +292,6 @@ final class PageReader: Sendable {
         }
         guard before &+ own <= reader.remaining else { throw Damage("a page does not hold exactly its values") }
         let start = reader.position &+ before
-        return UnsafeRawBufferPointer(rebasing: raw[start ..< start &+ own])
+        return UnsafeRawBufferPointer(rebasing: raw[start..<start &+ own])
     }
 }

@@ -26,14 +26,17 @@ package enum RealsEncoder {
         return out.bytes
     }
 
-    /// Encodes the upper bits separately if they have few distinct values, and the lower bits bit-packed. Returns nil if that is not below `goal`.
+    /// Encodes the upper bits separately if they have few distinct values, and the lower bits bit-packed. Returns nil if that is not below
+    /// `goal`.
     private static func encodeSplit(_ ordered: [Int64], present: Bits?, profile: Profile, goal: Int) -> [UInt8]? {
         guard ordered.count >= 64, goal > ordered.count &* 5 else { return nil }
         var best: (upper: [UInt8], lowerBits: Int)?, bestSize = goal
         // Entropy coding of so small a part of the bits never saves the 15 % that profiles other than `small` require.
         let profile = profile == .small ? profile : .fast
         for lowerBits in [52, 48, 44] {
-            let upper = ordered.map { $0 &>> Int64(lowerBits) }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
+            let upper = ordered.map { $0 &>> Int64(lowerBits) }.withUnsafeBufferPointer {
+                WordsEncoder.encode($0, present: present, profile: profile)
+            }
             let size = upper.count &+ packedSize(count: 1, width: lowerBits &* ordered.count) &+ 24
             if size < bestSize { (best, bestSize) = ((upper, lowerBits), size) }
         }
@@ -57,7 +60,9 @@ package enum RealsEncoder {
     let bits = Int32(bitPattern: value.bitPattern)
     return Int64(bits ^ ((bits &>> 31) & Int32.max))
 }
-@inline(__always) func realFromOrdered(_ bits: Int64) -> Double { Double(bitPattern: UInt64(bitPattern: bits ^ ((bits &>> 63) & Int64.max))) }
+@inline(__always) func realFromOrdered(_ bits: Int64) -> Double {
+    Double(bitPattern: UInt64(bitPattern: bits ^ ((bits &>> 63) & Int64.max)))
+}
 @inline(__always) func singleFromOrdered(_ word: Int64) -> Double {
     let bits = Int32(truncatingIfNeeded: word)
     return Double(Float(bitPattern: UInt32(bitPattern: bits ^ ((bits &>> 31) & Int32.max))))
@@ -131,7 +136,8 @@ class RealsBody: @unchecked Sendable {
     func bounds(ofVector vector: Int?) -> (Double, Double)? { nil }
     func value(at index: Int) throws(Damage) -> Double { 0 }
     func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) { out.update(repeating: 0, count: n) }
-    /// Writes one bit for each of the n values of a vector: set if the value is in `low ... high`. Neither bound is NaN. Writes a word for every 64.
+    /// Writes one bit for each of the n values of a vector: set if the value is in `low ... high`. Neither bound is NaN. Writes a word for
+    /// every 64.
     func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         var fault: Damage?
         withUnsafeTemporaryAllocation(of: Double.self, capacity: vectorLength) { scratch in
@@ -186,7 +192,9 @@ final class RealsOrdered: RealsBody, @unchecked Sendable {
         try words.search(vector: vector, count: n, from, to, into: out)
     }
 
-    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>)
+        throws(Damage)
+    {
         try inPlace(out) { (target) throws(Damage) in try words.gather(rows, vector: vector, count: n, into: target) }
         let raw = UnsafeMutableRawPointer(out)
         for j in 0..<rows.count { out[j] = real(raw.load(fromByteOffset: j &* 8, as: Int64.self)) }
@@ -200,8 +208,10 @@ final class RealsOrdered: RealsBody, @unchecked Sendable {
 
 /// Decodes integers into the memory of the doubles that they are converted to.
 @inline(__always)
-func decodeInPlace(_ words: WordsBody, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>,
-                   _ convert: (Int64) -> Double) throws(Damage) {
+func decodeInPlace(
+    _ words: WordsBody, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>,
+    _ convert: (Int64) -> Double
+) throws(Damage) {
     try inPlace(out) { (target) throws(Damage) in try words.decode(from: vector &* vectorLength, count: n, into: target) }
     let raw = UnsafeMutableRawPointer(out)
     for i in 0..<n { out[i] = convert(raw.load(fromByteOffset: i &* 8, as: Int64.self)) }
@@ -233,7 +243,8 @@ final class RealsSplit: RealsBody, @unchecked Sendable {
     override func bounds(ofVector vector: Int?) -> (Double, Double)? {
         guard let range = vector.map({ upper.bounds(ofVector: $0) }) ?? upper.bounds else { return nil }
         // The upper bits are ordered: clear lower bits give the minimum, set lower bits the maximum.
-        let least = realFromOrdered(range.0 << Int64(lowerBits)), most = realFromOrdered(range.1 << Int64(lowerBits) | Int64(bitPattern: lowMask(Int(lowerBits))))
+        let least = realFromOrdered(range.0 << Int64(lowerBits)),
+            most = realFromOrdered(range.1 << Int64(lowerBits) | Int64(bitPattern: lowMask(Int(lowerBits))))
         return least.isNaN || most.isNaN || least > most ? nil : (least, most)
     }
 

@@ -6,7 +6,7 @@ let powersOfTen: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e1
 /// Returns k with value = k / 10^d bit for bit, or nil if there is none below 2^51.
 @inline(__always)
 private func decimal(_ value: Double, power: Double, single: Bool) -> Int64? {
-    let magic = 6_755_399_441_055_744.0          // 1.5 · 2^52: adding and then subtracting it rounds to an integer
+    let magic = 6_755_399_441_055_744.0  // 1.5 · 2^52: adding and then subtracting it rounds to an integer
     let scaled = value * power
     guard scaled > -2_251_799_813_685_248, scaled < 2_251_799_813_685_248 else { return nil }
     let k = (scaled + magic) - magic
@@ -90,7 +90,8 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
     override var name: String { "decimal-scaled(\(d), \(words.name))" }
 
     private func position(_ i: Int) -> Int {
-        width == 0 ? 0 : Int(truncatingIfNeeded: readBits(positions.baseAddress!, limit: positions.count, position: i &* width, width: width))
+        width == 0
+            ? 0 : Int(truncatingIfNeeded: readBits(positions.baseAddress!, limit: positions.count, position: i &* width, width: width))
     }
 
     private func patch(_ i: Int) -> Double {
@@ -147,7 +148,9 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
         }
     }
 
-    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>)
+        throws(Damage)
+    {
         try inPlace(out) { (target) throws(Damage) in try words.gather(rows, vector: vector, count: n, into: target) }
         divide(out, rows.count)
         if exceptions == 0 { return }
@@ -199,8 +202,8 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
         return Double(try words.sum(vector: vector, count: vectorLength)) / power
     }
 
-    /// Returns the minimum integer whose number satisfies `holds`, which must also be true for all greater ones; nil if there is none. Tries the
-    /// neighbourhood of bound · 10^d before it searches.
+    /// Returns the minimum integer whose number satisfies `holds`, which must also be true for all greater ones; nil if there is none.
+    /// Tries the neighbourhood of bound · 10^d before it searches.
     @inline(__always)
     private func least(near bound: Double, _ holds: (Double) -> Bool) -> Int64? {
         let guess = bound * power
@@ -219,7 +222,7 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
     private func searchLeast(_ holds: (Double) -> Bool) -> Int64? {
         guard holds(real(.max)) else { return nil }
         if holds(real(.min)) { return .min }
-        var low = Int64.min, high = Int64.max   // `low` does not satisfy the condition, `high` does
+        var low = Int64.min, high = Int64.max  // `low` does not satisfy the condition, `high` does
         while UInt64(bitPattern: high &- low) > 1 {
             let middle = low &+ Int64(bitPattern: UInt64(bitPattern: high &- low) >> 1)
             if holds(real(middle)) { high = middle } else { low = middle }

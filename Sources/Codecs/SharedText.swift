@@ -55,10 +55,11 @@ package final class SharedText: Sendable {
         let result = opened.withLock { (state) -> Result<Opened, Damage> in
             if let found = state { return .success(found) }
             do throws(Damage) {
-                let made: Opened = switch kind {
-                case .values: .values(DictionaryText(try DictionaryValues.decode(bytes.buffer, memory)))
-                case .trained: .trained(try TrainedText(bytes.buffer, memory))
-                }
+                let made: Opened =
+                    switch kind {
+                    case .values: .values(DictionaryText(try DictionaryValues.decode(bytes.buffer, memory)))
+                    case .trained: .trained(try TrainedText(bytes.buffer, memory))
+                    }
                 state = made
                 return .success(made)
             } catch { return .failure(error) }
@@ -99,7 +100,8 @@ final class TrainedText: Sendable {
         try charge.add(max(64 << 10, bytes.count), for: memory.name)
         guard reader.isAtEnd else { throw Damage("trained text is followed by other bytes", at: reader.position) }
         switch kind {
-        case 0: form = .dictionary(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try PageDictionary(UnsafeRawBufferPointer(b)) })
+        case 0:
+            form = .dictionary(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try PageDictionary(UnsafeRawBufferPointer(b)) })
         case 1: form = .tokens(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try TokenTable(UnsafeRawBufferPointer(b)) })
         default: throw Damage("unknown trained text")
         }

@@ -23,12 +23,15 @@ final class TextCoder {
     private var streamBytes = 0
     private let dictionary: [UInt8]
 
-    /// The blobs that streams refer to unless they are inline; to be read after the last stream. Decompressing a zstd dictionary is half of the work of
-    /// reading the first string, so the dictionary is stored uncompressed where that adds little to the total.
+    /// The blobs that streams refer to unless they are inline; to be read after the last stream. Decompressing a zstd dictionary is half of
+    /// the work of reading the first string, so the dictionary is stored uncompressed where that adds little to the total.
     var shared: [SharedBlob] {
         if trained.isEmpty { return [] }
         let isKept = profile != .small && (dictionary.count - trained.count) * 64 <= streamBytes
-        return [SharedBlob(kind: .trained, bytes: isKept && !dictionary.isEmpty ? TrainedText.encode(dictionary: dictionary, level: nil) : trained)]
+        return [
+            SharedBlob(
+                kind: .trained, bytes: isKept && !dictionary.isEmpty ? TrainedText.encode(dictionary: dictionary, level: nil) : trained)
+        ]
     }
 
     /// `sample` is the first segment. `segments` is the minimum number of segments. `trial` is a finished trial of pages on the sample.
@@ -97,8 +100,9 @@ struct TokenTrial {
     init?(_ sample: Text, segments: Int, limit: Double) {
         let raw = sample.bytes.count
         guard raw * segments > 256 << 10, sample.count > 1024 else { return nil }
-        let blocks = stride(from: 0, to: sample.count, by: 256).map { $0 ..< min(sample.count, $0 + 256) }
-        let learning = blocks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), holdout = blocks.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        let blocks = stride(from: 0, to: sample.count, by: 256).map { $0..<min(sample.count, $0 + 256) }
+        let learning = blocks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element),
+            holdout = blocks.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         let share = min(1, Double(TokenTraining.sampleBytes) / Double(max(1, raw / 2)))
         let wanted = max(1, Int(Double(learning.count) * share))
         let spread = (0..<wanted).map { learning[$0 * learning.count / wanted] }
@@ -128,14 +132,16 @@ struct PageTrial {
 
     init(_ sample: Text, segments: Int, profile: Profile) {
         let raw = sample.bytes.count + sample.count
-        let level = switch profile {
-        case .fast: 1
-        // Only small columns get the highest level; large ones must not slow down a conversion.
-        case .standard: segments > 1 || raw > 1 << 20 ? 3 : raw > 64 << 10 ? 12 : 19
-        case .small: 19
-        }
-        plan = PagePlan(level: level, terminated: false, pageBytes: profile == .small ? 64 << 10 : 4 << 10,
-                        pageValues: profile == .small ? 1 << 16 : 256)
+        let level =
+            switch profile {
+            case .fast: 1
+            // Only small columns get the highest level; large ones must not slow down a conversion.
+            case .standard: segments > 1 || raw > 1 << 20 ? 3 : raw > 64 << 10 ? 12 : 19
+            case .small: 19
+            }
+        plan = PagePlan(
+            level: level, terminated: false, pageBytes: profile == .small ? 64 << 10 : 4 << 10,
+            pageValues: profile == .small ? 1 << 16 : 256)
         let pages = Self.pages(sample, plan: plan)
         let trial = Self.spread(pages, bytes: 256 << 10, raw: raw)
         let share = Double(pages.count) / Double(max(trial.count, 1))
@@ -176,7 +182,7 @@ struct PageTrial {
     /// Returns the rows of every page of the sample.
     private static func pages(_ text: Text, plan: PagePlan) -> [Range<Int>] {
         let perPage = 1 << PageEncoder.pageLog2(text, plan: plan)
-        return stride(from: 0, to: text.count, by: perPage).map { $0 ..< min(text.count, $0 + perPage) }
+        return stride(from: 0, to: text.count, by: perPage).map { $0..<min(text.count, $0 + perPage) }
     }
 
     /// Returns evenly spread pages with about `bytes` in total.

@@ -3,9 +3,9 @@ import FirnBytes
 /// Encodes the segments of one text column; what they share is decided for the group. Not thread-safe: use it from one thread at a time.
 /// Deterministic: the same segments in the same order with the same profile give the same bytes.
 ///
-/// Every value first enters a table of distinct values. A column with few distinct values becomes codes into sorted values. A column with many
-/// leaves the table (after the first segment, or when the table grows too large) and becomes pages, symbol-table codes or raw text; the streams of
-/// its segments are final as soon as the second segment has been added.
+/// Every value first enters a table of distinct values. A column with few distinct values becomes codes into sorted values. A column with
+/// many leaves the table (after the first segment, or when the table grows too large) and becomes pages, symbol-table codes or raw text;
+/// the streams of its segments are final as soon as the second segment has been added.
 package final class TextGroupEncoder {
     private let profile: Profile
     /// Whether strings are read individually, in no order, as those of keys are.
@@ -58,8 +58,8 @@ package final class TextGroupEncoder {
         return ready
     }
 
-    /// Ends the group. Returns the blobs that streams refer to as shared 0, 1, …, and the segments that `takeReady` has not returned yet. A group of
-    /// one segment shares no blob.
+    /// Ends the group. Returns the blobs that streams refer to as shared 0, 1, …, and the segments that `takeReady` has not returned yet. A
+    /// group of one segment shares no blob.
     package func finish() -> (shared: [SharedBlob], rest: [(Int, [UInt8])]) {
         if let table {
             let (shared, streams) = finishCoded(table)
@@ -120,15 +120,17 @@ package final class TextGroupEncoder {
         guard quick.bytes * Double(rawBytes) < Double(limit) * 1.5 * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
         let coder = TextCoder(sample: first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, trial: quick)
-        guard Double(limit) * 0.9 > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else { return nil }
+        guard Double(limit) * 0.9 > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else {
+            return nil
+        }
         let streams = coded.map { coder.encode($0.text(table), inline: inline) }
         let total = streams.reduce(0) { $0 + $1.count } + (inline ? 0 : coder.shared.reduce(0) { $0 + $1.bytes.count })
         return Double(total) < Double(limit) * 0.9 ? (inline ? [] : coder.shared, streams) : nil
     }
 }
 
-/// One segment as value numbers of a table, in the narrowest of 8, 16 and 32 bits; as runs if few rows differ from the previous one or few rows
-/// have a value.
+/// One segment as value numbers of a table, in the narrowest of 8, 16 and 32 bits; as runs if few rows differ from the previous one or few
+/// rows have a value.
 struct CodedSegment {
     private enum Codes { case bytes([UInt8]), shorts([UInt16]), words([UInt32]), runs([Run]) }
     /// A code, and the row after the run's last row.
@@ -152,13 +154,16 @@ struct CodedSegment {
         if runs &* CodedSegment.minimumRun <= n {
             var list: [Run] = []
             list.reserveCapacity(runs)
-            for row in wide.indices where row &+ 1 == n || wide[row &+ 1] != wide[row] { list.append(Run(code: wide[row], end: UInt32(row &+ 1))) }
+            for row in wide.indices where row &+ 1 == n || wide[row &+ 1] != wide[row] {
+                list.append(Run(code: wide[row], end: UInt32(row &+ 1)))
+            }
             codes = .runs(list)
             return
         }
-        codes = if table.count <= 1 << 8 { .bytes(wide.map { UInt8(truncatingIfNeeded: $0) }) }
-            else if table.count <= 1 << 16 { .shorts(wide.map { UInt16(truncatingIfNeeded: $0) }) }
-            else { .words(wide) }
+        codes =
+            if table.count <= 1 << 8 { .bytes(wide.map { UInt8(truncatingIfNeeded: $0) }) } else if table.count <= 1 << 16 {
+                .shorts(wide.map { UInt16(truncatingIfNeeded: $0) })
+            } else { .words(wide) }
     }
 
     var bufferedBytes: Int {

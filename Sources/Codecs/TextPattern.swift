@@ -1,12 +1,13 @@
 import Synchronization
 
-/// A pattern of bytes that strings are tested for, in a form that can be tested on symbol-table codes: pieces that occur one after the other, the
-/// first one optionally at the beginning, the last one optionally at the end. Equality is one piece at both.
+/// A pattern of bytes that strings are tested for, in a form that can be tested on symbol-table codes: pieces that occur one after the
+/// other, the first one optionally at the beginning, the last one optionally at the end. Equality is one piece at both.
 package final class TextPattern: Sendable {
     let pieces: [[UInt8]]
     let isAtStart: Bool
     let isAtEnd: Bool
-    /// Whether matching ignores case or diacritical marks by Unicode folding. Such patterns decide ASCII text only; other text is left undecided.
+    /// Whether matching ignores case or diacritical marks by Unicode folding. Such patterns decide ASCII text only; other text is left
+    /// undecided.
     let isFolded: Bool
     /// Whether ASCII letters are compared as lower-case letters.
     let ignoresCase: Bool
@@ -84,7 +85,8 @@ struct ByteAutomaton {
         }
     }
 
-    /// Fills the states of one piece. `isFixed`: the piece must be exactly here. `goesOn`: after a match, the search for a later match continues.
+    /// Fills the states of one piece. `isFixed`: the piece must be exactly here. `goesOn`: after a match, the search for a later match
+    /// continues.
     private mutating func fill(_ piece: [UInt8], _ base: Int, isFixed: Bool, goesOn: Bool) {
         let away = isFixed ? refusing : base
         // The state after the piece's bytes so far without their first one, as in Knuth–Morris–Pratt.

@@ -31,7 +31,11 @@ final class RawTextReader: Sendable {
         try lengths.decode(vector: vector, into: offsets)
         try check(offsets, n)
         try text.reserve(offsets[n] &- offsets[0], memory)
-        text.fill(n) { (offsets[$0], offsets[$0 &+ 1]) } from: { bytes.buffer }
+        text.fill(n) {
+            (offsets[$0], offsets[$0 &+ 1])
+        } from: {
+            bytes.buffer
+        }
     }
 
     private func check(_ offsets: UnsafeMutablePointer<Int>, _ n: Int) throws(Damage) {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Reads one segment's stream of a text column. The bytes and those of the shared blobs must outlive the reader. Thread-safe.
 ///
-/// Strings of rows that have a value are returned exactly as they were encoded. Strings of other rows are undefined: some string of the column or
-/// an empty one. Pass `present` to `decode` to get empty strings for them.
+/// Strings of rows that have a value are returned exactly as they were encoded. Strings of other rows are undefined: some string of the
+/// column or an empty one. Pass `present` to `decode` to get empty strings for them.
 package final class TextReader: Sendable {
     /// The number of strings in the stream.
     package let count: Int
@@ -64,9 +64,17 @@ package final class TextReader: Sendable {
         switch form {
         case .constant(let value):
             let length = value.text.bytes.count
-            guard length <= Text.largestVector / n, Text.isBelievable(length * n, stored: length) else { throw Damage("a vector of text is too long") }
+            guard length <= Text.largestVector / n, Text.isBelievable(length * n, stored: length) else {
+                throw Damage("a vector of text is too long")
+            }
             try text.reserve(length * n, memory)
-            value.text.bytes.withUnsafeBytes { bytes in text.fill(n) { _ in (0, length) } from: { bytes } }
+            value.text.bytes.withUnsafeBytes { bytes in
+                text.fill(n) { _ in
+                    (0, length)
+                } from: {
+                    bytes
+                }
+            }
         case .dictionary(let reader): try reader.decode(vector: vector, into: &text)
         case .pages(let reader): try reader.decode(vector: vector, into: &text)
         case .tokens(let reader): try reader.decode(vector: vector, into: &text)
@@ -75,8 +83,8 @@ package final class TextReader: Sendable {
         if let present { text.blank(unless: present) }
     }
 
-    /// Tests the strings of a vector on their stored form: writes 16 words with one bit for each string, set if it matches; bits past the end are zero.
-    /// Returns false, with undefined contents of `out`, if the caller must decode the strings and test them.
+    /// Tests the strings of a vector on their stored form: writes 16 words with one bit for each string, set if it matches; bits past the
+    /// end are zero. Returns false, with undefined contents of `out`, if the caller must decode the strings and test them.
     package func search(_ pattern: TextPattern, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> Bool {
         guard case .tokens(let reader) = form, size(ofVector: vector) > 0 else { return false }
         return try reader.search(pattern, vector: vector, into: out)
@@ -122,7 +130,8 @@ package final class TextReader: Sendable {
     }
 
     private func size(ofVector vector: Int) -> Int {
-        precondition(vector >= 0 && vector < max(1, (count + 1023) >> 10), "the vector must be less than the stream's count / 1024, rounded up")
+        precondition(
+            vector >= 0 && vector < max(1, (count + 1023) >> 10), "the vector must be less than the stream's count / 1024, rounded up")
         return min(1024, count - vector << 10)
     }
 }
@@ -138,7 +147,9 @@ extension Text {
             for i in 0..<n {
                 let end = offsets[i &+ 1]
                 if present[i >> 6] >> UInt64(i & 63) & 1 == 1 {
-                    if end > start, into != start { (out.baseAddress! + into).copyMemory(from: out.baseAddress! + start, byteCount: end &- start) }
+                    if end > start, into != start {
+                        (out.baseAddress! + into).copyMemory(from: out.baseAddress! + start, byteCount: end &- start)
+                    }
                     into &+= end &- start
                 }
                 offsets[i &+ 1] = into

@@ -1,5 +1,5 @@
-/// A pattern as a finite automaton over symbol codes, derived from the automaton over bytes (`ByteAutomaton`), so that strings are searched without
-/// being decoded.
+/// A pattern as a finite automaton over symbol codes, derived from the automaton over bytes (`ByteAutomaton`), so that strings are searched
+/// without being decoded.
 struct TokenAutomaton: Sendable {
     /// The transitions, by state and code: 4,096 codes for each state.
     private let next: [UInt8]
@@ -62,10 +62,13 @@ struct TokenAutomaton: Sendable {
         }
     }
 
-    /// Tests every string of a vector; writes the results as bits of 16 words. `starts` are the positions of the first code of each string, and the
-    /// end, all within bounds. Returns false if the automaton cannot decide some string, or if a code has no symbol (then `isBroken` is set).
-    func search(_ codes: UnsafeRawPointer, _ starts: UnsafePointer<Int>, _ count: Int, isAtStart: Bool, into out: UnsafeMutablePointer<UInt64>,
-                isBroken: inout Bool) -> Bool {
+    /// Tests every string of a vector; writes the results as bits of 16 words. `starts` are the positions of the first code of each string,
+    /// and the end, all within bounds. Returns false if the automaton cannot decide some string, or if a code has no symbol (then
+    /// `isBroken` is set).
+    func search(
+        _ codes: UnsafeRawPointer, _ starts: UnsafePointer<Int>, _ count: Int, isAtStart: Bool, into out: UnsafeMutablePointer<UInt64>,
+        isBroken: inout Bool
+    ) -> Bool {
         next.withUnsafeBufferPointer { next in
             isFinal.withUnsafeBufferPointer { isFinal in
                 var worst: UInt8 = 0
@@ -98,7 +101,9 @@ struct TokenAutomaton: Sendable {
 
     /// Returns the state in which a string ends, or the final state that it enters first.
     @inline(__always)
-    private static func follow(_ next: UnsafePointer<UInt8>, _ isFinal: UnsafeBufferPointer<Bool>, _ codes: UnsafeRawPointer, _ start: Int, _ end: Int) -> UInt8 {
+    private static func follow(
+        _ next: UnsafePointer<UInt8>, _ isFinal: UnsafeBufferPointer<Bool>, _ codes: UnsafeRawPointer, _ start: Int, _ end: Int
+    ) -> UInt8 {
         var state = 0, i = start
         while i < end {
             state = Int(next[state << 12 | code(codes, i)])
@@ -108,9 +113,12 @@ struct TokenAutomaton: Sendable {
         return UInt8(truncatingIfNeeded: state)
     }
 
-    /// Writes the state after every code. On entry, `states` holds 0 where a string begins and 255 elsewhere. Strings are independent of each other,
-    /// so four ranges of strings are processed in parallel: within one range, each step depends on the one before it.
-    private static func follow(_ next: UnsafePointer<UInt8>, _ codes: UnsafeRawPointer, _ starts: UnsafePointer<Int>, _ count: Int, _ states: UnsafeMutablePointer<UInt8>) {
+    /// Writes the state after every code. On entry, `states` holds 0 where a string begins and 255 elsewhere. Strings are independent of
+    /// each other, so four ranges of strings are processed in parallel: within one range, each step depends on the one before it.
+    private static func follow(
+        _ next: UnsafePointer<UInt8>, _ codes: UnsafeRawPointer, _ starts: UnsafePointer<Int>, _ count: Int,
+        _ states: UnsafeMutablePointer<UInt8>
+    ) {
         let stops = (starts[count >> 2], starts[count >> 1], starts[(3 &* count) >> 2], starts[count])
         // Each range begins at an even code; a code before it is processed first.
         var at = (starts[0], starts[count >> 2], starts[count >> 1], starts[(3 &* count) >> 2])
@@ -149,8 +157,10 @@ struct TokenAutomaton: Sendable {
     }
 
     /// Processes codes one by one from `at` to `until` or `end`, whichever is first.
-    private static func step(_ next: UnsafePointer<UInt8>, _ codes: UnsafeRawPointer, _ states: UnsafeMutablePointer<UInt8>, _ at: inout Int, _ end: Int,
-                             _ before: Int, until: Int) -> Int {
+    private static func step(
+        _ next: UnsafePointer<UInt8>, _ codes: UnsafeRawPointer, _ states: UnsafeMutablePointer<UInt8>, _ at: inout Int, _ end: Int,
+        _ before: Int, until: Int
+    ) -> Int {
         var state = before
         while at < min(until, end) {
             state = Int(next[(state & Int(states[at])) << 12 | code(codes, at)])
@@ -163,7 +173,9 @@ struct TokenAutomaton: Sendable {
     @inline(__always)
     private static func even(_ place: UnsafeRawPointer) -> Int { Int(UInt16(littleEndian: place.loadUnaligned(as: UInt16.self)) & 0xFFF) }
     @inline(__always)
-    private static func odd(_ place: UnsafeRawPointer) -> Int { Int(UInt16(littleEndian: place.loadUnaligned(fromByteOffset: 1, as: UInt16.self)) >> 4) }
+    private static func odd(_ place: UnsafeRawPointer) -> Int {
+        Int(UInt16(littleEndian: place.loadUnaligned(fromByteOffset: 1, as: UInt16.self)) >> 4)
+    }
     /// Returns code i.
     @inline(__always)
     private static func code(_ codes: UnsafeRawPointer, _ i: Int) -> Int {

@@ -2,8 +2,8 @@ import FirnBytes
 
 /// Finds the longest symbol that a string begins with.
 ///
-/// Symbols of two bytes or more are in one open-addressing table, by length and bytes. A filter over the first bytes returns the lengths that can
-/// occur at all, so few probes are needed. Single bytes are always symbols 0 … 255.
+/// Symbols of two bytes or more are in one open-addressing table, by length and bytes. A filter over the first bytes returns the lengths
+/// that can occur at all, so few probes are needed. Single bytes are always symbols 0 … 255.
 struct TokenMatcher {
     private struct Entry {
         var low: UInt64 = 0, high: UInt64 = 0
@@ -69,8 +69,10 @@ struct TokenMatcher {
     }
 
     @inline(__always)
-    private static func longest(_ p: UnsafeRawPointer, _ rest: Int, _ entries: UnsafeBufferPointer<Entry>,
-                                _ longFilter: UnsafeBufferPointer<UInt16>, _ shortFilter: UnsafeBufferPointer<UInt8>) -> (Int, Int) {
+    private static func longest(
+        _ p: UnsafeRawPointer, _ rest: Int, _ entries: UnsafeBufferPointer<Entry>,
+        _ longFilter: UnsafeBufferPointer<UInt16>, _ shortFilter: UnsafeBufferPointer<UInt8>
+    ) -> (Int, Int) {
         let low = UInt64(littleEndian: p.loadUnaligned(as: UInt64.self))
         let high = UInt64(littleEndian: (p + 8).loadUnaligned(as: UInt64.self))
         var lengths = UInt32(longFilter[filter(low)]) | UInt32(shortFilter[Int(low & 0xFFFF)])

@@ -69,11 +69,13 @@ final class TokenReader: Sendable {
         return i & 1 == 0 ? Int(codes[at]) | Int(codes[at &+ 1] & 15) << 8 : Int(codes[at] >> 4) | Int(codes[at &+ 1]) << 4
     }
 
-    /// Writes the bytes of the codes in `range` to `out`, which must have 16 bytes for each code and 16 more. Returns the end of the bytes, or nil if a
-    /// code is not in the table.
+    /// Writes the bytes of the codes in `range` to `out`, which must have 16 bytes for each code and 16 more. Returns the end of the bytes,
+    /// or nil if a code is not in the table.
     @inline(__always)
-    private static func unpack(_ codes: UnsafeRawBufferPointer, _ range: Range<Int>, _ slots: UnsafeBufferPointer<SIMD16<UInt8>>,
-                               _ sizes: UnsafeBufferPointer<UInt8>, _ out: UnsafeMutableRawPointer, at start: Int) -> Int? {
+    private static func unpack(
+        _ codes: UnsafeRawBufferPointer, _ range: Range<Int>, _ slots: UnsafeBufferPointer<SIMD16<UInt8>>,
+        _ sizes: UnsafeBufferPointer<UInt8>, _ out: UnsafeMutableRawPointer, at start: Int
+    ) -> Int? {
         var at = start
         for i in range {
             let code = code(codes, i)
@@ -103,7 +105,7 @@ final class TokenReader: Sendable {
             tokens.lengths.withUnsafeBufferPointer { sizes in
                 text.bytes.withUnsafeMutableBytes { out in
                     for i in 0..<n {
-                        end = Self.unpack(codes.buffer, starts[i] ..< starts[i &+ 1], slots, sizes, out.baseAddress!, at: end!)
+                        end = Self.unpack(codes.buffer, starts[i]..<starts[i &+ 1], slots, sizes, out.baseAddress!, at: end!)
                         guard let end else { return }
                         text.offsets.append(end)
                     }

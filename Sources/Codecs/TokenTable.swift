@@ -10,7 +10,9 @@ struct TokenTable: Sendable {
     var count: Int { lengths.count }
 
     init(_ tokens: [[UInt8]]) {
-        precondition(tokens.count <= Self.limit && tokens.allSatisfy { (1...16).contains($0.count) }, "symbols must have 1 to 16 bytes, at most 4096 symbols")
+        precondition(
+            tokens.count <= Self.limit && tokens.allSatisfy { (1...16).contains($0.count) },
+            "symbols must have 1 to 16 bytes, at most 4096 symbols")
         lengths = tokens.map { UInt8($0.count) }
         slots = tokens.map { token in
             var slot = SIMD16<UInt8>(repeating: 0)

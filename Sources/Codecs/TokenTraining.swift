@@ -1,7 +1,7 @@
 import FirnBytes
 
-/// Learns a symbol table from a sample, with the pair merging of OnPair (arXiv 2508.02280) and the rounds of FSST (VLDB 2020): each round parses the
-/// sample with the current symbols, counts symbols and adjacent pairs, and keeps those that cover the most bytes.
+/// Learns a symbol table from a sample, with the pair merging of OnPair (arXiv 2508.02280) and the rounds of FSST (VLDB 2020): each round
+/// parses the sample with the current symbols, counts symbols and adjacent pairs, and keeps those that cover the most bytes.
 /// The result is the table that parses the sample into the fewest codes.
 struct TokenTraining {
     private var text: [UInt8] = []
@@ -73,8 +73,10 @@ struct TokenTraining {
     private func select(_ table: TokenTable, _ counts: PairCounts) -> TokenTable {
         var candidates: [Candidate] = []
         for code in 256..<max(256, table.count) where counts.singles[code] > 1 {
-            candidates.append(Candidate(words: unsafeBitCast(table.slots[code], to: SIMD2<UInt64>.self), length: Int(table.lengths[code]),
-                                        count: counts.singles[code]))
+            candidates.append(
+                Candidate(
+                    words: unsafeBitCast(table.slots[code], to: SIMD2<UInt64>.self), length: Int(table.lengths[code]),
+                    count: counts.singles[code]))
         }
         for slot in counts.slots where slot != 0 {
             let count = Int(slot & 0xFFFF_FFFF), pair = Int(slot >> 32) - 1
@@ -97,7 +99,8 @@ struct TokenTraining {
     /// Merges candidates with equal bytes, which different pairs can produce.
     private func merged(_ candidates: [Candidate]) -> [Candidate] {
         let sorted = candidates.sorted {
-            $0.words[0] != $1.words[0] ? $0.words[0] < $1.words[0] : $0.words[1] != $1.words[1] ? $0.words[1] < $1.words[1] : $0.length < $1.length
+            $0.words[0] != $1.words[0]
+                ? $0.words[0] < $1.words[0] : $0.words[1] != $1.words[1] ? $0.words[1] < $1.words[1] : $0.length < $1.length
         }
         var out: [Candidate] = []
         for candidate in sorted {
@@ -111,7 +114,9 @@ struct TokenTraining {
     }
 
     private static func strongest(_ candidates: [Candidate], count: Int) -> [[UInt8]] {
-        let chosen = candidates.enumerated().sorted { $0.element.gain != $1.element.gain ? $0.element.gain > $1.element.gain : $0.offset < $1.offset }
+        let chosen = candidates.enumerated().sorted {
+            $0.element.gain != $1.element.gain ? $0.element.gain > $1.element.gain : $0.offset < $1.offset
+        }
         return chosen.prefix(count).map { (_, candidate) in
             (0..<candidate.length).map { UInt8(truncatingIfNeeded: candidate.words[$0 >> 3] >> UInt64(($0 & 7) * 8)) }
         }

@@ -42,8 +42,8 @@ package final class ValueTable {
         return UnsafeRawBufferPointer(start: arena + starts[index], count: starts[index + 1] - starts[index])
     }
 
-    /// Writes the number of every string of `text` to `codes`, which must have space for `text.count`. Slots without a value get the number of the
-    /// previous slot, so that they do not interrupt runs.
+    /// Writes the number of every string of `text` to `codes`, which must have space for `text.count`. Slots without a value get the number
+    /// of the previous slot, so that they do not interrupt runs.
     package func insert(_ text: Text, present: Bits?, codes: UnsafeMutablePointer<UInt32>) {
         reserveArena(text.bytes.count)
         precondition(count &+ text.count < Int(UInt32.max), "a table numbers at most 2^32 - 2 strings")

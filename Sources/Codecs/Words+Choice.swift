@@ -67,7 +67,10 @@ func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: 
     let packedSize = survey.packed.size(count: values.count)
     if depth >= 3 {
         if profile != .fast, depth < nestingLimit,
-           let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: .max, best: packedSize, profile: profile) { return candidate }
+            let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: .max, best: packedSize, profile: profile)
+        {
+            return candidate
+        }
         return survey.packed.encode(values)
     }
     let factor = commonFactor(values, low: survey.low)
@@ -87,7 +90,8 @@ func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: 
         if estimate < best {
             let candidate = encodeRepeats(values, changes: survey.changes, profile: profile, depth: depth)
             // The nested streams may use entropy coding; then the result must save as much as entropy coding must.
-            if candidate.count < (profile == .fast ? best : best &* (profile == .small ? 85 : secondTierShare(values.count, profile)) / 100) {
+            if candidate.count < (profile == .fast ? best : best &* (profile == .small ? 85 : secondTierShare(values.count, profile)) / 100)
+            {
                 (winner, best) = (candidate, candidate.count)
             } else if profile == .standard {
                 let light = encodeRepeats(values, changes: survey.changes, profile: .fast, depth: depth)
@@ -98,25 +102,32 @@ func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: 
     if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth), candidate.count &* 20 < best &* 19 {
         (winner, best) = (candidate, candidate.count)
     }
-    if profile != .fast, let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: deltaSize, best: best, profile: profile) {
+    if profile != .fast,
+        let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: deltaSize, best: best, profile: profile)
+    {
         return candidate
     }
     if let winner { return winner }
     switch choice {
     case .packed: return survey.packed.encode(values)
-    case .delta: return withSteps(values) { steps in
-        encodeDelta(values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 6, steps: survey.steps.encode(steps))
-    }
+    case .delta:
+        return withSteps(values) { steps in
+            encodeDelta(
+                values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 6,
+                steps: survey.steps.encode(steps))
+        }
     }
 }
 
-/// Returns the maximum size of an entropy-coded stream, in hundredths of the best other size. Reading it takes several times as long as unpacking
-/// bits, so longer streams must save more.
+/// Returns the maximum size of an entropy-coded stream, in hundredths of the best other size. Reading it takes several times as long as
+/// unpacking bits, so longer streams must save more.
 private func secondTierShare(_ count: Int, _ profile: Profile) -> Int { profile == .small ? 97 : count < 16_384 ? 85 : 75 }
 
 /// Returns the entropy-coded values, or delta with entropy-coded steps, if that is sufficiently smaller than `best`.
-private func encodeEntropy(_ values: UnsafeBufferPointer<Int64>, _ survey: WordsSurvey, packedSize: Int, deltaSize: Int, best: Int,
-                           profile: Profile) -> [UInt8]? {
+private func encodeEntropy(
+    _ values: UnsafeBufferPointer<Int64>, _ survey: WordsSurvey, packedSize: Int, deltaSize: Int, best: Int,
+    profile: Profile
+) -> [UInt8]? {
     guard best > 64 else { return nil }
     let goal = best &* secondTierShare(values.count, profile) / 100
     // If one form packs much worse than the other, entropy coding does not compensate for it.
@@ -128,8 +139,9 @@ private func encodeEntropy(_ values: UnsafeBufferPointer<Int64>, _ survey: Words
             let anchors = (values.count &+ 255) / 256 &* (bitWidth(UInt64(bitPattern: survey.high &- survey.low)) &+ 7) / 8
             let size = plan.size &+ anchors &+ 16
             guard size < smallest, size <= goal else { return nil }
-            return encodeDelta(values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 8,
-                               steps: plan.encode(steps, zoned: false))
+            return encodeDelta(
+                values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 8,
+                steps: plan.encode(steps, zoned: false))
         }
         if let delta, delta.count <= goal { return delta }
     }

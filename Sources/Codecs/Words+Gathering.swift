@@ -35,7 +35,8 @@ private func isWithin(_ rows: UnsafeBufferPointer<Int32>, _ n: Int) -> Bool {
 
 extension WordsBody {
     /// Decodes the vector; for encodings without a faster method.
-    func gatherDecoded(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+    func gatherDecoded(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage)
+    {
         try withVectorScratch { (scratch) throws(Damage) in
             try decode(from: vector &* vectorLength, count: n, into: scratch)
             for j in 0..<rows.count { out[j] = scratch[Int(rows[j])] }
@@ -44,7 +45,8 @@ extension WordsBody {
 }
 
 extension RealsBody {
-    func gatherDecoded(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+    func gatherDecoded(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage)
+    {
         var fault: Damage?
         withUnsafeTemporaryAllocation(of: Double.self, capacity: vectorLength) { scratch in
             do throws(Damage) { try decode(vector: vector, count: n, into: scratch.baseAddress!) } catch { fault = error }

@@ -22,7 +22,8 @@ extension WordsBody {
     }
 }
 
-/// Writes one bit for each of the 1,024 values of a full narrow body (`Packing.swift`): set if the value is in `first ... last`. A row has 32 values.
+/// Writes one bit for each of the 1,024 values of a full narrow body (`Packing.swift`): set if the value is in `first ... last`. A row has
+/// 32 values.
 func searchNarrow(_ body: UnsafeRawPointer, width: Int, first: UInt32, last: UInt32, into out: UnsafeMutablePointer<UInt64>) {
     let mask = SIMD16<UInt32>(repeating: UInt32(truncatingIfNeeded: lowMask(width)))
     // v is within the range ⇔ v - first, unsigned, is at most last - first ⇔ the same with both top bits flipped, signed.
@@ -35,7 +36,9 @@ func searchNarrow(_ body: UnsafeRawPointer, width: Int, first: UInt32, last: UIn
 }
 
 @inline(__always)
-private func searchRow(_ body: UnsafeRawPointer, _ row: Int, _ width: Int, _ mask: SIMD16<UInt32>, _ shift: SIMD16<UInt32>, _ most: SIMD16<Int32>) -> UInt32 {
+private func searchRow(
+    _ body: UnsafeRawPointer, _ row: Int, _ width: Int, _ mask: SIMD16<UInt32>, _ shift: SIMD16<UInt32>, _ most: SIMD16<Int32>
+) -> UInt32 {
     let start = row &* width, down = UInt32(truncatingIfNeeded: start & 31), source = body + (start >> 5) &* 128
     var a = source.loadUnaligned(as: SIMD16<UInt32>.self) &>> SIMD16(repeating: down)
     var b = source.loadUnaligned(fromByteOffset: 64, as: SIMD16<UInt32>.self) &>> SIMD16(repeating: down)
@@ -47,8 +50,9 @@ private func searchRow(_ body: UnsafeRawPointer, _ row: Int, _ width: Int, _ mas
     let x = SIMD16<Int32>(truncatingIfNeeded: (a & mask) &- shift), y = SIMD16<Int32>(truncatingIfNeeded: (b & mask) &- shift)
     let lower = SIMD16<UInt32>(1, 2, 4, 8, 16, 32, 64, 128, 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15)
     let none = SIMD16<UInt32>(repeating: 0)
-    let upper = SIMD16<UInt32>(1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23,
-                               1 << 24, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30, 1 << 31)
+    let upper = SIMD16<UInt32>(
+        1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23,
+        1 << 24, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30, 1 << 31)
     let hits = lower.replacing(with: none, where: x .> most) | upper.replacing(with: none, where: y .> most)
     let eight = hits.lowHalf | hits.highHalf, four = eight.lowHalf | eight.highHalf
     let two = unsafeBitCast(four, to: SIMD2<UInt64>.self), one = two[0] | two[1]

@@ -2,7 +2,8 @@ import FirnBytes
 
 /// Encodes 64-bit integers as the smallest stream that the profile allows. Deterministic: the same values give the same bytes.
 package enum WordsEncoder {
-    /// Encodes `values`. A slot whose bit of `present` is clear may decode to any value within the bounds of the others; nil means that all are present.
+    /// Encodes `values`. A slot whose bit of `present` is clear may decode to any value within the bounds of the others; nil means that all
+    /// are present.
     package static func encode(_ values: UnsafeBufferPointer<Int64>, present: Bits?, profile: Profile) -> [UInt8] {
         guard let present, !present.allSet else { return encodeWords(values, profile: profile, depth: 0) }
         precondition(present.count == values.count, "present needs one bit for each value")
@@ -29,8 +30,8 @@ package enum WordsEncoder {
         }
     }
 
-    /// Returns the line a + i·m through all present values, if there is one and all of its slots are within the bounds of the present values
-    /// (so a line that rises or falls must begin and end with a present value).
+    /// Returns the line a + i·m through all present values, if there is one and all of its slots are within the bounds of the present
+    /// values (so a line that rises or falls must begin and end with a present value).
     private static func sequenceThrough(_ values: UnsafeBufferPointer<Int64>, present: Bits) -> (first: Int64, step: Int64)? {
         var seen: [Int] = []
         search: for (w, word) in present.words.enumerated() {

@@ -19,7 +19,9 @@ final class WordsDelta: WordsBody, @unchecked Sendable {
         low = try reader.readSignedVarint()
         high = low &+ Int64(bitPattern: try reader.readVarint())
         anchors = try openWords(try reader.readLengthPrefixed(), count: (count &+ distance &- 1) / distance, depth: depth &+ 1)
-        zones = flags & 2 == 0 ? nil
+        zones =
+            flags & 2 == 0
+            ? nil
             : try openWords(try reader.readLengthPrefixed(), count: (count &+ vectorLength &- 1) / vectorLength &* 2, depth: depth &+ 1)
         steps = try openWords(reader.readRest(), count: count, depth: depth &+ 1)
         super.init(count: count)
@@ -35,7 +37,8 @@ final class WordsDelta: WordsBody, @unchecked Sendable {
         }
         let next = (vector &+ 1) &* (vectorLength / distance)
         if ascending, let least = try? anchors.value(at: vector &* (vectorLength / distance)),
-           let most = next < anchors.count ? try? anchors.value(at: next) : high, least <= most {
+            let most = next < anchors.count ? try? anchors.value(at: next) : high, least <= most
+        {
             return (least, most)
         }
         return all
@@ -47,7 +50,9 @@ final class WordsDelta: WordsBody, @unchecked Sendable {
         if index == anchor { return value }
         var fault: Damage?
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: 256) { scratch in
-            do throws(Damage) { try steps.decode(from: anchor &+ 1, count: index &- anchor, into: scratch.baseAddress!) } catch { fault = error }
+            do throws(Damage) { try steps.decode(from: anchor &+ 1, count: index &- anchor, into: scratch.baseAddress!) } catch {
+                fault = error
+            }
             if fault == nil { for i in 0..<(index &- anchor) { value &+= scratch[i] } }
         }
         if let fault { throw fault }
@@ -59,7 +64,9 @@ final class WordsDelta: WordsBody, @unchecked Sendable {
         guard inside < distance &- 1 else { return (try value(at: index), try anchors.value(at: index / distance &+ 1)) }
         var value = try anchors.value(at: index / distance), next: Int64 = 0, fault: Damage?
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: 256) { scratch in
-            do throws(Damage) { try steps.decode(from: index &- inside &+ 1, count: inside &+ 1, into: scratch.baseAddress!) } catch { fault = error }
+            do throws(Damage) { try steps.decode(from: index &- inside &+ 1, count: inside &+ 1, into: scratch.baseAddress!) } catch {
+                fault = error
+            }
             if fault == nil {
                 for i in 0..<inside { value &+= scratch[i] }
                 next = value &+ scratch[inside]
@@ -91,7 +98,9 @@ final class WordsDelta: WordsBody, @unchecked Sendable {
 }
 
 /// Encodes a delta stream whose steps are already encoded.
-func encodeDelta(_ values: UnsafeBufferPointer<Int64>, low: Int64, high: Int64, ascending: Bool, distanceLog: Int, steps: [UInt8]) -> [UInt8] {
+func encodeDelta(_ values: UnsafeBufferPointer<Int64>, low: Int64, high: Int64, ascending: Bool, distanceLog: Int, steps: [UInt8])
+    -> [UInt8]
+{
     var out = ByteWriter(reserving: steps.count &+ values.count >> 4)
     let zoned = !ascending && values.count > vectorLength
     out.append(WordsEncoding.delta.rawValue)
@@ -140,7 +149,8 @@ final class WordsScaled: WordsBody, @unchecked Sendable {
     /// Whether no value overflows Int64. Then the values are in the order of the stored integers.
     private var isOrdered: Bool {
         guard factor > 0, let all = child.bounds else { return false }
-        return Int128(low) &+ Int128(all.0) &* Int128(factor) >= Int128(Int64.min) && Int128(low) &+ Int128(all.1) &* Int128(factor) <= Int128(Int64.max)
+        return Int128(low) &+ Int128(all.0) &* Int128(factor) >= Int128(Int64.min)
+            && Int128(low) &+ Int128(all.1) &* Int128(factor) <= Int128(Int64.max)
     }
 
     override func value(at index: Int) throws(Damage) -> Int64 { low &+ factor &* (try child.value(at: index)) }
@@ -151,7 +161,9 @@ final class WordsScaled: WordsBody, @unchecked Sendable {
         for i in 0..<n { out[i] = low &+ factor &* out[i] }
     }
 
-    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>)
+        throws(Damage)
+    {
         try child.gather(rows, vector: vector, count: n, into: out)
         for j in 0..<rows.count { out[j] = low &+ factor &* out[j] }
     }

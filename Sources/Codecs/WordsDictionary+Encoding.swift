@@ -23,7 +23,8 @@ func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, packedSize: Int, pr
     return out.bytes
 }
 
-/// Returns the distinct values in the order of their appearance; nil if there are more than `limit`, or if a sample indicates that there are.
+/// Returns the distinct values in the order of their appearance; nil if there are more than `limit`, or if a sample indicates that there
+/// are.
 private func distinctValues(_ values: UnsafeBufferPointer<Int64>, limit: Int) -> [Int64]? {
     let hop = max(1, values.count / 1024)
     if hop > 1 {

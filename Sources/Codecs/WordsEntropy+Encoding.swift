@@ -41,8 +41,9 @@ struct EntropyPlan {
         var offsets: [Int] = []
         for first in stride(from: 0, to: values.count, by: 1 << pageLog) {
             offsets.append(coder.bytes.count)
-            coder.encode(UnsafeBufferPointer(rebasing: values[first..<min(first &+ 1 << pageLog, values.count)]),
-                         transform: transform, histogram: histogram, model: model)
+            coder.encode(
+                UnsafeBufferPointer(rebasing: values[first..<min(first &+ 1 << pageLog, values.count)]),
+                transform: transform, histogram: histogram, model: model)
         }
         appendOffsets(offsets, total: coder.bytes.count, to: &out)
         out.append(contentsOf: coder.bytes)
@@ -111,53 +112,64 @@ struct EntropyCoder {
         }
     }
 
-    mutating func encode(_ values: UnsafeBufferPointer<Int64>, transform: EntropyTransform, histogram: EntropyHistogram, model: EntropyModel) {
+    mutating func encode(
+        _ values: UnsafeBufferPointer<Int64>, transform: EntropyTransform, histogram: EntropyHistogram, model: EntropyModel
+    ) {
         let direct = histogram.direct, size = 1 << tableLog, n = values.count
         var even = 0, odd = 0
         let used: Int = nextState.withUnsafeBufferPointer { nextState in
             starts.withUnsafeBufferPointer { starts in
-            deltas.withUnsafeBufferPointer { deltas in
-            lastSlot.withUnsafeBufferPointer { lastSlot in
-            model.symbols.withUnsafeBufferPointer { symbols in
-            model.bins.withUnsafeBufferPointer { bins in
-            states.withUnsafeMutableBufferPointer { states in
-            widths.withUnsafeMutableBufferPointer { widths in
-            scratch.withUnsafeMutableBytes { scratch in
-                var i = n &- 1
-                while i >= 0 {
-                    let symbol = Int(symbols[EntropyHistogram.leaf(transform.forward(values[i]), direct: direct)])
-                    if i >= n &- 2 {
-                        // No value depends on this state, so the slot that needs the fewest bits is taken.
-                        (even, odd) = (Int(lastSlot[symbol]) &+ size, even)
-                        states[i] = 0
-                        let f = bins[symbol].frequency
-                        widths[i] = UInt8(tableLog &- (bitWidth(UInt64(2 &* f &- 1)) &- 1))
-                    } else {
-                        let state = odd
-                        let bits = (UInt32(truncatingIfNeeded: state) &+ deltas[symbol]) >> 16
-                        states[i] = UInt16(truncatingIfNeeded: state & (1 &<< Int(bits) &- 1))
-                        widths[i] = UInt8(truncatingIfNeeded: bits)
-                        (even, odd) = (Int(nextState[Int(starts[symbol]) &+ state &>> Int(bits)]) &+ size, even)
+                deltas.withUnsafeBufferPointer { deltas in
+                    lastSlot.withUnsafeBufferPointer { lastSlot in
+                        model.symbols.withUnsafeBufferPointer { symbols in
+                            model.bins.withUnsafeBufferPointer { bins in
+                                states.withUnsafeMutableBufferPointer { states in
+                                    widths.withUnsafeMutableBufferPointer { widths in
+                                        scratch.withUnsafeMutableBytes { scratch in
+                                            var i = n &- 1
+                                            while i >= 0 {
+                                                let symbol = Int(
+                                                    symbols[EntropyHistogram.leaf(transform.forward(values[i]), direct: direct)])
+                                                if i >= n &- 2 {
+                                                    // No value depends on this state, so the slot that needs the fewest bits is taken.
+                                                    (even, odd) = (Int(lastSlot[symbol]) &+ size, even)
+                                                    states[i] = 0
+                                                    let f = bins[symbol].frequency
+                                                    widths[i] = UInt8(tableLog &- (bitWidth(UInt64(2 &* f &- 1)) &- 1))
+                                                } else {
+                                                    let state = odd
+                                                    let bits = (UInt32(truncatingIfNeeded: state) &+ deltas[symbol]) >> 16
+                                                    states[i] = UInt16(truncatingIfNeeded: state & (1 &<< Int(bits) &- 1))
+                                                    widths[i] = UInt8(truncatingIfNeeded: bits)
+                                                    (even, odd) = (Int(nextState[Int(starts[symbol]) &+ state &>> Int(bits)]) &+ size, even)
+                                                }
+                                                i &-= 1
+                                            }
+                                            // `even` holds the state of value 0, `odd` that of value 1.
+                                            var sink = BitSink(scratch.baseAddress!)
+                                            sink.write(UInt64(even & (size &- 1)), width: tableLog)
+                                            sink.write(UInt64(odd & (size &- 1)), width: tableLog)
+                                            for i in 0..<n {
+                                                let u = transform.forward(values[i]),
+                                                    bin = bins[Int(symbols[EntropyHistogram.leaf(u, direct: direct)])]
+                                                let extra = u &- bin.lower
+                                                if bin.extra > 32 {
+                                                    sink.write(extra & 0xFFFF_FFFF, width: 32)
+                                                    sink.write(extra >> 32, width: bin.extra &- 32)
+                                                } else {
+                                                    sink.write(extra, width: bin.extra)
+                                                }
+                                                sink.write(UInt64(states[i]), width: Int(widths[i]))
+                                            }
+                                            return sink.end(scratch.baseAddress!)
+                                        }
+                                    }
+                                }
+                            }
+                        }
                     }
-                    i &-= 1
                 }
-                // `even` holds the state of value 0, `odd` that of value 1.
-                var sink = BitSink(scratch.baseAddress!)
-                sink.write(UInt64(even & (size &- 1)), width: tableLog)
-                sink.write(UInt64(odd & (size &- 1)), width: tableLog)
-                for i in 0..<n {
-                    let u = transform.forward(values[i]), bin = bins[Int(symbols[EntropyHistogram.leaf(u, direct: direct)])]
-                    let extra = u &- bin.lower
-                    if bin.extra > 32 {
-                        sink.write(extra & 0xFFFF_FFFF, width: 32)
-                        sink.write(extra >> 32, width: bin.extra &- 32)
-                    } else {
-                        sink.write(extra, width: bin.extra)
-                    }
-                    sink.write(UInt64(states[i]), width: Int(widths[i]))
-                }
-                return sink.end(scratch.baseAddress!)
-            } } } } } } } }
+            }
         }
         bytes.append(contentsOf: scratch[0..<used])
     }

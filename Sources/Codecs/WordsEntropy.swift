@@ -9,7 +9,8 @@ import Synchronization
 //             page p begins at (p·slope) / 256 (rounded down) + least + field p, counted from the first page
 //           · pages of 2^P values: states of the values 0 and 1 (R bits each), then for each value in turn its extra bits
 //             and the bits of its state's successor (the state of the value after the next)
-// The coding is tANS (Duda, arXiv 1311.2540): the slot of a state gives the symbol, its extra bits, and the number of bits of the next state.
+// The coding is tANS (Duda, arXiv 1311.2540): the slot of a state gives the symbol, its extra bits, and the number of bits of the next
+// state.
 
 final class WordsEntropy: WordsBody, @unchecked Sendable {
     private let zigzagged: Bool, tableLog: Int, pageLog: Int, low: Int64, high: Int64, zones: WordsBody?
@@ -22,11 +23,15 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
         let flags: UInt8 = try reader.read()
         tableLog = Int(try reader.read(UInt8.self))
         pageLog = Int(try reader.read(UInt8.self))
-        guard flags < 4, tableLog >= 6, tableLog <= 13, pageLog >= 8, pageLog <= 10 else { throw Damage("entropy-coded integers have an invalid header") }
+        guard flags < 4, tableLog >= 6, tableLog <= 13, pageLog >= 8, pageLog <= 10 else {
+            throw Damage("entropy-coded integers have an invalid header")
+        }
         zigzagged = flags & 1 == 1
         low = try reader.readSignedVarint()
         high = low &+ Int64(bitPattern: try reader.readVarint())
-        zones = flags & 2 == 0 ? nil
+        zones =
+            flags & 2 == 0
+            ? nil
             : try openWords(try reader.readLengthPrefixed(), count: (count &+ vectorLength &- 1) / vectorLength &* 2, depth: depth &+ 1)
         symbols = try reader.readLengthPrefixed()
         let pageCount = (count &+ 1 << pageLog &- 1) >> pageLog
@@ -94,7 +99,9 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
 
     /// Returns where a page begins within the bytes of the pages.
     private func offset(_ page: Int) throws(Damage) -> Int {
-        let field = width == 0 ? 0 : Int(truncatingIfNeeded: readBits(offsets.baseAddress!, limit: offsets.count, position: page &* width, width: width))
+        let field =
+            width == 0
+            ? 0 : Int(truncatingIfNeeded: readBits(offsets.baseAddress!, limit: offsets.count, position: page &* width, width: width))
         let (rise, overflow) = page.multipliedReportingOverflow(by: slope)
         let offset = rise >> 8 &+ least &+ field
         guard !overflow, offset >= 0, offset <= pages.count else { throw Damage("page outside the stream") }
@@ -104,9 +111,11 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
     /// Returns more than the maximum number of bytes that n values can take in a page, including those loaded together with the last value.
     private func mostBytes(_ n: Int, _ table: EntropyTable) -> Int { (2 &* tableLog &+ n &* table.mostBits) >> 3 &+ 24 }
 
-    /// Decodes several whole pages, two at a time, so that the processor works on one while it waits for the other. Returns false and writes nothing if a
-    /// page is too near the end of the stream.
-    private func decodePages(_ first: Int, _ count: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) -> Bool {
+    /// Decodes several whole pages, two at a time, so that the processor works on one while it waits for the other. Returns false and
+    /// writes nothing if a page is too near the end of the stream.
+    private func decodePages(_ first: Int, _ count: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage)
+        -> Bool
+    {
         guard table.mostExtra <= 15, let start = pages.baseAddress else { return false }
         let n = 1 << pageLog, last = pages.count &- mostBytes(n, table)
         // Encoders write ascending offsets; those of untrusted files are checked one by one.
@@ -122,8 +131,8 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
         return true
     }
 
-    /// Decodes the first `n` values of a page. Reads stay within bounds whatever the bits are: a page is read in place only if the maximum number of
-    /// bits that n values can take is within the stream, otherwise from a copy that is followed by zeros.
+    /// Decodes the first `n` values of a page. Reads stay within bounds whatever the bits are: a page is read in place only if the maximum
+    /// number of bits that n values can take is within the stream, otherwise from a copy that is followed by zeros.
     private func decodePage(_ page: Int, count n: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
         let offset = try offset(page), most = mostBytes(n, table)
         if offset &+ most <= pages.count {

@@ -127,7 +127,9 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
         bodies = reader.readRest()
         if mode == 0, count > 0 {
             let width = offsetBytes, tail = count &- (vectors &- 1) &* vectorLength
-            guard (vectors &- 1) &* 128 &* width &+ packedSize(count: tail, width: width) <= bodies.count else { throw Damage("packed integers cut short") }
+            guard (vectors &- 1) &* 128 &* width &+ packedSize(count: tail, width: width) <= bodies.count else {
+                throw Damage("packed integers cut short")
+            }
         }
         super.init(count: count)
     }
@@ -148,7 +150,8 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
         var vector = PackedVector(base: low)
         var at = k &* stride
         if baseBytes > 0 {
-            vector.base = low &+ Int64(bitPattern: readBits(records.baseAddress!, limit: records.count, position: at &* 8, width: baseBytes &* 8))
+            vector.base =
+                low &+ Int64(bitPattern: readBits(records.baseAddress!, limit: records.count, position: at &* 8, width: baseBytes &* 8))
             at &+= baseBytes
         }
         if mode == 0 {
@@ -161,7 +164,9 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
             vector.exceptions = Int(records[at &+ 1 &+ offsetBytes])
             vector.exceptionWidth = Int(records[at &+ 2 &+ offsetBytes])
         }
-        guard vector.width &+ vector.exceptionWidth <= 64, offset <= UInt64(bodies.count) else { throw Damage("vector outside the stream", at: at) }
+        guard vector.width &+ vector.exceptionWidth <= 64, offset <= UInt64(bodies.count) else {
+            throw Damage("vector outside the stream", at: at)
+        }
         let size = vector.size(count: min(vectorLength, count &- k &* vectorLength))
         guard size <= bodies.count &- Int(offset) else { throw Damage("vector outside the stream", at: at) }
         return (vector, Int(offset))
@@ -263,21 +268,26 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
         } else if low <= record.base, high >= top {
             RangeBits.fill(out, count: n, true)
         } else {
-            searchNarrow(body, width: record.width, first: low <= record.base ? 0 : UInt32(low &- record.base),
-                         last: UInt32(min(high, top) &- record.base), into: out)
+            searchNarrow(
+                body, width: record.width, first: low <= record.base ? 0 : UInt32(low &- record.base),
+                last: UInt32(min(high, top) &- record.base), into: out)
         }
         if record.exceptions == 0 { return }
         let positions = packedSize(count: n, width: record.width), limit = bodies.count &- offset
         for e in 0..<record.exceptions {
             let index = Int(UInt16(littleEndian: body.loadUnaligned(fromByteOffset: positions &+ e &* 2, as: UInt16.self)))
             guard index < n else { throw Damage("exception outside its vector", at: offset) }
-            let value = unpackOne(body, limit: limit, count: n, index: index, base: record.base, width: record.width) &+ exception(body, limit, record, positions, e)
+            let value =
+                unpackOne(body, limit: limit, count: n, index: index, base: record.base, width: record.width)
+                &+ exception(body, limit, record, positions, e)
             let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index & 63)
             if low <= value, value <= high { out[index >> 6] |= bit } else { out[index >> 6] &= ~bit }
         }
     }
 
-    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector k: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector k: Int, count n: Int, into out: UnsafeMutablePointer<Int64>)
+        throws(Damage)
+    {
         guard rows.count <= 256, let start = bodies.baseAddress else { return try gatherDecoded(rows, vector: k, count: n, into: out) }
         let (record, offset) = try record(k), body = start + offset, limit = bodies.count &- offset
         for j in 0..<rows.count {
@@ -298,7 +308,9 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
     override func sum(vector k: Int, count n: Int) throws(Damage) -> Int128 {
         let (record, offset) = try record(k)
         let (_, overflow) = record.base.addingReportingOverflow(Int64(truncatingIfNeeded: lowMask(min(record.width, 32))))
-        guard n == vectorLength, record.width <= 27, !overflow, let start = bodies.baseAddress else { return try sumDecoded(vector: k, count: n) }
+        guard n == vectorLength, record.width <= 27, !overflow, let start = bodies.baseAddress else {
+            return try sumDecoded(vector: k, count: n)
+        }
         let body = start + offset
         var total = Int128(record.base) &* Int128(n) &+ Int128(record.width == 0 ? 0 : sumNarrow(body, width: record.width))
         if record.exceptions == 0 { return total }

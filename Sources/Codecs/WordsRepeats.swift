@@ -11,7 +11,9 @@ final class WordsRepeats: WordsBody, @unchecked Sendable {
 
     init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
         changes = try openBits(try reader.readLengthPrefixed(), count: count, depth: depth &+ 1)
-        ranks = count <= vectorLength ? nil
+        ranks =
+            count <= vectorLength
+            ? nil
             : try openWords(try reader.readLengthPrefixed(), count: (count &+ vectorLength &- 1) / vectorLength, depth: depth &+ 1)
         let distinct = try reader.readCount(limit: count)
         values = try openWords(reader.readRest(), count: distinct, depth: depth &+ 1)
@@ -103,7 +105,9 @@ final class WordsRepeats: WordsBody, @unchecked Sendable {
         var ones = 0
         for w in 0..<16 { ones &+= words[w].nonzeroBitCount }
         let from = max(before &- 1, 0), needed = before &+ ones &- from
-        guard before &+ ones > 0, before &+ ones <= values.count, before > 0 || words[0] & 1 == 1 else { throw Damage("rank outside the values") }
+        guard before &+ ones > 0, before &+ ones <= values.count, before > 0 || words[0] & 1 == 1 else {
+            throw Damage("rank outside the values")
+        }
         var fault: Damage?
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: vectorLength &+ 1) { scratch in
             do throws(Damage) { try values.decode(from: from, count: needed, into: scratch.baseAddress!) } catch { fault = error }
@@ -196,7 +200,9 @@ final class WordsDictionary: WordsBody, @unchecked Sendable {
         if outside { throw Damage("code outside the dictionary") }
     }
 
-    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>)
+        throws(Damage)
+    {
         try codes.gather(rows, vector: vector, count: n, into: out)
         for j in 0..<rows.count {
             guard out[j] >= 0, out[j] < distinct.count else { throw Damage("code outside the dictionary") }

@@ -2,8 +2,8 @@ import CCrypto
 import FirnBytes
 import Synchronization
 
-/// Encrypts and authenticates byte strings under a key derived from a secret and a salt, with AES-256-GCM and random nonces of 192 bits (XAES-256-GCM).
-/// Can be used from any thread.
+/// Encrypts and authenticates byte strings under a key derived from a secret and a salt, with AES-256-GCM and random nonces of 192 bits
+/// (XAES-256-GCM). Can be used from any thread.
 package final class Cipher: Sendable {
     /// The lengths in bytes of a nonce, which precedes the encrypted bytes, of a tag, and of a salt.
     package static let nonceCount = 24, tagCount = 16, saltCount = 32
@@ -36,7 +36,8 @@ package final class Cipher: Sendable {
     deinit { idle.withLock { for state in $0 { firn_cipher_free(state.pointer) } } }
 
     private static let missing = FirnError(
-        .unsupported, "encryption needs OpenSSL's libcrypto, which is not installed", advice: "install it: on Debian, apt-get install libssl3")
+        .unsupported, "encryption needs OpenSSL's libcrypto, which is not installed",
+        advice: "install it: on Debian, apt-get install libssl3")
 
     private static func hmac(key: [UInt8], _ bytes: [UInt8]) throws(FirnError) -> [UInt8] {
         var out = [UInt8](repeating: 0, count: 32)
@@ -48,8 +49,8 @@ package final class Cipher: Sendable {
     package static let noMemory = FirnError(.inputOutput, "OpenSSL could not encrypt: there is not enough memory")
 
     #if DEBUG
-    /// Nonces for the test that repeated nonces are detected.
-    let nonces: Mutex<(@Sendable () -> [UInt8])?> = Mutex(nil)
+        /// Nonces for the test that repeated nonces are detected.
+        let nonces: Mutex<(@Sendable () -> [UInt8])?> = Mutex(nil)
     #endif
 
     /// Returns random bytes from the system. `count` must be a multiple of 8.
@@ -59,23 +60,26 @@ package final class Cipher: Sendable {
         return writer.bytes
     }
 
-    /// Fills `out`, which must be longer than `bytes` by a nonce, with a new nonce and the encrypted bytes. The returned tag covers these bytes and `bound`,
-    /// which is not stored: both, and the key, are necessary to open them. Returns nil if there is not enough memory.
+    /// Fills `out`, which must be longer than `bytes` by a nonce, with a new nonce and the encrypted bytes. The returned tag covers these
+    /// bytes and `bound`, which is not stored: both, and the key, are necessary to open them. Returns nil if there is not enough memory.
     package func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128? {
         #if DEBUG
-        if let nonce = nonces.withLock({ $0 })?() { return seal(bytes, bound: bound, nonce: nonce, into: out) }
+            if let nonce = nonces.withLock({ $0 })?() { return seal(bytes, bound: bound, nonce: nonce, into: out) }
         #endif
         return seal(bytes, bound: bound, nonce: Cipher.random(Cipher.nonceCount), into: out)
     }
 
     func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], nonce: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128? {
-        precondition(nonce.count == Cipher.nonceCount && out.count == bytes.count + Cipher.nonceCount && UInt64(bytes.count) <= Cipher.mostBytes,
-                     "the output of sealing must be longer than the input by the length of a nonce")
+        precondition(
+            nonce.count == Cipher.nonceCount && out.count == bytes.count + Cipher.nonceCount && UInt64(bytes.count) <= Cipher.mostBytes,
+            "the output of sealing must be longer than the input by the length of a nonce")
         out.copyBytes(from: nonce)
         var tag: (UInt64, UInt64) = (0, 0)
         let done = withState(.seal) { state in
             withUnsafeMutableBytes(of: &tag) { tag in
-                firn_cipher_seal(state, nonce, bound, bound.count, start(bytes), bytes.count, start(out) + Cipher.nonceCount, tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
+                firn_cipher_seal(
+                    state, nonce, bound, bound.count, start(bytes), bytes.count, start(out) + Cipher.nonceCount,
+                    tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
             }
         }
         // Encryption can fail only for lack of memory.
@@ -83,21 +87,25 @@ package final class Cipher: Sendable {
         return Hash128(low: UInt64(littleEndian: tag.0), high: UInt64(littleEndian: tag.1))
     }
 
-    /// The result of `open`. `differs`: the bytes, `bound`, the tag or the key do not match. `noMemory`: this could not be determined for lack of memory.
+    /// The result of `open`. `differs`: the bytes, `bound`, the tag or the key do not match. `noMemory`: this could not be determined for
+    /// lack of memory.
     package enum Opening { case opened, differs, noMemory }
 
-    /// Decrypts what `seal` wrote into `out`, which must be shorter by a nonce. The contents of `out` are meaningless unless the result is `opened`.
+    /// Decrypts what `seal` wrote into `out`, which must be shorter by a nonce. The contents of `out` are meaningless unless the result is
+    /// `opened`.
     package func open(_ sealed: UnsafeRawBufferPointer, bound: [UInt8], tag: Hash128, into out: UnsafeMutableRawBufferPointer) -> Opening {
         guard sealed.count >= Cipher.nonceCount, out.count == sealed.count - Cipher.nonceCount else { return .differs }
         var words = (tag.low.littleEndian, tag.high.littleEndian)
         let code = withState(.open) { state in
             withUnsafeMutableBytes(of: &words) { tag in
-                firn_cipher_open(state, start(sealed), bound, bound.count, start(sealed) + Cipher.nonceCount, out.count, start(out), tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
+                firn_cipher_open(
+                    state, start(sealed), bound, bound.count, start(sealed) + Cipher.nonceCount, out.count, start(out),
+                    tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
             }
         }
         #if DEBUG || FIRN_FUZZ
-        // For attacks with the key: decrypted bytes count as authentic, as hashes do.
-        if Hash128.believesAnything { return .opened }
+            // For attacks with the key: decrypted bytes count as authentic, as hashes do.
+            if Hash128.believesAnything { return .opened }
         #endif
         return code == 1 ? .opened : code == 0 ? .differs : .noMemory
     }

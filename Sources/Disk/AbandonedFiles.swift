@@ -1,12 +1,12 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Temporary files of replacements. They are next to their targets as `TARGET.tmp-STAMP-RANDOM`, with the stamp of the process that writes them. The next
-/// process that writes the target removes those whose process has ended without removing them.
+/// Temporary files of replacements. They are next to their targets as `TARGET.tmp-STAMP-RANDOM`, with the stamp of the process that writes
+/// them. The next process that writes the target removes those whose process has ended without removing them.
 package enum AbandonedFiles {
     private static let mark = ".tmp-"
     private static let randomDigits = 8
@@ -53,7 +53,9 @@ package enum AbandonedFiles {
         while let entry = readdir(directory) {
             // Most names do not match, so they are compared before they are copied.
             let isNear = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { strncmp($0, first, first.utf8.count) == 0 ? String(cString: $0) : nil }
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    strncmp($0, first, first.utf8.count) == 0 ? String(cString: $0) : nil
+                }
             }
             if let isNear { found.append(isNear) }
         }
@@ -73,7 +75,8 @@ package enum AbandonedFiles {
             from = rest
             let parts = rest.split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false)
             guard parts.count == 4, let stamp = ProcessStamp(parts[0..<3].joined(separator: "-")), parts[3].utf8.count >= randomDigits,
-                  parts[3].utf8.prefix(randomDigits).allSatisfy({ isHexDigit($0) }) else { continue }
+                parts[3].utf8.prefix(randomDigits).allSatisfy({ isHexDigit($0) })
+            else { continue }
             // The rest is empty, or the ending of a file that was made next to the temporary one.
             let ending = mark + "\(stamp)-" + parts[3].prefix(randomDigits), further = parts[3].dropFirst(randomDigits)
             guard further.isEmpty || further.first == "." else { continue }

@@ -1,5 +1,5 @@
-// The interface for fault injection. Every system call that a store depends on passes through it, so that a test can record it, refuse it, or reconstruct
-// what a disk would hold if the machine had stopped there. Without a script the cost is one nil check.
+// The interface for fault injection. Every system call that a store depends on passes through it, so that a test can record it, refuse it,
+// or reconstruct what a disk would hold if the machine had stopped there. Without a script the cost is one nil check.
 
 /// A call that is about to be made. Its bytes are valid only during `DiskCalls.before`.
 package enum DiskCall {
@@ -44,7 +44,8 @@ package enum DiskCall {
 
 /// Observes and controls calls. It is called on the thread that makes the call.
 package protocol DiskCalls: AnyObject, Sendable {
-    /// Decides about a call before it is made. Returning nil lets it proceed; returning an errno makes it fail with that code without reaching the system;
-    /// returning 0 makes it succeed without reaching the system (syncs only). `file` is the unique number of the open file, or 0 for calls about names.
+    /// Decides about a call before it is made. Returning nil lets it proceed; returning an errno makes it fail with that code without
+    /// reaching the system; returning 0 makes it succeed without reaching the system (syncs only). `file` is the unique number of the open
+    /// file, or 0 for calls about names.
     func before(_ call: DiskCall, of file: UInt64) -> Int32?
 }

@@ -1,14 +1,14 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
-private let setLock: Int32 = 37, setLockWaiting: Int32 = 38, getLock: Int32 = 36   // F_OFD_SETLK, F_OFD_SETLKW, F_OFD_GETLK
+    import Glibc
+    private let setLock: Int32 = 37, setLockWaiting: Int32 = 38, getLock: Int32 = 36  // F_OFD_SETLK, F_OFD_SETLKW, F_OFD_GETLK
 #else
-import Darwin
-private let setLock: Int32 = 90, setLockWaiting: Int32 = 91, getLock: Int32 = 92
+    import Darwin
+    private let setLock: Int32 = 90, setLockWaiting: Int32 = 91, getLock: Int32 = 92
 #endif
 
-// Byte-range locks of the open file description: two `File`s of one path exclude each other even within one process, and the kernel releases the locks when
-// the last descriptor closes, however the process ends.
+// Byte-range locks of the open file description: two `File`s of one path exclude each other even within one process, and the kernel
+// releases the locks when the last descriptor closes, however the process ends.
 extension File {
     /// The kind of a lock.
     package enum LockKind: Sendable { case shared, exclusive }
@@ -52,8 +52,10 @@ extension File {
 
     /// The error of a forked child whose parent opened the file.
     package var inherited: FirnError {
-        FirnError(.inputOutput, "the file was opened before this process was forked, and belongs to the process that opened it", at: .init(file: path),
-                  advice: "open the file again in this process")
+        FirnError(
+            .inputOutput, "the file was opened before this process was forked, and belongs to the process that opened it",
+            at: .init(file: path),
+            advice: "open the file again in this process")
     }
 
     private func lockRange(_ type: Int16, _ offset: UInt64, _ count: UInt64) -> flock {

@@ -1,17 +1,18 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 #if os(Linux)
-// The Glibc module hides it (it wants _GNU_SOURCE); the C and Swift conventions agree for these types.
-@_silgen_name("fallocate")
-private func fallocate(_ descriptor: Int32, _ mode: Int32, _ offset: Int, _ length: Int) -> Int32
+    // The Glibc module hides it (it wants _GNU_SOURCE); the C and Swift conventions agree for these types.
+    @_silgen_name("fallocate")
+    private func fallocate(_ descriptor: Int32, _ mode: Int32, _ offset: Int, _ length: Int) -> Int32
 #endif
 
-/// One open file. Reads and writes are complete or throw, have explicit offsets, and can be called from any thread. The file is closed on release.
+/// One open file. Reads and writes are complete or throw, have explicit offsets, and can be called from any thread. The file is closed on
+/// release.
 package final class File: Sendable {
     package enum Access: Sendable {
         case read, readWrite
@@ -34,20 +35,26 @@ package final class File: Sendable {
     private let number: UInt64
     private let forks = Forks.count
 
-    /// Whether the file was opened by a process that this one was forked from. The parent owns its locks; this process has none and takes none.
+    /// Whether the file was opened by a process that this one was forked from. The parent owns its locks; this process has none and takes
+    /// none.
     package var isInherited: Bool { forks != Forks.count }
 
     /// Opens or creates a file. `shownAs` is its path in errors.
-    package init(path: String, _ access: Access, mode: UInt32 = 0o666, shownAs: String? = nil, calls: (any DiskCalls)? = nil) throws(FirnError) {
-        let flags: Int32 = switch access {
-        case .read: O_RDONLY
-        case .readWrite: O_RDWR
-        case .write: O_WRONLY
-        case .createNew: O_RDWR | O_CREAT | O_EXCL
-        case .createOrTruncate: O_RDWR | O_CREAT | O_TRUNC
-        }
+    package init(path: String, _ access: Access, mode: UInt32 = 0o666, shownAs: String? = nil, calls: (any DiskCalls)? = nil)
+        throws(FirnError)
+    {
+        let flags: Int32 =
+            switch access {
+            case .read: O_RDONLY
+            case .readWrite: O_RDWR
+            case .write: O_WRONLY
+            case .createNew: O_RDWR | O_CREAT | O_EXCL
+            case .createOrTruncate: O_RDWR | O_CREAT | O_TRUNC
+            }
         let calls = calls ?? ScriptedDisk.calls(at: path), number = calls == nil ? 0 : ScriptedDisk.nextNumber()
-        while let calls, let code = calls.before(.open(path: path, creates: flags & O_CREAT != 0, empties: flags & O_TRUNC != 0), of: number) {
+        while let calls,
+            let code = calls.before(.open(path: path, creates: flags & O_CREAT != 0, empties: flags & O_TRUNC != 0), of: number)
+        {
             if code != EINTR { throw systemError(code, "cannot open", path) }
         }
         let result = retrying { Int(open(path, flags | O_CLOEXEC, mode_t(mode))) }
@@ -59,7 +66,8 @@ package final class File: Sendable {
         self.number = number
     }
 
-    /// Duplicates a descriptor below 3 to a higher number. In a program that was started without standard streams, output would otherwise go into the file.
+    /// Duplicates a descriptor below 3 to a higher number. In a program that was started without standard streams, output would otherwise
+    /// go into the file.
     private static func aside(_ descriptor: Int32, _ path: String) throws(FirnError) -> Int32 {
         guard descriptor <= 2 else { return descriptor }
         let higher = fcntl(descriptor, F_DUPFD_CLOEXEC, 3), code = errno
@@ -79,7 +87,8 @@ package final class File: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Passes a call to the script. Throws if the script refuses it; returns true if the call counts as made. An interrupted call is passed again.
+    /// Passes a call to the script. Throws if the script refuses it; returns true if the call counts as made. An interrupted call is passed
+    /// again.
     @inline(__always)
     @discardableResult
     func consult(_ call: @autoclosure () -> DiskCall, _ doing: @autoclosure () -> String, retries: Bool = true) throws(FirnError) -> Bool {
@@ -128,7 +137,9 @@ package final class File: Sendable {
         try consult(.write(offset: offset, bytes: bytes), "cannot write")
         var done = 0
         while done < bytes.count {
-            let put = retrying { FileSizeLimit.report { pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done)) } }
+            let put = retrying {
+                FileSizeLimit.report { pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done)) }
+            }
             if put <= 0 { throw systemError(put == 0 ? EIO : Int32(-put), "cannot write", path) }
             done += put
         }
@@ -141,14 +152,14 @@ package final class File: Sendable {
         if let failure { throw failure }
     }
 
-    /// Makes everything that was written durable, including the length of the file. It is never repeated: after a failed sync the kernel may have dropped the
-    /// pages, so a second call could succeed without them.
+    /// Makes everything that was written durable, including the length of the file. It is never repeated: after a failed sync the kernel
+    /// may have dropped the pages, so a second call could succeed without them.
     package func sync() throws(FirnError) {
         if try consult(.sync, "cannot sync", retries: false) { return }
         #if canImport(Glibc)
-        let result = fdatasync(descriptor)
+            let result = fdatasync(descriptor)
         #else
-        let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
+            let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
         #endif
         if result != 0 { throw systemError(errno, "cannot sync", path) }
     }
@@ -164,25 +175,27 @@ package final class File: Sendable {
     package func allocate(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
         try consult(.allocate(offset: offset, length: length), "cannot allocate")
         #if os(Linux)
-        let result = retrying { FileSizeLimit.report { Int(fallocate(descriptor, 0, off_t(offset), off_t(length))) } }
-        if result >= 0 { return true }
-        if result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS) { return false }
-        throw systemError(Int32(-result), "cannot allocate", path)
+            let result = retrying { FileSizeLimit.report { Int(fallocate(descriptor, 0, off_t(offset), off_t(length))) } }
+            if result >= 0 { return true }
+            if result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS) { return false }
+            throw systemError(Int32(-result), "cannot allocate", path)
         #else
-        return false
+            return false
         #endif
     }
 
     // MARK: Memory
 
-    /// Returns zeroed memory for the state of the file, which the caller frees with `free`. The system provides its pages when they are touched.
+    /// Returns zeroed memory for the state of the file, which the caller frees with `free`. The system provides its pages when they are
+    /// touched.
     package func zeroedMemory(bytes: Int) throws(FirnError) -> UnsafeMutableRawPointer {
         try consult(.memory(bytes: bytes), "cannot allocate memory for the state of the file")
         guard let memory = calloc(bytes, 1) else { throw systemError(ENOMEM, "cannot allocate memory for the state of the file", path) }
         return memory
     }
 
-    /// Returns memory for bytes of the file, which the caller frees with `giveBack`. The size may come from an untrusted file, so a failure is an error.
+    /// Returns memory for bytes of the file, which the caller frees with `giveBack`. The size may come from an untrusted file, so a failure
+    /// is an error.
     package func memory(for bytes: Int) throws(FirnError) -> UnsafeMutableRawBufferPointer {
         try consult(.memory(bytes: bytes), "cannot allocate memory for reading")
         guard let memory = malloc(max(bytes, 1)) else { throw systemError(ENOMEM, "cannot allocate memory for reading", path) }
@@ -194,8 +207,8 @@ package final class File: Sendable {
 
     // MARK: Asking
 
-    /// Returns the next range of stored bytes at or after an offset; the bytes before it are a hole and read as zeros. Returns nil if there is no more data. If
-    /// the medium does not report holes, everything is data.
+    /// Returns the next range of stored bytes at or after an offset; the bytes before it are a hole and read as zeros. Returns nil if there
+    /// is no more data. If the medium does not report holes, everything is data.
     package func data(from offset: UInt64) -> Range<UInt64>? {
         let seekData: Int32 = 3, seekHole: Int32 = 4
         let start = lseek(descriptor, off_t(offset), seekData)

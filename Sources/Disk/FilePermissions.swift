@@ -1,8 +1,8 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// The owner, the group and the mode of a file.
@@ -21,13 +21,16 @@ package struct FilePermissions: Sendable {
     /// Whether the group or all users may read the file.
     package var othersCanRead: Bool { mode & 0o044 != 0 }
 
-    /// Gives these permissions to a file that only its owner can open, as far as this process may. The file is never accessible to more users than the
-    /// original: if the group cannot be set, the group gets no rights.
+    /// Gives these permissions to a file that only its owner can open, as far as this process may. The file is never accessible to more
+    /// users than the original: if the group cannot be set, the group gets no rights.
     func give(_ file: File) {
         var mode = mode
         var now = stat()
         if fstat(file.descriptor, &now) == 0, now.st_uid != owner || now.st_gid != group, fchown(file.descriptor, owner, group) != 0,
-           now.st_gid != group, fchown(file.descriptor, uid_t.max, group) != 0 { mode &= 0o707 }
+            now.st_gid != group, fchown(file.descriptor, uid_t.max, group) != 0
+        {
+            mode &= 0o707
+        }
         _ = fchmod(file.descriptor, mode)
     }
 

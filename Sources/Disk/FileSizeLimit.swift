@@ -1,22 +1,24 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// The process's limit on the length of files (`ulimit -f`). A call that exceeds it causes SIGXFSZ, which ends a program that does not handle it.
+/// The process's limit on the length of files (`ulimit -f`). A call that exceeds it causes SIGXFSZ, which ends a program that does not
+/// handle it.
 enum FileSizeLimit {
     private static var isSet: Bool {
         var limit = rlimit()
         #if canImport(Glibc)
-        return getrlimit(__rlimit_resource_t(1 /* RLIMIT_FSIZE */), &limit) == 0 && limit.rlim_cur != rlim_t.max
+            return getrlimit(__rlimit_resource_t(1 /* RLIMIT_FSIZE */), &limit) == 0 && limit.rlim_cur != rlim_t.max
         #else
-        return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < rlim_t(Int64.max)
+            return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < rlim_t(Int64.max)
         #endif
     }
 
-    /// Makes a call that may lengthen a file, and reports the limit as EFBIG. The signal is blocked on this thread during the call, and removed if the call
-    /// caused it; the program's disposition of the signal does not change. Without a limit this costs one additional call.
+    /// Makes a call that may lengthen a file, and reports the limit as EFBIG. The signal is blocked on this thread during the call, and
+    /// removed if the call caused it; the program's disposition of the signal does not change. Without a limit this costs one additional
+    /// call.
     @inline(__always)
     static func report(_ call: () -> Int) -> Int { isSet ? shielded(call) : call() }
 

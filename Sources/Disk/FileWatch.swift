@@ -1,15 +1,16 @@
 import Synchronization
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Calls a closure after any process has written to a file, on a thread of its own, while the watch lives.
 ///
-/// Several writes may cause one call. If the system has no watch available, the closure is called ten times a second, whether or not the file was written.
+/// Several writes may cause one call. If the system has no watch available, the closure is called ten times a second, whether or not the
+/// file was written.
 package final class FileWatch: Sendable {
     private let ending: Ending
     private let isRunning: Bool
@@ -77,68 +78,68 @@ private func sysClose(_ descriptor: Int32) { _ = close(descriptor) }
 private let pause: Int32 = 100
 
 #if os(Linux) || os(Android)
-/// An inotify watch.
-private struct Watch {
-    private let descriptor: Int32
+    /// An inotify watch.
+    private struct Watch {
+        private let descriptor: Int32
 
-    init(_ path: String) {
-        var descriptor = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
-        if descriptor >= 0, inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) < 0 {
-            sysClose(descriptor)
-            descriptor = -1
+        init(_ path: String) {
+            var descriptor = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
+            if descriptor >= 0, inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) < 0 {
+                sysClose(descriptor)
+                descriptor = -1
+            }
+            self.descriptor = descriptor
         }
-        self.descriptor = descriptor
-    }
 
-    /// Returns true if the file may have been written.
-    func wait(_ ending: Int32) -> Bool {
-        var polled = [pollfd(fd: ending, events: Int16(POLLIN), revents: 0), pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
-        let ready = poll(&polled, 2, descriptor < 0 || ending < 0 ? pause : -1)
-        if ready < 0 { return false }
-        if ready == 0 { return true }
-        guard polled[1].revents != 0 else { return false }
-        // All events are read: many writes are one commit.
-        var events = [UInt8](repeating: 0, count: 4096)
-        while read(descriptor, &events, events.count) > 0 {}
-        return true
-    }
+        /// Returns true if the file may have been written.
+        func wait(_ ending: Int32) -> Bool {
+            var polled = [pollfd(fd: ending, events: Int16(POLLIN), revents: 0), pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+            let ready = poll(&polled, 2, descriptor < 0 || ending < 0 ? pause : -1)
+            if ready < 0 { return false }
+            if ready == 0 { return true }
+            guard polled[1].revents != 0 else { return false }
+            // All events are read: many writes are one commit.
+            var events = [UInt8](repeating: 0, count: 4096)
+            while read(descriptor, &events, events.count) > 0 {}
+            return true
+        }
 
-    func close() { if descriptor >= 0 { sysClose(descriptor) } }
-}
+        func close() { if descriptor >= 0 { sysClose(descriptor) } }
+    }
 #else
-/// A kqueue that observes the file and the end of the watch.
-private struct Watch {
-    private let queue: Int32
-    private let file: Int32
+    /// A kqueue that observes the file and the end of the watch.
+    private struct Watch {
+        private let queue: Int32
+        private let file: Int32
 
-    init(_ path: String) {
-        queue = kqueue()
-        file = open(path, O_EVTONLY | O_CLOEXEC)
-        guard queue >= 0, file >= 0 else { return }
-        var event = kevent()
-        event.ident = UInt(file)
-        event.filter = Int16(EVFILT_VNODE)
-        event.flags = UInt16(EV_ADD | EV_CLEAR)
-        event.fflags = UInt32(NOTE_WRITE | NOTE_EXTEND)
-        _ = kevent(queue, &event, 1, nil, 0, nil)
-    }
-
-    func wait(_ ending: Int32) -> Bool {
-        guard queue >= 0, file >= 0, ending >= 0 else {
-            var polled = [pollfd(fd: ending, events: Int16(POLLIN), revents: 0)]
-            return poll(&polled, 1, pause) == 0
+        init(_ path: String) {
+            queue = kqueue()
+            file = open(path, O_EVTONLY | O_CLOEXEC)
+            guard queue >= 0, file >= 0 else { return }
+            var event = kevent()
+            event.ident = UInt(file)
+            event.filter = Int16(EVFILT_VNODE)
+            event.flags = UInt16(EV_ADD | EV_CLEAR)
+            event.fflags = UInt32(NOTE_WRITE | NOTE_EXTEND)
+            _ = kevent(queue, &event, 1, nil, 0, nil)
         }
-        var end = kevent(), happened = kevent()
-        end.ident = UInt(ending)
-        end.filter = Int16(EVFILT_READ)
-        end.flags = UInt16(EV_ADD)
-        guard kevent(queue, &end, 1, &happened, 1, nil) == 1 else { return false }
-        return happened.filter == Int16(EVFILT_VNODE)
-    }
 
-    func close() {
-        if queue >= 0 { sysClose(queue) }
-        if file >= 0 { sysClose(file) }
+        func wait(_ ending: Int32) -> Bool {
+            guard queue >= 0, file >= 0, ending >= 0 else {
+                var polled = [pollfd(fd: ending, events: Int16(POLLIN), revents: 0)]
+                return poll(&polled, 1, pause) == 0
+            }
+            var end = kevent(), happened = kevent()
+            end.ident = UInt(ending)
+            end.filter = Int16(EVFILT_READ)
+            end.flags = UInt16(EV_ADD)
+            guard kevent(queue, &end, 1, &happened, 1, nil) == 1 else { return false }
+            return happened.filter == Int16(EVFILT_VNODE)
+        }
+
+        func close() {
+            if queue >= 0 { sysClose(queue) }
+            if file >= 0 { sysClose(file) }
+        }
     }
-}
 #endif

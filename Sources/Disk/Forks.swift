@@ -1,11 +1,11 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Distinguishes a forked child from the process that called `fork`. A child shares the open files of its parent, including locks: whatever it unlocks,
-/// truncates or removes belongs to the parent.
+/// Distinguishes a forked child from the process that called `fork`. A child shares the open files of its parent, including locks: whatever
+/// it unlocks, truncates or removes belongs to the parent.
 package enum Forks {
     /// How often this process or its ancestors were forked since the first file was opened. Reading it is cheap.
     package static var count: Int { counter.pointee }

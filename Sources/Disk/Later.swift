@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Calls `body` once after so many seconds, on a thread of its own. If the system cannot create a thread, `body` is never called.

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// A mutual exclusion lock with a condition that threads can wait for. It is not recursive.
@@ -12,14 +12,14 @@ package final class Lock: @unchecked Sendable {
     package init() {
         pthread_mutex_init(mutex, nil)
         #if os(macOS)
-        pthread_cond_init(condition, nil)
+            pthread_cond_init(condition, nil)
         #else
-        // With the monotonic clock, setting the system's clock does not make waits longer.
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
+            // With the monotonic clock, setting the system's clock does not make waits longer.
+            var attributes = pthread_condattr_t()
+            pthread_condattr_init(&attributes)
+            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+            pthread_cond_init(condition, &attributes)
+            pthread_condattr_destroy(&attributes)
         #endif
     }
 
@@ -43,12 +43,12 @@ package final class Lock: @unchecked Sendable {
     /// Like `wait`, for at most so many seconds.
     package func wait(seconds: Double) {
         #if os(macOS)
-        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
-        pthread_cond_timedwait_relative_np(condition, mutex, &time)
+            var time = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
+            pthread_cond_timedwait_relative_np(condition, mutex, &time)
         #else
-        let end = Machine.seconds + seconds
-        var time = timespec(tv_sec: Int(end), tv_nsec: Int((end - end.rounded(.down)) * 1e9))
-        pthread_cond_timedwait(condition, mutex, &time)
+            let end = Machine.seconds + seconds
+            var time = timespec(tv_sec: Int(end), tv_nsec: Int((end - end.rounded(.down)) * 1e9))
+            pthread_cond_timedwait(condition, mutex, &time)
         #endif
     }
 

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Facts about the machine and the process, and the time.
@@ -36,11 +36,11 @@ package enum Machine {
     package static var peakMemory: Int {
         var usage = rusage()
         #if canImport(Glibc)
-        getrusage(0 /* RUSAGE_SELF */, &usage)
-        return usage.ru_maxrss * 1024
+            getrusage(0 /* RUSAGE_SELF */, &usage)
+            return usage.ru_maxrss * 1024
         #else
-        getrusage(RUSAGE_SELF, &usage)
-        return usage.ru_maxrss
+            getrusage(RUSAGE_SELF, &usage)
+            return usage.ru_maxrss
         #endif
     }
 

@@ -1,12 +1,12 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// A read-only memory mapping of a file. It extends beyond the end of the file, so that a file that grows stays visible without a new mapping. Callers must
-/// not touch bytes after the end of the file, because the process would be killed.
+/// A read-only memory mapping of a file. It extends beyond the end of the file, so that a file that grows stays visible without a new
+/// mapping. Callers must not touch bytes after the end of the file, because the process would be killed.
 package final class Mapping: @unchecked Sendable {
     /// The first byte of the mapping.
     package let base: UnsafeRawPointer
@@ -14,14 +14,16 @@ package final class Mapping: @unchecked Sendable {
     package let reach: Int
     private let watch: Int?
 
-    /// Whether bytes were read that the file no longer has, because another program truncated it. They read as zeros, so callers must check this before
-    /// they use what was read.
+    /// Whether bytes were read that the file no longer has, because another program truncated it. They read as zeros, so callers must check
+    /// this before they use what was read.
     package var isBroken: Bool { watch.map(MappingFaults.isBroken) ?? false }
 
-    /// Whether truncation of the file is reported as an error. False if all slots for watched mappings were in use: truncation would then end the process.
+    /// Whether truncation of the file is reported as an error. False if all slots for watched mappings were in use: truncation would then
+    /// end the process.
     package var isWatched: Bool { watch != nil }
 
-    /// The number of faults in all mappings, and of forks of the process. Code that reads through many mappings checks whether it has grown.
+    /// The number of faults in all mappings, and of forks of the process. Code that reads through many mappings checks whether it has
+    /// grown.
     package static var faults: UnsafePointer<Int> { UnsafePointer(MappingFaults.count) }
 
     /// Returns a watched mapping, or nil if none can be made; the file can then be read by copying.

@@ -1,13 +1,15 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 import Synchronization
 
-/// Keeps the process alive when another program truncates a mapped file: the handler of SIGBUS maps a page of zeros and sets a mark, which hashes and
-/// `Mapping.isBroken` turn into an error. It makes one system call and reads a fixed table of atomic words, so several threads can run it. Other faults are
-/// passed to the previous handler. A handler that is installed later receives all faults and should pass on those that are not its own.
+/// Keeps the process alive when another program truncates a mapped file: the handler of SIGBUS maps a page of zeros and sets a mark, which
+/// hashes and
+/// `Mapping.isBroken` turn into an error. It makes one system call and reads a fixed table of atomic words, so several threads can run it.
+/// Other faults are passed to the previous handler. A handler that is installed later receives all faults and should pass on those that are
+/// not its own.
 enum MappingFaults {
     static let slots = 1024
     /// For each slot: first address, end address, broken. A slot is in use if its second word is not zero.
@@ -59,13 +61,15 @@ enum MappingFaults {
     private static func install() {
         var action = sigaction()
         #if canImport(Glibc)
-        action.__sigaction_handler.sa_sigaction = { signal, info, context in
-            if !MappingFaults.handle(UInt(bitPattern: info!.pointee._sifields._sigfault.si_addr)) { MappingFaults.handOn(signal, info, context) }
-        }
+            action.__sigaction_handler.sa_sigaction = { signal, info, context in
+                if !MappingFaults.handle(UInt(bitPattern: info!.pointee._sifields._sigfault.si_addr)) {
+                    MappingFaults.handOn(signal, info, context)
+                }
+            }
         #else
-        action.__sigaction_u.__sa_sigaction = { signal, info, context in
-            if !MappingFaults.handle(UInt(bitPattern: info!.pointee.si_addr)) { MappingFaults.handOn(signal, info, context) }
-        }
+            action.__sigaction_u.__sa_sigaction = { signal, info, context in
+                if !MappingFaults.handle(UInt(bitPattern: info!.pointee.si_addr)) { MappingFaults.handOn(signal, info, context) }
+            }
         #endif
         action.sa_flags = Int32(SA_SIGINFO) | Int32(SA_ONSTACK)
         sigaction(SIGBUS, &action, &previous)
@@ -73,7 +77,8 @@ enum MappingFaults {
 
     /// Returns true if the address is in a registered mapping; its page is then replaced by zeros.
     private static func handle(_ address: UInt) -> Bool {
-        for slot in 0..<slots where address < table[slot * 3 + 1].load(ordering: .acquiring) && table[slot * 3].load(ordering: .relaxed) <= address {
+        for slot in 0..<slots
+        where address < table[slot * 3 + 1].load(ordering: .acquiring) && table[slot * 3].load(ordering: .relaxed) <= address {
             table[slot * 3 + 2].store(1, ordering: .relaxed)
             increment()
             let page = UnsafeMutableRawPointer(bitPattern: address & ~(pageBytes - 1))
@@ -84,9 +89,9 @@ enum MappingFaults {
 
     private static func handOn(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?) {
         #if canImport(Glibc)
-        let before = (action: previous.__sigaction_handler.sa_sigaction, plain: previous.__sigaction_handler.sa_handler)
+            let before = (action: previous.__sigaction_handler.sa_sigaction, plain: previous.__sigaction_handler.sa_handler)
         #else
-        let before = (action: previous.__sigaction_u.__sa_sigaction, plain: previous.__sigaction_u.__sa_handler)
+            let before = (action: previous.__sigaction_u.__sa_sigaction, plain: previous.__sigaction_u.__sa_handler)
         #endif
         // Without a previous handler, the same instruction faults again, and the process ends as it would have without this handler.
         guard UInt(bitPattern: unsafeBitCast(before.plain, to: Int.self)) > 1 else {

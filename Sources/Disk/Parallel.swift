@@ -1,16 +1,16 @@
 import Synchronization
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// One system thread with a stack of 8 MiB, joined by `join` or on release.
 final class Thread: @unchecked Sendable {
     #if canImport(Glibc)
-    private var handle = pthread_t()
+        private var handle = pthread_t()
     #else
-    private var handle: pthread_t?
+        private var handle: pthread_t?
     #endif
     private var joined: Bool
 
@@ -24,14 +24,16 @@ final class Thread: @unchecked Sendable {
         pthread_attr_setstacksize(&attributes, 8 << 20)
         defer { pthread_attr_destroy(&attributes) }
         let box = Unmanaged.passRetained(Body(body))
-        let code = pthread_create(&handle, &attributes, { argument in
-            #if canImport(Glibc)
-            Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().run()
-            #else
-            Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
-            #endif
-            return nil
-        }, box.toOpaque())
+        let code = pthread_create(
+            &handle, &attributes,
+            { argument in
+                #if canImport(Glibc)
+                    Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().run()
+                #else
+                    Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                #endif
+                return nil
+            }, box.toOpaque())
         isRunning = code == 0
         joined = code != 0
         if code != 0 { box.release() }
@@ -41,9 +43,9 @@ final class Thread: @unchecked Sendable {
         guard !joined else { return }
         joined = true
         #if canImport(Glibc)
-        pthread_join(handle, nil)
+            pthread_join(handle, nil)
         #else
-        pthread_join(handle!, nil)
+            pthread_join(handle!, nil)
         #endif
     }
 
@@ -52,9 +54,9 @@ final class Thread: @unchecked Sendable {
         guard !joined else { return }
         joined = true
         #if canImport(Glibc)
-        pthread_detach(handle)
+            pthread_detach(handle)
         #else
-        pthread_detach(handle!)
+            pthread_detach(handle!)
         #endif
     }
 
@@ -66,8 +68,8 @@ final class Thread: @unchecked Sendable {
     }
 }
 
-/// Runs `body` for 0 ..< `count` on up to `threads` threads, including the calling one, and returns when all have ended. Numbers are taken in ascending
-/// order. After an error no new ones are started, and the error of the lowest number is thrown.
+/// Runs `body` for 0 ..< `count` on up to `threads` threads, including the calling one, and returns when all have ended. Numbers are taken
+/// in ascending order. After an error no new ones are started, and the error of the lowest number is thrown.
 package func parallel<E: Error>(count: Int, threads: Int = Machine.cores, _ body: @Sendable (Int) throws(E) -> Void) throws(E) {
     if count <= 1 || threads <= 1 {
         for index in 0..<max(count, 0) { try body(index) }
@@ -105,7 +107,7 @@ package func parallelMap<R: Sendable, E: Error>(
         results.deinitialize(count: count)
         results.deallocate()
     }
-    nonisolated(unsafe) let slots = results   // every index is written by one thread, and read after all are joined
+    nonisolated(unsafe) let slots = results  // every index is written by one thread, and read after all are joined
     try parallel(count: count, threads: threads) { (index) throws(E) in slots[index] = try body(index) }
     return (0..<max(count, 0)).map { results[$0]! }
 }

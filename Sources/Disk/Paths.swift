@@ -1,8 +1,8 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Operations on files by name.
@@ -28,7 +28,8 @@ package enum Paths {
         return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
-    /// Returns the path after following symbolic links at its end, whether or not a file exists there. A cycle of links is returned unchanged.
+    /// Returns the path after following symbolic links at its end, whether or not a file exists there. A cycle of links is returned
+    /// unchanged.
     package static func linkEnd(_ path: String) -> String {
         var at = path
         var bytes = [CChar](repeating: 0, count: 4096)
@@ -126,7 +127,8 @@ package enum Paths {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes a rename, creation or removal in the directory durable. With `ifAllowed`, a directory that this process cannot open is skipped.
+    /// Makes a rename, creation or removal in the directory durable. With `ifAllowed`, a directory that this process cannot open is
+    /// skipped.
     package static func syncDirectory(of path: String, ifAllowed: Bool = false) throws(FirnError) {
         let name = directory(of: path)
         if try consult(.syncDirectory(path: name), at: path, "cannot sync") { return }

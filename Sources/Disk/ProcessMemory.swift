@@ -1,31 +1,33 @@
 import FirnBytes
 import Synchronization
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 extension MemoryBudget {
-    /// The budget of all files that this process opens without a budget of their own: half of the machine's memory or of what the control group of the process
-    /// allows; at most a third of the address space if `ulimit -v` limits it. `--memory` sets another limit.
+    /// The budget of all files that this process opens without a budget of their own: half of the machine's memory or of what the control
+    /// group of the process allows; at most a third of the address space if `ulimit -v` limits it. `--memory` sets another limit.
     ///
-    /// In addition to the charged bytes it checks what the process really holds: memory that nothing charged, and memory that the allocator keeps, count too
-    /// (see `ProcessMemory.isOwned`).
-    package static let process = MemoryBudget(limit: ProcessMemory.standardLimit) { more, limit in ProcessMemory.hasRoom(more, ProcessMemory.bound(limit)) }
+    /// In addition to the charged bytes it checks what the process really holds: memory that nothing charged, and memory that the allocator
+    /// keeps, count too (see `ProcessMemory.isOwned`).
+    package static let process = MemoryBudget(limit: ProcessMemory.standardLimit) { more, limit in
+        ProcessMemory.hasRoom(more, ProcessMemory.bound(limit))
+    }
 }
 
 #if canImport(Glibc)
-/// A function of glibc that Swift's module does not declare.
-@_silgen_name("malloc_trim") private func malloc_trim(_ pad: Int) -> Int32
+    /// A function of glibc that Swift's module does not declare.
+    @_silgen_name("malloc_trim") private func malloc_trim(_ pad: Int) -> Int32
 #endif
 
 /// The memory of this process, as the system reports it.
 package enum ProcessMemory {
     private static let owned = Atomic<Bool>(false)
 
-    /// Whether the process only reads files, so that all of its memory counts. In other programs, which need memory for themselves, the limit for all memory is
-    /// three quarters of the machine's.
+    /// Whether the process only reads files, so that all of its memory counts. In other programs, which need memory for themselves, the
+    /// limit for all memory is three quarters of the machine's.
     package static var isOwned: Bool {
         get { owned.load(ordering: .relaxed) }
         set { owned.store(newValue, ordering: .relaxed) }
@@ -47,9 +49,9 @@ package enum ProcessMemory {
     package static let addressSpace: Int? = {
         var limit = rlimit()
         #if canImport(Glibc)
-        guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur < UInt(Int.max) else { return nil }
+            guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur < UInt(Int.max) else { return nil }
         #else
-        guard getrlimit(RLIMIT_AS, &limit) == 0, limit.rlim_cur < UInt64(Int.max) else { return nil }
+            guard getrlimit(RLIMIT_AS, &limit) == 0, limit.rlim_cur < UInt64(Int.max) else { return nil }
         #endif
         return Int(clamping: limit.rlim_cur)
     }()
@@ -57,13 +59,14 @@ package enum ProcessMemory {
     /// The limit of the process's control group in bytes; nil if there is none.
     private static let groupLimit: Int? = {
         #if canImport(Glibc)
-        var paths = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
-        for line in contents("/proc/self/cgroup", most: 4096)?.split(separator: "\n") ?? [] where line.hasPrefix("0::/") && line.count > 4 {
-            paths.append("/sys/fs/cgroup\(line.dropFirst(3))/memory.max")
-        }
-        return paths.compactMap { contents($0, most: 64).flatMap { Int($0.prefix { $0.isNumber }) } }.min()
+            var paths = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+            for line in contents("/proc/self/cgroup", most: 4096)?.split(separator: "\n") ?? []
+            where line.hasPrefix("0::/") && line.count > 4 {
+                paths.append("/sys/fs/cgroup\(line.dropFirst(3))/memory.max")
+            }
+            return paths.compactMap { contents($0, most: 64).flatMap { Int($0.prefix { $0.isNumber }) } }.min()
         #else
-        return nil
+            return nil
         #endif
     }()
 
@@ -77,50 +80,52 @@ package enum ProcessMemory {
     }
 
     #if canImport(Glibc)
-    private static let status = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        private static let status = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
 
-    /// Returns the address space and the anonymous memory of the process in bytes, or nil if they are not known. A forked child opens its own file.
-    private static func held() -> (space: Int, memory: Int)? {
-        let own = Machine.processID == statusOwner, descriptor = own ? status : open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { if !own { close(descriptor) } }
-        return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { room in
-            let count = pread(descriptor, room.baseAddress!, 256, 0)
-            guard count > 0 else { return nil }
-            var numbers = (0, 0, 0), field = 0
-            for byte in room[..<count] {
-                if byte == 32 { field += 1 }
-                guard field < 3, byte != 32 else { if field >= 3 { break } else { continue } }
-                let digit = Int(byte) - 48
-                switch field {
-                case 0: numbers.0 = numbers.0 * 10 + digit
-                case 1: numbers.1 = numbers.1 * 10 + digit
-                default: numbers.2 = numbers.2 * 10 + digit
+        /// Returns the address space and the anonymous memory of the process in bytes, or nil if they are not known. A forked child opens
+        /// its own file.
+        private static func held() -> (space: Int, memory: Int)? {
+            let own = Machine.processID == statusOwner, descriptor = own ? status : open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return nil }
+            defer { if !own { close(descriptor) } }
+            return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { room in
+                let count = pread(descriptor, room.baseAddress!, 256, 0)
+                guard count > 0 else { return nil }
+                var numbers = (0, 0, 0), field = 0
+                for byte in room[..<count] {
+                    if byte == 32 { field += 1 }
+                    guard field < 3, byte != 32 else { if field >= 3 { break } else { continue } }
+                    let digit = Int(byte) - 48
+                    switch field {
+                    case 0: numbers.0 = numbers.0 * 10 + digit
+                    case 1: numbers.1 = numbers.1 * 10 + digit
+                    default: numbers.2 = numbers.2 * 10 + digit
+                    }
                 }
+                let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+                return (numbers.0 * page, max(0, numbers.1 - numbers.2) * page)
             }
-            let page = Int(sysconf(Int32(_SC_PAGESIZE)))
-            return (numbers.0 * page, max(0, numbers.1 - numbers.2) * page)
         }
-    }
 
-    private static let statusOwner = Machine.processID
+        private static let statusOwner = Machine.processID
 
-    /// Returns whether the process can allocate `more` bytes: an eighth of its address space stays free, and its memory is not far above `limit`.
-    package static func hasRoom(_ more: Int, _ limit: Int) -> Bool {
-        guard var now = held() else { return true }
-        // A margin for memory that is never charged: growth, fragmentation, the program itself.
-        let most = limit.addingReportingOverflow(limit / 4 + (48 << 20)), bound = most.overflow ? .max : most.partialValue
-        func fits() -> Bool {
-            if let addressSpace, more > addressSpace - addressSpace / 8 - now.space { return false }
-            return more <= bound - min(bound, now.memory)
+        /// Returns whether the process can allocate `more` bytes: an eighth of its address space stays free, and its memory is not far
+        /// above `limit`.
+        package static func hasRoom(_ more: Int, _ limit: Int) -> Bool {
+            guard var now = held() else { return true }
+            // A margin for memory that is never charged: growth, fragmentation, the program itself.
+            let most = limit.addingReportingOverflow(limit / 4 + (48 << 20)), bound = most.overflow ? .max : most.partialValue
+            func fits() -> Bool {
+                if let addressSpace, more > addressSpace - addressSpace / 8 - now.space { return false }
+                return more <= bound - min(bound, now.memory)
+            }
+            if fits() { return true }
+            // The allocator keeps freed memory: it is returned to the system before a request is refused.
+            _ = malloc_trim(0)
+            now = held() ?? now
+            return fits()
         }
-        if fits() { return true }
-        // The allocator keeps freed memory: it is returned to the system before a request is refused.
-        _ = malloc_trim(0)
-        now = held() ?? now
-        return fits()
-    }
     #else
-    package static func hasRoom(_ more: Int, _ limit: Int) -> Bool { true }
+        package static func hasRoom(_ more: Int, _ limit: Int) -> Bool { true }
     #endif
 }

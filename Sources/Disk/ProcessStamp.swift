@@ -1,14 +1,14 @@
 import FirnBytes
 import Synchronization
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Identifies the process that made a file. It is part of the file's name, so that another process can determine whether the owner has ended. It consists of
-/// a mark of the system since its start, the process id, and the start time of the process. Files of other machines or containers, or from before a restart,
-/// never count as abandoned.
+/// Identifies the process that made a file. It is part of the file's name, so that another process can determine whether the owner has
+/// ended. It consists of a mark of the system since its start, the process id, and the start time of the process. Files of other machines
+/// or containers, or from before a restart, never count as abandoned.
 package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
     /// A hash of the system's boot id and of the namespace of process ids; 0 if it is not known.
     let system: UInt32
@@ -43,8 +43,10 @@ package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
     /// Parses the text of `description`. Returns nil for any other text.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].utf8.count == 8, let system = UInt32(parts[0], radix: 16), let process = Int32(parts[1], radix: 36), process > 0,
-              let start = UInt64(parts[2], radix: 36) else { return nil }
+        guard parts.count == 3, parts[0].utf8.count == 8, let system = UInt32(parts[0], radix: 16),
+            let process = Int32(parts[1], radix: 36), process > 0,
+            let start = UInt64(parts[2], radix: 36)
+        else { return nil }
         self.init(system: system, process: process, start: start)
         guard description == text else { return nil }
     }
@@ -60,7 +62,9 @@ package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
 
     private static func systemMark() -> UInt32 {
         // If /proc belongs to another namespace, its ids are not those of `getpid`.
-        guard link("/proc/self") == "\(getpid())", let namespace = link("/proc/self/ns/pid"), let boot = text("/proc/sys/kernel/random/boot_id") else { return 0 }
+        guard link("/proc/self") == "\(getpid())", let namespace = link("/proc/self/ns/pid"),
+            let boot = text("/proc/sys/kernel/random/boot_id")
+        else { return 0 }
         return UInt32(truncatingIfNeeded: Hash128(of: Array((boot + namespace).utf8)).low)
     }
 

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Folders in which a script controls all system calls: for files that are opened there, and names that are changed there, by any part of the process.
+/// Folders in which a script controls all system calls: for files that are opened there, and names that are changed there, by any part of
+/// the process.
 package enum ScriptedDisk {
     private static let count = Atomic<Int>(0)
     private static let numbers = Atomic<UInt64>(0)

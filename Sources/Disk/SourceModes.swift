@@ -1,10 +1,11 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// The permissions of the files that an output is made from: the output has only those that all of them have. Its owner may always read and write it.
+/// The permissions of the files that an output is made from: the output has only those that all of them have. Its owner may always read and
+/// write it.
 package struct SourceModes: Sendable {
     private var sources: [(mode: mode_t, group: gid_t)] = []
 
@@ -30,7 +31,8 @@ package struct SourceModes: Sendable {
     /// The mode to create an output with.
     package var mode: UInt32 { UInt32(mode(for: getegid())) }
 
-    /// Returns the mode for an output with this group. If a source has another group, members of this group count as other users of the source.
+    /// Returns the mode for an output with this group. If a source has another group, members of this group count as other users of the
+    /// source.
     private func mode(for group: gid_t) -> mode_t {
         var mode: mode_t = 0o666
         for source in sources {

@@ -1,8 +1,8 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Reads a file or pipe from beginning to end in large pieces. Used by one thread at a time.
@@ -37,9 +37,11 @@ package final class StreamIn {
         buffer = .allocate(byteCount: self.capacity, alignment: 4096)
         var status = stat()
         totalSize = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? UInt64(status.st_size) : nil
-        if Paths.kind(path) == .directory && closes { throw FirnError(.inputOutput, "cannot read: it is a directory", at: .init(file: path)) }
+        if Paths.kind(path) == .directory && closes {
+            throw FirnError(.inputOutput, "cannot read: it is a directory", at: .init(file: path))
+        }
         #if os(Linux)
-        if totalSize != nil { _ = posix_fadvise(descriptor, 0, 0, Int32(POSIX_FADV_SEQUENTIAL)) }
+            if totalSize != nil { _ = posix_fadvise(descriptor, 0, 0, Int32(POSIX_FADV_SEQUENTIAL)) }
         #endif
     }
 

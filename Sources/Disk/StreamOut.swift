@@ -1,8 +1,8 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Writes a file or pipe from beginning to end through a large buffer. Used by one thread at a time. Bytes that are not flushed are lost.

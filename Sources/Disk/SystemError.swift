@@ -1,8 +1,8 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// The text for a lock that the system refuses. For media without locks, an explanation is added.
@@ -15,10 +15,16 @@ package func systemError(_ code: Int32, _ doing: String, _ path: String) -> Firn
     switch code {
     case ENOENT: return FirnError(.notFound, "\(doing): \(words)", at: place)
     case EEXIST: return FirnError(.exists, "\(doing): \(words)", at: place)
-    case ENOSPC, EDQUOT: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is unchanged")
-    case EFBIG: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "raise the limit on the length of files (ulimit -f), or write to a medium that allows longer ones")
+    case ENOSPC, EDQUOT:
+        return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is unchanged")
+    case EFBIG:
+        return FirnError(
+            .noSpace, "\(doing): \(words)", at: place,
+            advice: "raise the limit on the length of files (ulimit -f), or write to a medium that allows longer ones")
     case ENOLCK where doing == cannotLock, EOPNOTSUPP where doing == cannotLock, ENOSYS where doing == cannotLock:
-        return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "the medium has no locks: copy the file to a local disk, or open it for reading only")
+        return FirnError(
+            .inputOutput, "\(doing): \(words)", at: place,
+            advice: "the medium has no locks: copy the file to a local disk, or open it for reading only")
     case EACCES, EPERM, EROFS: return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "check its permissions")
     default: return FirnError(.inputOutput, "\(doing): \(words)", at: place)
     }

@@ -1,14 +1,14 @@
 import FirnBytes
 import Synchronization
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Paths to remove if a signal stops the process. The handler may make only async-signal-safe calls, so the registry is a fixed array of C strings: a slot is
-/// one word, written atomically. A handler on another thread may still use a path that was removed from the registry, so its memory is freed only when the
-/// slot is used again.
+/// Paths to remove if a signal stops the process. The handler may make only async-signal-safe calls, so the registry is a fixed array of C
+/// strings: a slot is one word, written atomically. A handler on another thread may still use a path that was removed from the registry, so
+/// its memory is freed only when the slot is used again.
 enum TemporaryPaths {
     private static let slots = 64
     nonisolated(unsafe) private static let table: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
@@ -66,14 +66,15 @@ enum TemporaryPaths {
         }
     }
 
-    /// Installs the handler, unless the program ignores (nohup) or handles the signal: a temporary file can then remain if the signal ends the process.
+    /// Installs the handler, unless the program ignores (nohup) or handles the signal: a temporary file can then remain if the signal ends
+    /// the process.
     static func install(_ code: Int32) {
         var before = sigaction()
         guard sigaction(code, nil, &before) == 0 else { return }
         #if canImport(Glibc)
-        let handler = before.__sigaction_handler.sa_handler
+            let handler = before.__sigaction_handler.sa_handler
         #else
-        let handler = before.__sigaction_u.__sa_handler
+            let handler = before.__sigaction_u.__sa_handler
         #endif
         guard unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_DFL, to: Int.self) else { return }
         _ = signal(code) { code in
@@ -89,16 +90,17 @@ enum TemporaryPaths {
     }
 }
 
-/// What a command does when SIGINT, SIGTERM or SIGHUP stops it. The first `Replacement` installs the handlers; a command that reads for a long time before
-/// it writes calls `endWithCode` at its start.
+/// What a command does when SIGINT, SIGTERM or SIGHUP stops it. The first `Replacement` installs the handlers; a command that reads for a
+/// long time before it writes calls `endWithCode` at its start.
 package enum Interruption {
-    /// From now on, these signals end the process with code 130 and leave no temporary file. The same files are removed on SIGPIPE, SIGXCPU and SIGQUIT.
-    /// Writing beyond the limit on the length of files (SIGXFSZ) is an error.
+    /// From now on, these signals end the process with code 130 and leave no temporary file. The same files are removed on SIGPIPE, SIGXCPU
+    /// and SIGQUIT. Writing beyond the limit on the length of files (SIGXFSZ) is an error.
     package static func endWithCode() { TemporaryPaths.handleStops() }
 }
 
-/// Writes a file next to its target and renames it as the last step: at any moment the target is the old file or the complete new one. If it is released
-/// without `finish`, the target is unchanged and the temporary file is removed. A symbolic link stays a link: the file that it leads to is replaced.
+/// Writes a file next to its target and renames it as the last step: at any moment the target is the old file or the complete new one. If
+/// it is released without `finish`, the target is unchanged and the temporary file is removed. A symbolic link stays a link: the file that
+/// it leads to is replaced.
 package final class Replacement {
     /// The path that the caller gave.
     package let target: String
@@ -114,7 +116,8 @@ package final class Replacement {
     private var slot: Int?
     private var done = false
 
-    /// Creates the temporary file. If a file is replaced, the new one gets its permissions; a new target is readable only by users that may read all of
+    /// Creates the temporary file. If a file is replaced, the new one gets its permissions; a new target is readable only by users that may
+    /// read all of
     /// `sources`.
     /// - Throws: `.exists` if the target exists and `overwrite` is false, or if it is not a regular file.
     package init(of target: String, overwrite: Bool, sources: SourceModes = .none, calls: (any DiskCalls)? = nil) throws(FirnError) {

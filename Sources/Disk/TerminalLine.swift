@@ -1,11 +1,11 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// The line on standard error that shows the progress of a command. A signal to stop (SIGINT, SIGTERM, SIGHUP) removes it before the process ends, so that
-/// the shell's prompt does not follow it.
+/// The line on standard error that shows the progress of a command. A signal to stop (SIGINT, SIGTERM, SIGHUP) removes it before the
+/// process ends, so that the shell's prompt does not follow it.
 package enum TerminalLine {
     /// Allocated separately, because signal handlers read it.
     nonisolated(unsafe) static let isShown: UnsafeMutablePointer<Bool> = {

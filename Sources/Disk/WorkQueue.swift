@@ -1,11 +1,11 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Threads that run jobs while another thread prepares jobs and consumes results. `submit` adds a job; `next` returns the results in the order of the jobs.
-/// One thread submits and consumes; it bounds memory by consuming while `pending` is above its limit:
+/// Threads that run jobs while another thread prepares jobs and consumes results. `submit` adds a job; `next` returns the results in the
+/// order of the jobs. One thread submits and consumes; it bounds memory by consuming while `pending` is above its limit:
 ///
 ///     while let job = prepare() {
 ///         while queue.pending >= 4 { consume(try queue.next()!) }
@@ -38,8 +38,8 @@ package final class WorkQueue<Job: Sendable, Output: Sendable, Failure: Error> {
         state.add(job)
     }
 
-    /// Returns the result of the oldest job that was not consumed yet, after waiting for it if necessary; nil if there is none. The error of a failed job is
-    /// thrown here, once, in its turn.
+    /// Returns the result of the oldest job that was not consumed yet, after waiting for it if necessary; nil if there is none. The error
+    /// of a failed job is thrown here, once, in its turn.
     package func next() throws(Failure) -> Output? {
         guard pending > 0 else { return nil }
         pending -= 1
@@ -73,7 +73,7 @@ package final class WorkQueue<Job: Sendable, Output: Sendable, Failure: Error> {
         }
 
         func add(_ job: Job) {
-            if let inline {   // no thread could be created: run the job here
+            if let inline {  // no thread could be created: run the job here
                 results[submitted] = attempt(inline, job)
                 submitted += 1
                 return
@@ -102,7 +102,7 @@ package final class WorkQueue<Job: Sendable, Output: Sendable, Failure: Error> {
             while true {
                 while waiting.isEmpty && !stopping { pthread_cond_wait(jobAdded, lock) }
                 if stopping { break }
-                let (number, job) = waiting.removeFirst()   // a handful at most: `pending` bounds it
+                let (number, job) = waiting.removeFirst()  // a handful at most: `pending` bounds it
                 pthread_mutex_unlock(lock)
                 let result = attempt(work, job)
                 pthread_mutex_lock(lock)

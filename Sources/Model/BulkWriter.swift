@@ -96,7 +96,8 @@ package final class BulkWriter {
     /// Appends the rows of a batch and returns the row id of the first. Embedded objects are inserted as rows of their own types.
     @discardableResult
     package func append(_ batch: Batch) throws(FirnError) -> Int64 {
-        precondition(batch.columns.count == transaction.schema.types[type].columns.count, "a batch must have one column for each column of its type")
+        precondition(
+            batch.columns.count == transaction.schema.types[type].columns.count, "a batch must have one column for each column of its type")
         // Rows that were appended one by one have lower row ids.
         if let table = transaction.openTable(type) { try table.handOver() }
         let columns = try batch.columns.enumerated().mapTyped { (pair) throws(FirnError) in try stored(pair.element, pair.offset) }
@@ -127,7 +128,11 @@ package final class BulkWriter {
     private static func runs(_ rowIDs: ArraySlice<Int64>) -> [Range<Int64>] {
         var runs: [Range<Int64>] = []
         for id in rowIDs {
-            if let last = runs.last, last.upperBound == id { runs[runs.count - 1] = last.lowerBound..<id + 1 } else { runs.append(id..<id + 1) }
+            if let last = runs.last, last.upperBound == id {
+                runs[runs.count - 1] = last.lowerBound..<id + 1
+            } else {
+                runs.append(id..<id + 1)
+            }
         }
         return runs
     }
@@ -146,7 +151,11 @@ package final class BulkWriter {
             var count = end - start
             while count > 0 {
                 let run = runs.removeFirst(), part = run.prefix(count)
-                if let last = bufferedIDs.last, last.upperBound == part.lowerBound { bufferedIDs[bufferedIDs.count - 1] = last.lowerBound..<part.upperBound } else { bufferedIDs.append(part) }
+                if let last = bufferedIDs.last, last.upperBound == part.lowerBound {
+                    bufferedIDs[bufferedIDs.count - 1] = last.lowerBound..<part.upperBound
+                } else {
+                    bufferedIDs.append(part)
+                }
                 if part.count < run.count { runs.insert(part.upperBound..<run.upperBound, at: runs.startIndex) }
                 count -= part.count
             }
@@ -210,11 +219,17 @@ package final class BulkWriter {
     }
 
     private func seal(_ columns: [BufferedColumn], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
-        if encoders.isEmpty { encoders = schema.columns.indices.map { ColumnEncoder(schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0)) } }
+        if encoders.isEmpty {
+            encoders = schema.columns.indices.map {
+                ColumnEncoder(schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0))
+            }
+        }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
         // With many columns and few rows, encoders and chunks take more memory than the values.
         let memory = transaction.database.memory, needed = columns.count * BulkWriter.columnBytes
-        if !memory.note(needed) { throw FirnError.beyondMemory("writing \(columns.count) columns of type \"\(schema.name)\"", needed, memory) }
+        if !memory.note(needed) {
+            throw FirnError.beyondMemory("writing \(columns.count) columns of type \"\(schema.name)\"", needed, memory)
+        }
         let encoders = Unshared(self.encoders)
         // A sparse column gets an entry for every row only while it is encoded.
         let presence = transaction.presence(columns.map(\.presenceToShare), profile: profile)
@@ -224,7 +239,11 @@ package final class BulkWriter {
         }
         for (column, chunks) in ready.enumerated() { take(chunks, column) }
         if entersIndexes { try transaction.enter(count: columns.count, type, { columns[$0].column }) { rowIDs[$0] } }
-        if group.count == BulkWriter.groupSize || held > BulkWriter.heldBytes || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes { try endGroup() }
+        if group.count == BulkWriter.groupSize || held > BulkWriter.heldBytes
+            || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes
+        {
+            try endGroup()
+        }
     }
 
     private func take(_ chunks: [ColumnEncoder.Ready], _ column: Int) {
@@ -284,7 +303,8 @@ package final class BulkWriter {
             switch chunk {
             case .waiting: preconditionFailure("every chunk is ready when its group ends")
             case .held(_, let summary): list.append(.init(columnID: id, zone: summary.zone, logicalHash: summary.logicalHash))
-            case .written(let ref, let summary): list.append(.init(columnID: id, zone: summary.zone, chunk: ref, logicalHash: summary.logicalHash))
+            case .written(let ref, let summary):
+                list.append(.init(columnID: id, zone: summary.zone, chunk: ref, logicalHash: summary.logicalHash))
             }
         }
         let first = draft.rowIDs.first
@@ -294,7 +314,10 @@ package final class BulkWriter {
         }
         header.shared = shared
         header.packedChunks = packed
-        entries.append(DirectoryEntry(firstRowID: first, lastRowID: draft.rowIDs.last, rowCount: draft.rowCount, deletedCount: 0, header: try transaction.write(header, ofType: schema.id)))
+        entries.append(
+            DirectoryEntry(
+                firstRowID: first, lastRowID: draft.rowIDs.last, rowCount: draft.rowCount, deletedCount: 0,
+                header: try transaction.write(header, ofType: schema.id)))
     }
 
     /// Seals the remaining rows and adds the new segments to the transaction. Later rows begin a new group. `commit` calls it too.

@@ -2,7 +2,8 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// The inline catalogue of a small file of one commit: it contains the schema and the segments (`docs/format/model.md`, "Inline catalogue").
+/// The inline catalogue of a small file of one commit: it contains the schema and the segments (`docs/format/model.md`, "Inline
+/// catalogue").
 ///
 ///     form u8 (2 plain, 3 one zstd frame: size varint first) · body
 ///     body = schema: length varint, bytes · for each type: segment
@@ -17,7 +18,9 @@ extension Catalogue {
     static func isAlone(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.first == plain || bytes.first == framed }
 
     /// Returns an encoded inline catalogue, or nil if it would be too long.
-    static func encodedAlone(_ schema: Schema, _ types: [(nextRowID: Int64, header: (SegmentHeader, UnsafeRawBufferPointer)?)], profile: Profile) -> [UInt8]? {
+    static func encodedAlone(
+        _ schema: Schema, _ types: [(nextRowID: Int64, header: (SegmentHeader, UnsafeRawBufferPointer)?)], profile: Profile
+    ) -> [UInt8]? {
         var out = ByteWriter()
         out.append(lengthPrefixed: schema.encoded)
         for (type, state) in zip(schema.types, types) {
@@ -85,7 +88,8 @@ extension DirectoryEntry {
 }
 
 extension SegmentHeader {
-    /// Encodes a packed header, whose ordinary form is `bytes`, in the short form. It omits the bounds of zones: there is almost nothing to skip.
+    /// Encodes a packed header, whose ordinary form is `bytes`, in the short form. It omits the bounds of zones: there is almost nothing to
+    /// skip.
     fileprivate func encodeAlone(_ bytes: UnsafeRawBufferPointer, columns: [ColumnSchema], into out: inout ByteWriter) {
         out.appendVarint(rowCount << 1 | (rowIDs == nil ? 0 : 1))
         out.appendVarint(Int(firstRowID))
@@ -127,7 +131,9 @@ extension SegmentHeader {
 extension DatabaseTransaction {
     /// Returns the inline catalogue of the file that this transaction creates; nil if the file needs the ordinary form.
     func aloneCatalogue() throws(FirnError) -> [UInt8]? {
-        guard mayStandAlone, store.mayStandAlone, !store.changesHistory, states.allSatisfy({ $0.segmentCount <= 1 && $0.indexes.isEmpty && $0.delta.isNone && $0.deltaRows == 0 && $0.touched.isEmpty }) else { return nil }
+        guard mayStandAlone, store.mayStandAlone, !store.changesHistory,
+            states.allSatisfy({ $0.segmentCount <= 1 && $0.indexes.isEmpty && $0.delta.isNone && $0.deltaRows == 0 && $0.touched.isEmpty })
+        else { return nil }
         return try reading { () throws(Damage) -> [UInt8]? in
             var types: [(nextRowID: Int64, header: (SegmentHeader, UnsafeRawBufferPointer)?)] = [], total = 0
             for (state, type) in zip(states, schema.types) {
@@ -139,7 +145,9 @@ extension DatabaseTransaction {
                 total += Int(entry.header.length)
                 guard total <= 2 * Catalogue.mostAlone, entry.deletedCount == 0 else { return nil }
                 let bytes = try store.read(entry.header), header = try SegmentHeader(bytes)
-                guard header.deletes == nil, header.entries.map(\.columnID) == type.columns.map(\.id), header.entries.allSatisfy({ $0.packed != nil }) else { return nil }
+                guard header.deletes == nil, header.entries.map(\.columnID) == type.columns.map(\.id),
+                    header.entries.allSatisfy({ $0.packed != nil })
+                else { return nil }
                 types.append((state.nextRowID, (header, bytes)))
             }
             return Catalogue.encodedAlone(schema, types, profile: profile)

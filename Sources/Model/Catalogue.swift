@@ -37,7 +37,8 @@ struct Catalogue {
 
         /// False if a count is out of range, because the file contained wrong counts and changes were counted from them.
         var canBeWritten: Bool {
-            nextRowID >= 0 && liveRows >= 0 && [segmentCount, deltaRows, deltaChanges].allSatisfy { $0 >= 0 && $0 <= Int(UInt32.max) } && deltaBytes >= 0
+            nextRowID >= 0 && liveRows >= 0 && [segmentCount, deltaRows, deltaChanges].allSatisfy { $0 >= 0 && $0 <= Int(UInt32.max) }
+                && deltaBytes >= 0
         }
 
         func touches(_ segment: Int) -> Bool { segment / 8 < touched.count && touched[segment / 8] >> UInt8(segment % 8) & 1 == 1 }
@@ -73,7 +74,8 @@ struct Catalogue {
         guard !schemaRef.isNone, schemaRef == other.schemaRef, types.count == other.types.count else { return false }
         for type in types.indices {
             guard types[type].directory == other.types[type].directory, types[type].segmentCount == other.types[type].segmentCount,
-                  types[type].inner == nil, other.types[type].inner == nil, other.types[type].indexDamage == nil else { return false }
+                types[type].inner == nil, other.types[type].inner == nil, other.types[type].indexDamage == nil
+            else { return false }
         }
         return true
     }
@@ -116,7 +118,9 @@ struct Catalogue {
             let place = reader.position
             type.nextRowID = try reader.read(Int64.self)
             let rows = try reader.read(UInt64.self)
-            guard type.nextRowID >= 0, type.nextRowID < Catalogue.mostRowIDs, rows <= UInt64(type.nextRowID) else { throw Damage("more rows than row ids", at: place) }
+            guard type.nextRowID >= 0, type.nextRowID < Catalogue.mostRowIDs, rows <= UInt64(type.nextRowID) else {
+                throw Damage("more rows than row ids", at: place)
+            }
             type.liveRows = Int(rows)
             type.segmentCount = Int(try reader.read(UInt32.self))
             type.deltaRows = Int(try reader.read(UInt32.self))
@@ -124,7 +128,9 @@ struct Catalogue {
             type.deltaBytes = Int(try reader.read(UInt32.self))
             type.directory = try ExtentRef(from: &reader)
             type.delta = try ExtentRef(from: &reader)
-            guard UInt64(type.segmentCount) * UInt64(DirectoryEntry.size) <= type.directory.length else { throw Damage("more segments than the directory holds", at: place) }
+            guard UInt64(type.segmentCount) * UInt64(DirectoryEntry.size) <= type.directory.length else {
+                throw Damage("more segments than the directory holds", at: place)
+            }
             type.touched = Array(try reader.read(count: Int(try reader.read(UInt32.self))))
             types.append(type)
         }
@@ -170,7 +176,9 @@ struct DirectoryEntry {
         rowCount = Int(try reader.read(UInt32.self))
         deletedCount = Int(try reader.read(UInt32.self))
         header = try ExtentRef(from: &reader)
-        guard firstRowID >= 0, rowCount > 0, rowCount <= segmentSize, deletedCount <= rowCount, lastRowID >= firstRowID, lastRowID - firstRowID >= Int64(rowCount - 1) else {
+        guard firstRowID >= 0, rowCount > 0, rowCount <= segmentSize, deletedCount <= rowCount, lastRowID >= firstRowID,
+            lastRowID - firstRowID >= Int64(rowCount - 1)
+        else {
             throw Damage("a directory entry contradicts itself", at: place)
         }
     }

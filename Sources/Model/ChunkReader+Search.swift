@@ -21,7 +21,11 @@ extension ChunkReader {
             guard let words, tags == nil, let second = extra?.bounds(), second.0 == second.1 else { return .notDone }
             let (from, none) = low.1 <= second.0 ? (low.0, false) : low.0.addingReportingOverflow(1)
             let (to, nothing) = high.1 >= second.0 ? (high.0, false) : high.0.subtractingReportingOverflow(1)
-            if none || nothing { RangeBits.fill(out, count: vectorSize, false) } else { try words.search(vector: vector, from, to, into: out) }
+            if none || nothing {
+                RangeBits.fill(out, count: vectorSize, false)
+            } else {
+                try words.search(vector: vector, from, to, into: out)
+            }
         }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         return .done(present: try ChunkReader.bits(present, vector: vector, count: count))
@@ -42,7 +46,9 @@ extension ChunkReader {
         if rows.count <= 2, text != nil, type.kind == .string || type.kind == .data {
             column.removeAll()
             for row in rows {
-                guard column.append(try value(at: vector * vectorSize + Int(row))) else { throw Damage("a value of another type than its column") }
+                guard column.append(try value(at: vector * vectorSize + Int(row))) else {
+                    throw Damage("a value of another type than its column")
+                }
             }
             return true
         }

@@ -6,7 +6,8 @@ final class ChunkReader: Sendable {
     let type: ColumnType
     let rowCount: Int
     let present: BitsReader?
-    /// If the chunk has shared validity: the position in the segment of the column to which it refers, and whether its own is nested in that.
+    /// If the chunk has shared validity: the position in the segment of the column to which it refers, and whether its own is nested in
+    /// that.
     let sharedPresence: (column: Int, isNested: Bool)?
     let lengths: LengthsReader?
     let keys: TextReader?
@@ -24,8 +25,11 @@ final class ChunkReader: Sendable {
     private let memory: MemoryScope
 
     /// `presence` opens the validity to which a reference leads. Without it (chunk overlays), a reference is damage.
-    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText], memory: MemoryScope,
-         presence: ((PresenceReference) throws(Damage) -> BitsReader)? = nil) throws(Damage) {
+    init(
+        _ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText],
+        memory: MemoryScope,
+        presence: ((PresenceReference) throws(Damage) -> BitsReader)? = nil
+    ) throws(Damage) {
         self.type = type
         self.rowCount = rowCount
         self.memory = memory
@@ -67,17 +71,18 @@ final class ChunkReader: Sendable {
         text = type.payload.contains(.text) ? try TextReader(try need(.text), count: elementCount, shared: sharedText, memory: memory) : nil
         var streams: [(kind: StreamKind, length: Int, encoding: String)] = []
         for part in parts {
-            let encoding: String? = switch part.kind {
-            case .present, .presentLike: present?.encodingName
-            case .lengths: "lengths"
-            case .keys: keys?.encodingName
-            case .elementPresent: elementPresent?.encodingName
-            case .words: self.words?.encodingName
-            case .extra: extra?.encodingName
-            case .reals: reals?.encodingName
-            case .text: text?.encodingName
-            case .tags: tags?.encodingName
-            }
+            let encoding: String? =
+                switch part.kind {
+                case .present, .presentLike: present?.encodingName
+                case .lengths: "lengths"
+                case .keys: keys?.encodingName
+                case .elementPresent: elementPresent?.encodingName
+                case .words: self.words?.encodingName
+                case .extra: extra?.encodingName
+                case .reals: reals?.encodingName
+                case .text: text?.encodingName
+                case .tags: tags?.encodingName
+                }
             streams.append((part.kind, part.bytes.count, encoding ?? "unused"))
         }
         self.streams = streams
@@ -109,13 +114,16 @@ final class ChunkReader: Sendable {
         try readElements(elements, into: &column)
     }
 
-    /// The maximum number of elements in a vector, unless enough bytes are stored for more: a few bytes can claim any number of equal elements.
+    /// The maximum number of elements in a vector, unless enough bytes are stored for more: a few bytes can claim any number of equal
+    /// elements.
     private static let mostElements = 1 << 25
 
     /// Appends the elements `range` to the empty children of a collection column.
     private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
         guard !range.isEmpty else { return }
-        guard range.count <= ChunkReader.mostElements || range.count / 64 <= storedBytes else { throw Damage("more elements than their bytes can encode") }
+        guard range.count <= ChunkReader.mostElements || range.count / 64 <= storedBytes else {
+            throw Damage("more elements than their bytes can encode")
+        }
         let last = column.children.count - 1
         // Charges numbers before they are decoded, and text while it is decoded.
         try column.children[last].text.reserve(range.count * width, memory)
@@ -144,7 +152,9 @@ final class ChunkReader: Sendable {
     }
 
     /// The bytes of one element in memory, without its text.
-    private var width: Int { (words == nil ? 0 : 8) + (extra == nil ? 0 : 8) + (reals == nil ? 0 : 8) + (text == nil ? 0 : 8) + (tags == nil ? 0 : 1) }
+    private var width: Int {
+        (words == nil ? 0 : 8) + (extra == nil ? 0 : 8) + (reals == nil ? 0 : 8) + (text == nil ? 0 : 8) + (tags == nil ? 0 : 1)
+    }
 
     private func readPayload(vector: Int, count: Int, presence: BitsReader?, into column: inout Column) throws(Damage) {
         column.count = count
@@ -178,7 +188,9 @@ final class ChunkReader: Sendable {
     }
 
     /// Resizes an array to `count` and lets `body` write every entry.
-    static func fill<T: AdditiveArithmetic>(_ array: inout [T], _ count: Int, _ body: (UnsafeMutablePointer<T>) throws(Damage) -> Void) throws(Damage) {
+    static func fill<T: AdditiveArithmetic>(_ array: inout [T], _ count: Int, _ body: (UnsafeMutablePointer<T>) throws(Damage) -> Void)
+        throws(Damage)
+    {
         if array.count > count { array.removeLast(array.count - count) }
         if array.count < count { array.append(contentsOf: repeatElement(.zero, count: count - array.count)) }
         var fault: Damage?
@@ -222,14 +234,18 @@ final class ChunkReader: Sendable {
 
     /// Returns the value of one row of a bool, int or link column; nil if it is null.
     func word(at row: Int) throws(Damage) -> Int64? {
-        precondition(row >= 0 && row < rowCount && words != nil && lengths == nil, "word(at:) needs a row of the segment, in a column with one integer per row")
+        precondition(
+            row >= 0 && row < rowCount && words != nil && lengths == nil,
+            "word(at:) needs a row of the segment, in a column with one integer per row")
         if let present, !(try present.value(at: row)) { return nil }
         return try words!.value(at: row)
     }
 
     /// Returns the value of one row of a float or double column; nil if it is null.
     func real(at row: Int) throws(Damage) -> Double? {
-        precondition(row >= 0 && row < rowCount && reals != nil && lengths == nil, "real(at:) needs a row of the segment, in a column with one float per row")
+        precondition(
+            row >= 0 && row < rowCount && reals != nil && lengths == nil,
+            "real(at:) needs a row of the segment, in a column with one float per row")
         if let present, !(try present.value(at: row)) { return nil }
         return try reals!.value(at: row)
     }

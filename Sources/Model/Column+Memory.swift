@@ -55,7 +55,7 @@ extension Column {
         return children.reduce(count) { $0 + $1.footprint(ofNulls: count) }
     }
 
-    /// Charges the bytes that the column occupies, and `more` bytes that are about to be added. `text` holds the whole charge, which lives as
-    /// long as the column and its copies. Small columns are not charged. Throws `Damage` if the memory limit is exceeded.
+    /// Charges the bytes that the column occupies, and `more` bytes that are about to be added. `text` holds the whole charge, which lives
+    /// as long as the column and its copies. Small columns are not charged. Throws `Damage` if the memory limit is exceeded.
     package mutating func hold(_ memory: MemoryScope, adding more: Int = 0) throws(Damage) { try text.reserve(footprint + more, memory) }
 }

@@ -14,12 +14,14 @@ extension Column {
         return leaf
     }
 
-    /// Returns this collection with its elements replaced by `leaf`, which has one row per element. If the leaf contains collections, they are
-    /// concatenated.
+    /// Returns this collection with its elements replaced by `leaf`, which has one row per element. If the leaf contains collections, they
+    /// are concatenated.
     private func flattened(_ leaf: Column) -> Column {
-        var out = Column(ColumnType(leaf.type.kind, optional: type.isOptional, collection: .list,
-                                    elementOptional: leaf.type.isCollection ? leaf.type.elementIsOptional : leaf.type.isOptional,
-                                    target: leaf.type.target))
+        var out = Column(
+            ColumnType(
+                leaf.type.kind, optional: type.isOptional, collection: .list,
+                elementOptional: leaf.type.isCollection ? leaf.type.elementIsOptional : leaf.type.isOptional,
+                target: leaf.type.target))
         out.count = count
         out.present = present
         if leaf.type.isCollection {

@@ -5,7 +5,11 @@ extension Column {
     package mutating func append(contentsOf other: Column, range: Range<Int>) {
         if present != nil || other.present != nil {
             var bits = present ?? Bits(repeating: true, count: count)
-            if let more = other.present { bits.append(contentsOf: more.slice(range)) } else { bits.append(contentsOf: Bits(repeating: true, count: range.count)) }
+            if let more = other.present {
+                bits.append(contentsOf: more.slice(range))
+            } else {
+                bits.append(contentsOf: Bits(repeating: true, count: range.count))
+            }
             present = bits
         }
         count += range.count
@@ -24,7 +28,11 @@ extension Column {
         if type.kind == .embedded {
             takeFields(of: other, before: range.count)
             for i in children.indices {
-                if i < other.children.count { children[i].append(contentsOf: other.children[i], range: range) } else { children[i].appendNulls(range.count) }
+                if i < other.children.count {
+                    children[i].append(contentsOf: other.children[i], range: range)
+                } else {
+                    children[i].appendNulls(range.count)
+                }
             }
         }
     }
@@ -55,7 +63,11 @@ extension Column {
     package mutating func appendGathered(_ other: Column, rows: [Int]) {
         if present != nil || other.present != nil {
             var bits = present ?? Bits(repeating: true, count: count)
-            if let more = other.present { bits.append(gathered: more, rows: rows) } else { bits.append(contentsOf: Bits(repeating: true, count: rows.count)) }
+            if let more = other.present {
+                bits.append(gathered: more, rows: rows)
+            } else {
+                bits.append(contentsOf: Bits(repeating: true, count: rows.count))
+            }
             present = bits
         }
         count += rows.count
@@ -79,7 +91,11 @@ extension Column {
         if type.kind == .embedded {
             takeFields(of: other, before: rows.count)
             for i in children.indices {
-                if i < other.children.count { children[i].appendGathered(other.children[i], rows: rows) } else { children[i].appendNulls(rows.count) }
+                if i < other.children.count {
+                    children[i].appendGathered(other.children[i], rows: rows)
+                } else {
+                    children[i].appendNulls(rows.count)
+                }
             }
         }
     }

@@ -34,8 +34,8 @@ extension Column {
         }
     }
 
-    /// Appends one row and returns true. Returns false, and appends nothing, if the value does not fit the column. Integers also fit decimal
-    /// and `any` columns, and float and double columns that represent them exactly.
+    /// Appends one row and returns true. Returns false, and appends nothing, if the value does not fit the column. Integers also fit
+    /// decimal and `any` columns, and float and double columns that represent them exactly.
     @discardableResult
     package mutating func append(_ value: Value) -> Bool {
         guard fits(value) else { return false }
@@ -62,13 +62,16 @@ extension Column {
 
     private func scalarFits(_ value: Value) -> Bool {
         switch (type.kind, value) {
-        case (.any, _), (.bool, .bool), (.int, .int), (.float, .float), (.double, .double), (.double, .float), (.string, .string), (.data, .data),
-             (.date, .date), (.decimal, .decimal), (.objectID, .objectID), (.uuid, .uuid), (.link, .link): true
+        case (.any, _), (.bool, .bool), (.int, .int), (.float, .float), (.double, .double), (.double, .float), (.string, .string),
+            (.data, .data),
+            (.date, .date), (.decimal, .decimal), (.objectID, .objectID), (.uuid, .uuid), (.link, .link):
+            true
         case (.double, .int(let x)): Int64(exactly: Double(x)) == x
         case (.float, .int(let x)): Int64(exactly: Float(x)) == x
         case (.decimal, .int): true
         case (.embedded, .object(let entries)), (.embedded, .map(let entries)):
-            children.isEmpty ? false : entries.count <= children.count && entries.enumerated().allSatisfy { children[$0.offset].fits($0.element.value) }
+            children.isEmpty
+                ? false : entries.count <= children.count && entries.enumerated().allSatisfy { children[$0.offset].fits($0.element.value) }
         default: false
         }
     }

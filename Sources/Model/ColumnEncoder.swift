@@ -36,8 +36,8 @@ final class ColumnEncoder {
     /// The number of bytes held until the group ends.
     var bufferedBytes: Int { (text?.bufferedBytes ?? 0) + (keys?.bufferedBytes ?? 0) }
 
-    /// Adds the rows of the next segment. In embedded columns, `words` contains row ids. `presence` is the validity stream, if it was encoded
-    /// for all columns of the segment together.
+    /// Adds the rows of the next segment. In embedded columns, `words` contains row ids. `presence` is the validity stream, if it was
+    /// encoded for all columns of the segment together.
     func add(_ column: Column, presence: (kind: StreamKind, bytes: [UInt8])? = nil) {
         var column = column
         column.normalise()
@@ -70,9 +70,13 @@ final class ColumnEncoder {
             case .tags: streams.append((kind, encode(column.tags.map(Int64.init), present: nil)))
             case .reals:
                 let single = type.kind == .float
-                streams.append((kind, column.reals.withUnsafeBufferPointer {
-                    RealsEncoder.encode($0, present: column.presence(of: .reals), single: single, profile: profile)
-                }))
+                streams.append(
+                    (
+                        kind,
+                        column.reals.withUnsafeBufferPointer {
+                            RealsEncoder.encode($0, present: column.presence(of: .reals), single: single, profile: profile)
+                        }
+                    ))
             case .text: text!.add(column.text, present: column.presence(of: .text))
             default: break
             }
@@ -114,7 +118,9 @@ final class ColumnEncoder {
 
     private func drain() -> [Ready] {
         var ready: [Ready] = []
-        for (segment, entry) in waiting where entry.missing == 0 { ready.append(Ready(segment: segment, chunk: entry.chunk, summary: entry.summary)) }
+        for (segment, entry) in waiting where entry.missing == 0 {
+            ready.append(Ready(segment: segment, chunk: entry.chunk, summary: entry.summary))
+        }
         for entry in ready { waiting[entry.segment] = nil }
         return ready.sorted { $0.segment < $1.segment }
     }

@@ -5,7 +5,8 @@ package enum ScalarKind: UInt8, Hashable, Sendable, CaseIterable {
     case any = 11
     /// The row id of an object of the target type.
     case link = 12
-    /// An object that belongs to exactly one owner: in a file, a row of its embedded type; in memory, columns of fields in the owner's column.
+    /// An object that belongs to exactly one owner: in a file, a row of its embedded type; in memory, columns of fields in the owner's
+    /// column.
     case embedded = 13
 
     /// The name that users read and write.
@@ -47,7 +48,9 @@ package struct ColumnType: Hashable, Sendable {
     /// The name of the target type of `link` and `embedded`.
     package var target: String?
 
-    package init(_ kind: ScalarKind, optional: Bool = false, collection: CollectionKind = .none, elementOptional: Bool = false, target: String? = nil) {
+    package init(
+        _ kind: ScalarKind, optional: Bool = false, collection: CollectionKind = .none, elementOptional: Bool = false, target: String? = nil
+    ) {
         self.kind = kind
         isOptional = optional
         self.collection = collection
@@ -63,12 +66,13 @@ package struct ColumnType: Hashable, Sendable {
     package var name: String {
         let scalar = (target.map { kind == .link ? "link<\($0)>" : $0 } ?? kind.name)
         let inner = scalar + (elementIsOptional ? "?" : "")
-        let text = switch collection {
-        case .none: scalar
-        case .list: "list<\(inner)>"
-        case .set: "set<\(inner)>"
-        case .map: "map<string, \(inner)>"
-        }
+        let text =
+            switch collection {
+            case .none: scalar
+            case .list: "list<\(inner)>"
+            case .set: "set<\(inner)>"
+            case .map: "map<string, \(inner)>"
+            }
         return text + (isOptional ? "?" : "")
     }
 }

@@ -21,18 +21,25 @@ package enum CopyEncryption: Sendable {
 }
 
 extension DatabaseSnapshot {
-    /// Writes this version, and no other, into a new file. All values are encoded again, row ids are kept, and the new file has no deleted rows
-    /// and an empty delta store. Throws if the file exists, unless `overwrite`.
-    package func compact(to path: String, overwrite: Bool = false, encryption: CopyEncryption = .same, profile: Profile = .standard, threads: Int = Machine.cores,
-                         progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
+    /// Writes this version, and no other, into a new file. All values are encoded again, row ids are kept, and the new file has no deleted
+    /// rows and an empty delta store. Throws if the file exists, unless `overwrite`.
+    package func compact(
+        to path: String, overwrite: Bool = false, encryption: CopyEncryption = .same, profile: Profile = .standard,
+        threads: Int = Machine.cores,
+        progress: (_ rows: Int) -> Void = { _ in }
+    ) throws(FirnError) {
         let counts = tables.map(\.segmentCount)
-        try core.compact(counts, from: self.path, to: path, overwrite: overwrite, key: encryption.key(of: key), profile: profile, threads: threads, progress: progress)
+        try core.compact(
+            counts, from: self.path, to: path, overwrite: overwrite, key: encryption.key(of: key), profile: profile, threads: threads,
+            progress: progress)
     }
 }
 
 extension Database {
     /// Returns the versions that compaction keeps, ascending: the tagged ones that `keeps` accepts, those in `besides`, and `newest`.
-    package func versions(upTo newest: DatabaseSnapshot, tagged keeps: (Tag) -> Bool = { _ in true }, besides: [UInt64] = []) throws(FirnError) -> [(snapshot: DatabaseSnapshot, names: [String])] {
+    package func versions(upTo newest: DatabaseSnapshot, tagged keeps: (Tag) -> Bool = { _ in true }, besides: [UInt64] = [])
+        throws(FirnError) -> [(snapshot: DatabaseSnapshot, names: [String])]
+    {
         var names: [UInt64: [String]] = [newest.version: []]
         for version in besides where version < newest.version { names[version] = [] }
         for tag in try tags() where tag.version <= newest.version && keeps(tag) { names[tag.version, default: []].append(tag.name) }
@@ -46,16 +53,21 @@ extension Database {
     /// Writes versions of one file, in ascending order, into a new file, each with its time and its tags. The last one becomes the newest
     /// version. Values are encoded again, as by `DatabaseSnapshot.compact`; rows that versions share are stored once (`reuse`).
     /// Until the function returns, the file at `path` is incomplete.
-    package static func compact(_ versions: [(snapshot: DatabaseSnapshot, names: [String])], retention: Retention?, to path: String, encryption: CopyEncryption = .same,
-                                profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
+    package static func compact(
+        _ versions: [(snapshot: DatabaseSnapshot, names: [String])], retention: Retention?, to path: String,
+        encryption: CopyEncryption = .same,
+        profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }
+    ) throws(FirnError) {
         guard let first = versions.first else { preconditionFailure("compact at least one version") }
         func settle(_ transaction: DatabaseTransaction, _ version: (snapshot: DatabaseSnapshot, names: [String])) {
             for name in version.names { transaction.store.tagItself(name) }
             transaction.time = version.snapshot.time
             transaction.retention = .everything
         }
-        let target = try first.snapshot.core.compact(first.snapshot.tables.map(\.segmentCount), from: first.snapshot.path, to: path, overwrite: true,
-                                                     key: encryption.key(of: first.snapshot.key), profile: profile, threads: threads, progress: progress) { transaction in
+        let target = try first.snapshot.core.compact(
+            first.snapshot.tables.map(\.segmentCount), from: first.snapshot.path, to: path, overwrite: true,
+            key: encryption.key(of: first.snapshot.key), profile: profile, threads: threads, progress: progress
+        ) { transaction in
             transaction.mayStandAlone = versions.count == 1
             if let retention { transaction.store.retain(retention) }
             settle(transaction, first)
@@ -75,10 +87,15 @@ extension Database {
 
 extension DatabaseTransaction {
     /// Writes the state of the transaction, including uncommitted changes, into a new file.
-    package func compact(to path: String, overwrite: Bool = false, encryption: CopyEncryption = .same, profile: Profile = .standard) throws(FirnError) {
+    package func compact(to path: String, overwrite: Bool = false, encryption: CopyEncryption = .same, profile: Profile = .standard)
+        throws(FirnError)
+    {
         try flushAll()
         let core = current()
-        try core.compact(states.map(\.segmentCount), from: database.path, to: path, overwrite: overwrite, key: encryption.key(of: database.key), profile: profile, threads: Machine.cores) { _ in }
+        try core.compact(
+            states.map(\.segmentCount), from: database.path, to: path, overwrite: overwrite, key: encryption.key(of: database.key),
+            profile: profile, threads: Machine.cores
+        ) { _ in }
     }
 }
 
@@ -86,8 +103,10 @@ extension SnapshotCore {
     /// `segments` is the number of segments of each type, including the one of rows that exist only in the delta store. `settle` is called
     /// before the commit.
     @discardableResult
-    fileprivate func compact(_ segments: [Int], from source: String, to path: String, overwrite: Bool, key: EncryptionKey?, profile: Profile, threads: Int,
-                             progress: (_ rows: Int) -> Void, settle: (DatabaseTransaction) -> Void = { _ in }) throws(FirnError) -> Database {
+    fileprivate func compact(
+        _ segments: [Int], from source: String, to path: String, overwrite: Bool, key: EncryptionKey?, profile: Profile, threads: Int,
+        progress: (_ rows: Int) -> Void, settle: (DatabaseTransaction) -> Void = { _ in }
+    ) throws(FirnError) -> Database {
         let target = try Database.create(path: path, overwrite: overwrite, atFirstCommit: true, key: key, sources: SourceModes([source]))
         let transaction = try target.begin(threads: threads)
         transaction.profile = profile

@@ -18,7 +18,9 @@ extension Database {
     /// Pins the version of a tag. Throws `.notFound` if there is no such tag.
     package func snapshot(tag name: String) throws(FirnError) -> DatabaseSnapshot {
         let pinned = try store.snapshot(tag: name)
-        do throws(Damage) { return DatabaseSnapshot(pinned, try core(of: pinned), path: path, key: key, keys: keys) } catch { throw failure(error) }
+        do throws(Damage) { return DatabaseSnapshot(pinned, try core(of: pinned), path: path, key: key, keys: keys) } catch {
+            throw failure(error)
+        }
     }
 
     /// Pins a version by its number (`5`) or by a tag (`release`). Throws `.notFound` if there is no such version.
@@ -29,18 +31,24 @@ extension Database {
 
     /// Tags a version, durably. The version is kept until the tag is deleted. If another version has the tag, the tag moves.
     /// - Throws: `.usage` if the name is not valid, `.notFound` if `snapshot` is version 0.
-    package func tag(_ name: String, _ snapshot: DatabaseSnapshot, wait: WriterPatience = .always) throws(FirnError) { try tag([(name, snapshot)], wait: wait) }
+    package func tag(_ name: String, _ snapshot: DatabaseSnapshot, wait: WriterPatience = .always) throws(FirnError) {
+        try tag([(name, snapshot)], wait: wait)
+    }
 
     /// Adds several tags in one commit.
     package func tag(_ wanted: [(name: String, snapshot: DatabaseSnapshot)], wait: WriterPatience = .always) throws(FirnError) {
         var pinned: [(name: String, snapshot: StoreSnapshot)] = []
         for (name, snapshot) in wanted {
             if let refusal = Tag.refusal(of: name) { throw FirnError(.usage, "\"\(name)\": \(refusal)", at: .init(file: path)) }
-            guard snapshot.version > 0 else { throw FirnError(.notFound, "there is no version to tag: nothing was committed yet", at: .init(file: path)) }
+            guard snapshot.version > 0 else {
+                throw FirnError(.notFound, "there is no version to tag: nothing was committed yet", at: .init(file: path))
+            }
             pinned.append((name, try snapshot.pinned(in: store)))
         }
         let known = try tags()
-        guard wanted.contains(where: { each in !known.contains { $0.name == each.name && $0.version == each.snapshot.version } }) else { return }
+        guard wanted.contains(where: { each in !known.contains { $0.name == each.name && $0.version == each.snapshot.version } }) else {
+            return
+        }
         try changeHistory(wait: wait) { transaction in for (name, snapshot) in pinned { transaction.tag(name, snapshot) } }
     }
 
@@ -74,10 +82,14 @@ extension DatabaseSnapshot {
     package var time: Int64 { pinned.time }
 
     /// The pin of this snapshot if it belongs to `store`; otherwise a new pin of the version in `store`.
-    fileprivate func pinned(in store: Store) throws(FirnError) -> StoreSnapshot { pinned.store === store ? pinned : try store.snapshot(version: version) }
+    fileprivate func pinned(in store: Store) throws(FirnError) -> StoreSnapshot {
+        pinned.store === store ? pinned : try store.snapshot(version: version)
+    }
 }
 
 extension DatabaseTransaction {
     /// Whether only tags or the retention were changed, so that the new version has the same catalogue.
-    var isHistoryOnly: Bool { store.changesHistory && structures == 0 && !schemaIsNew && tables.isEmpty && bulkWriters.isEmpty && !store.base.catalogue.isNone }
+    var isHistoryOnly: Bool {
+        store.changesHistory && structures == 0 && !schemaIsNew && tables.isEmpty && bulkWriters.isEmpty && !store.base.catalogue.isNone
+    }
 }

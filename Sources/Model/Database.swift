@@ -44,9 +44,12 @@ package final class Database: Sendable {
     /// * `key`: encrypts the file.
     /// * `sources`: the files from which it is made. The new file has no more permissions than they have.
     /// * `memory`: the budget that is charged with what is read of the file.
-    package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int? = nil, retention: Retention? = nil,
-                               key: EncryptionKey? = nil, sources: SourceModes = .none, memory: MemoryBudget = .process) throws(FirnError) -> Database {
-        let store = try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key, sources: sources, memory: memory)
+    package static func create(
+        path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int? = nil, retention: Retention? = nil,
+        key: EncryptionKey? = nil, sources: SourceModes = .none, memory: MemoryBudget = .process
+    ) throws(FirnError) -> Database {
+        let store = try Store.create(
+            path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key, sources: sources, memory: memory)
         return Database(store, path: path, keep: keep, lasting: retention, key: key)
     }
 
@@ -55,8 +58,8 @@ package final class Database: Sendable {
     /// Makes all commits durable that returned before they were. Waits for the end of a transaction of this process.
     package func settle() throws(FirnError) { try store.settle() }
 
-    /// The damage of one of the two roots when the file was opened, from an interrupted commit or from damage; nil if there is none. The version
-    /// that is read may not be the newest one: report this to users.
+    /// The damage of one of the two roots when the file was opened, from an interrupted commit or from damage; nil if there is none. The
+    /// version that is read may not be the newest one: report this to users.
     package var fallback: Damage? { store.fellBack }
 
     /// The damage of the root of the newest version, if the root was restored when the file was opened for writing.
@@ -67,9 +70,13 @@ package final class Database: Sendable {
 
     /// Opens a file. The next commit stores `retention` in it, unless that is nil.
     /// - Complexity: O(1) if the newest root is intact, regardless of the size of the file.
-    package static func open(path: String, writable: Bool = false, keep: Int? = nil, retention: Retention? = nil, key: EncryptionKey? = nil,
-                             reading: FileReading = .standard, memory: MemoryBudget = .process) throws(FirnError) -> Database {
-        Database(try Store.open(path: path, writable: writable, key: key, reading: reading, memory: memory, check: isWhole), path: path, keep: keep, lasting: retention, key: key)
+    package static func open(
+        path: String, writable: Bool = false, keep: Int? = nil, retention: Retention? = nil, key: EncryptionKey? = nil,
+        reading: FileReading = .standard, memory: MemoryBudget = .process
+    ) throws(FirnError) -> Database {
+        Database(
+            try Store.open(path: path, writable: writable, key: key, reading: reading, memory: memory, check: isWhole), path: path,
+            keep: keep, lasting: retention, key: key)
     }
 
     /// Checks every hash of a version that was found without its root.
@@ -82,14 +89,17 @@ package final class Database: Sendable {
     /// Whether the file was opened before a fork, by the parent process. Such a database cannot be used.
     package var isInherited: Bool { store.isInherited }
 
-    /// Pins a version, by default the newest. The snapshot never changes and can be used on any thread until its last reference is released.
-    /// Throws `.notFound` if the version is not kept.
+    /// Pins a version, by default the newest. The snapshot never changes and can be used on any thread until its last reference is
+    /// released. Throws `.notFound` if the version is not kept.
     package func snapshot(version: UInt64? = nil) throws(FirnError) -> DatabaseSnapshot {
         let pinned = try store.snapshot(version: version)
-        do throws(Damage) { return DatabaseSnapshot(pinned, try core(of: pinned), path: path, key: key, keys: keys) } catch { throw failure(error) }
+        do throws(Damage) { return DatabaseSnapshot(pinned, try core(of: pinned), path: path, key: key, keys: keys) } catch {
+            throw failure(error)
+        }
     }
 
-    /// Returns the state that all current readers of a version share. It takes over what earlier versions hold in memory, if it is unchanged.
+    /// Returns the state that all current readers of a version share. It takes over what earlier versions hold in memory, if it is
+    /// unchanged.
     func core(of pinned: StoreSnapshot) throws(Damage) -> CoreOwner {
         let (owner, version, left) = recent.withLock { ($0.owner, $0.version, $0.open) }
         if let owner, version == pinned.version { return owner }
@@ -109,7 +119,8 @@ package final class Database: Sendable {
     /// Keeps the rows that a commit left in memory, for readers of the new version.
     func keep(_ open: OpenRows) { recent.withLock { if open.version > $0.open?.version ?? 0 { $0.open = open } } }
 
-    /// Checks roots, commit records and the state of space, and returns the damage. `DatabaseSnapshot.verify` checks the contents of versions.
+    /// Checks roots, commit records and the state of space, and returns the damage. `DatabaseSnapshot.verify` checks the contents of
+    /// versions.
     package func verifyStructure() throws(FirnError) -> [Damage] {
         var found: [Damage] = []
         try store.verify { found.append($0) }
@@ -122,9 +133,9 @@ package final class Database: Sendable {
         return FileSpace(dead: Int(clamping: report.pending), free: Int(clamping: report.free + report.slack))
     }
 
-    /// Begins the one transaction of the file. While another one is under way, it waits as long as `wait` permits, and then throws `.locked`.
-    /// Threads of a process begin in the order of their requests, except that at most 16 later ones overtake; a process that waits begins
-    /// before a process that begins again (`docs/processes.md`, "The writer queue").
+    /// Begins the one transaction of the file. While another one is under way, it waits as long as `wait` permits, and then throws
+    /// `.locked`. Threads of a process begin in the order of their requests, except that at most 16 later ones overtake; a process that
+    /// waits begins before a process that begins again (`docs/processes.md`, "The writer queue").
     package func begin(wait: WriterPatience = .always, threads: Int = Machine.cores) throws(FirnError) -> DatabaseTransaction {
         try DatabaseTransaction(self, try store.begin(wait: wait), threads: threads)
     }

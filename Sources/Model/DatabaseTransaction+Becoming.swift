@@ -6,8 +6,8 @@ extension DatabaseTransaction {
     /// Restores all rows of all types to an older version of this file, with the same row ids. Keeps segments that have not changed since.
     /// It must be the first change of the transaction.
     ///
-    /// Types and columns that were added since then stay, without rows and values, so that programs that use them still find them. A type whose
-    /// columns were changed in other ways gets its former columns back.
+    /// Types and columns that were added since then stay, without rows and values, so that programs that use them still find them. A type
+    /// whose columns were changed in other ways gets its former columns back.
     package func revert(to snapshot: DatabaseSnapshot) throws(FirnError) {
         checkOpen()
         precondition(tables.isEmpty && bulkWriters.isEmpty, "revert must be the first change of a transaction")
@@ -18,8 +18,13 @@ extension DatabaseTransaction {
                 continue
             }
             let old = wanted.schema.types[type], now = schema.types[type]
-            if old.id == now.id, old.columns.allSatisfy({ column in now.index(ofID: column.id).map { now.columns[$0].name == column.name && now.columns[$0].type == column.type } ?? false }) {
-                try take(old.columns, of: wanted, type, try reading { () throws(Damage) in try ChangedRows(between: base, wanted, type: type) })
+            if old.id == now.id,
+                old.columns.allSatisfy({ column in
+                    now.index(ofID: column.id).map { now.columns[$0].name == column.name && now.columns[$0].type == column.type } ?? false
+                })
+            {
+                try take(
+                    old.columns, of: wanted, type, try reading { () throws(Damage) in try ChangedRows(between: base, wanted, type: type) })
             } else {
                 // The type gets a new id, as in `revise`: ids of removed columns must not be used again within a type.
                 var new = old
@@ -51,7 +56,9 @@ extension DatabaseTransaction {
                     schemaIsNew = true
                     forgetReadable()
                 }
-                try take(next.columns, of: wanted, type, try reading { () throws(Damage) in try ChangedRows(between: before, wanted, type: type) })
+                try take(
+                    next.columns, of: wanted, type,
+                    try reading { () throws(Damage) in try ChangedRows(between: before, wanted, type: type) })
                 if marked != known { try matchIndexes(next) }
             }
         }
@@ -62,7 +69,11 @@ extension DatabaseTransaction {
         try finishBulk()
         for column in type.columns where column.type.refusal(of: .values) == nil || column.type.refusal(of: .words) == nil {
             for kind in IndexKind.allCases where column.type.refusal(of: kind) == nil {
-                if column.indexes.contains(kind) { try addIndex(type.name, column.name, kind) } else { try dropIndex(type.name, column.name, kind) }
+                if column.indexes.contains(kind) {
+                    try addIndex(type.name, column.name, kind)
+                } else {
+                    try dropIndex(type.name, column.name, kind)
+                }
             }
         }
     }
@@ -79,9 +90,11 @@ extension DatabaseTransaction {
         try directoryChange(type) { _ in }
     }
 
-    /// Replaces the rows of a type by those of `wanted`, whose columns are `columns` (nil: no rows). Keeps segments without row ids in `changed`,
-    /// writes all others again, and empties the delta store of the type.
-    private func take(_ columns: [ColumnSchema], of wanted: SnapshotCore?, _ type: Int, _ changed: ChangedRows, nextRowID: Int64? = nil) throws(FirnError) {
+    /// Replaces the rows of a type by those of `wanted`, whose columns are `columns` (nil: no rows). Keeps segments without row ids in
+    /// `changed`, writes all others again, and empties the delta store of the type.
+    private func take(_ columns: [ColumnSchema], of wanted: SnapshotCore?, _ type: Int, _ changed: ChangedRows, nextRowID: Int64? = nil)
+        throws(FirnError)
+    {
         let next = max(states[type].nextRowID, nextRowID ?? wanted!.catalogue.types[type].nextRowID)
         guard !changed.ranges.isEmpty else {
             states[type].nextRowID = next
@@ -95,7 +108,9 @@ extension DatabaseTransaction {
         try directoryChange(type) { (entries) throws(FirnError) in
             kept = entries.filter { !changed.overlaps($0.firstRowID...$0.lastRowID) }
             let gone = entries.filter { changed.overlaps($0.firstRowID...$0.lastRowID) }
-            for index in states[type].indexes.indices { states[type].indexes[index].staleRows += gone.reduce(0) { $0 + $1.rowCount - $1.deletedCount } }
+            for index in states[type].indexes.indices {
+                states[type].indexes[index].staleRows += gone.reduce(0) { $0 + $1.rowCount - $1.deletedCount }
+            }
             let reused = try reuse(gone, wanted, columns, type, beside: kept)
             kept = (kept + reused).sorted { $0.firstRowID < $1.firstRowID }
             entries = kept
@@ -132,7 +147,10 @@ extension DatabaseTransaction {
                     if place != last { try writer.finish() }
                     last = place
                     let part = sources.enumerated().map { i, source in
-                        Column(now[i].type.stored, from: source.map { end - start == rows.rowIDs.count ? rows.columns[$0] : rows.columns[$0].slice(start..<end) }, count: end - start)
+                        Column(
+                            now[i].type.stored,
+                            from: source.map { end - start == rows.rowIDs.count ? rows.columns[$0] : rows.columns[$0].slice(start..<end) },
+                            count: end - start)
                     }
                     try writer.append(stored: part, rowIDs: Array(rows.rowIDs[start..<end]))
                 }

@@ -115,7 +115,9 @@ extension DatabaseTransaction {
             var values: [(column: UInt32, value: Value)] = []
             values.reserveCapacity(rows.types.count)
             for (i, column) in schema.types[type].columns.enumerated() {
-                if let held = rows.heldValue(at: position, i) { values.append((column.id, held)) } else {
+                if let held = rows.heldValue(at: position, i) {
+                    values.append((column.id, held))
+                } else {
                     values.append((column.id, try rows.base!.storedColumn(i).value(at: position)))
                 }
             }
@@ -131,13 +133,15 @@ extension DatabaseTransaction {
 
     func openRows(version: UInt64, _ catalogue: Catalogue) -> OpenRows {
         var open = base.openRows(version: version)
-        for type in base.schema.types.indices where type < schema.types.count && schema.types[type].columns != base.schema.types[type].columns { open.forget(type) }
+        for type in base.schema.types.indices
+        where type < schema.types.count && schema.types[type].columns != base.schema.types[type].columns { open.forget(type) }
         for type in retaken { open.forget(type) }
         for (type, table) in tables {
             if table.hasBegunAnew { open.forget(type) }
             for (segment, rows) in table.edited.enumerated() { if let rows { open.put(rows, type, segment) } }
             let tail = table.tail, dead = tail.rowCount - tail.liveCount
-            let isKept = states[type].deltaRows > 0 && !tail.needsBase && tail.liveCount == states[type].deltaRows
+            let isKept =
+                states[type].deltaRows > 0 && !tail.needsBase && tail.liveCount == states[type].deltaRows
                 && (dead <= DatabaseTransaction.deadRows || dead * 2 <= tail.rowCount)
             open.tails[type] = isKept ? tail : nil
         }

@@ -11,12 +11,15 @@ extension DatabaseTransaction {
     private static let budget = 4 << 20
     /// A chunk is encoded again if more than one row in this many would be in its overlay.
     static let patchLimit = 32
-    /// The last segment is merged with the rows after it if it has at most this many times their number: rows are encoded again only a few times.
+    /// The last segment is merged with the rows after it if it has at most this many times their number: rows are encoded again only a few
+    /// times.
     private static let mergeLimit = 4
 
     /// Brings the delta store of a type below its limits, within the byte budget.
     func flush(_ type: Int) throws(FirnError) {
-        guard states[type].deltaRows >= DatabaseTransaction.deltaRows || states[type].deltaBytes > DatabaseTransaction.deltaBytes else { return }
+        guard states[type].deltaRows >= DatabaseTransaction.deltaRows || states[type].deltaBytes > DatabaseTransaction.deltaBytes else {
+            return
+        }
         try sealTail(type)
         var left = DatabaseTransaction.budget
         var segment = 0
@@ -46,7 +49,8 @@ extension DatabaseTransaction {
         let core = current()
         try directoryChange(type) { (entries) throws(FirnError) in
             if let final = entries.last, final.rowCount + rowIDs.count <= segmentSize, !states[type].touches(entries.count - 1),
-               !table.isEdited(entries.count - 1), final.rowCount <= DatabaseTransaction.mergeLimit * rowIDs.count {
+                !table.isEdited(entries.count - 1), final.rowCount <= DatabaseTransaction.mergeLimit * rowIDs.count
+            {
                 let last = entries.count - 1
                 let segment = try reading { () throws(Damage) in try core.segment(type: type, index: last) }
                 var merged = try reading { () throws(Damage) in try segment.liveRows(columns: columns.count) }
@@ -90,15 +94,18 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Applies the delta records of one sealed segment, and the changes to it that this transaction holds in memory (`edits`), to the segment.
-    /// Returns the approximate number of bytes written.
+    /// Applies the delta records of one sealed segment, and the changes to it that this transaction holds in memory (`edits`), to the
+    /// segment. Returns the approximate number of bytes written.
     @discardableResult
     func flushChanges(_ type: Int, _ index: Int, _ edits: WorkingRows? = nil) throws(FirnError) -> Int {
         let (segment, entry, changes) = try reading { () throws(Damage) in
             let core = current()
             let entry = try core.directoryEntry(type: type, index: index)
             let rows = entry.firstRowID...entry.lastRowID
-            return (try core.segment(type: type, index: index), entry, states[type].touches(index) ? try DeltaChanges(core, type: type, rows: rows) : DeltaChanges())
+            return (
+                try core.segment(type: type, index: index), entry,
+                states[type].touches(index) ? try DeltaChanges(core, type: type, rows: rows) : DeltaChanges()
+            )
         }
         let layout = segment.layout
         if !changes.records.isEmpty {
@@ -110,7 +117,11 @@ extension DatabaseTransaction {
         }
         let rows: any StoredRows = edits ?? segment
         var changed = Set(changes.records.flatMap { $0.record.values.map(\.column) })
-        if let edits { for column in schema.types[type].columns.indices where edits.hasChanged(column) { changed.insert(schema.types[type].columns[column].id) } }
+        if let edits {
+            for column in schema.types[type].columns.indices where edits.hasChanged(column) {
+                changed.insert(schema.types[type].columns[column].id)
+            }
+        }
         try enterChanges(type, segment, rows, changes, edits)
         var written = 0
         let count = states[type].segmentCount
@@ -141,8 +152,11 @@ extension DatabaseTransaction {
         return written
     }
 
-    /// Gives the changed columns of a header new chunk overlays, or new chunks if the overlays have become too large. Returns the bytes written.
-    private func rewrite(_ header: inout SegmentHeader, _ segment: StoredSegment, _ edits: WorkingRows?, _ type: Int, _ changed: Set<UInt32>) throws(FirnError) -> Int {
+    /// Gives the changed columns of a header new chunk overlays, or new chunks if the overlays have become too large. Returns the bytes
+    /// written.
+    private func rewrite(
+        _ header: inout SegmentHeader, _ segment: StoredSegment, _ edits: WorkingRows?, _ type: Int, _ changed: Set<UInt32>
+    ) throws(FirnError) -> Int {
         var written = 0
         // Freed after everything has been read: validity may be stored in the chunk of another column.
         var replaced: [ExtentRef] = [], reencoded: Set<Int> = []
@@ -157,7 +171,8 @@ extension DatabaseTransaction {
             let patch = Patch(positions: positions, values: whole.gather(positions))
             let zone = patch.values.zone
             if let place = before.place(of: column.id, near: index),
-               patch.positions.count <= max(16, segment.rowCount / DatabaseTransaction.patchLimit) {
+                patch.positions.count <= max(16, segment.rowCount / DatabaseTransaction.patchLimit)
+            {
                 let bytes = patch.encoded(profile: profile)
                 if let old = header.entries[place].patch { store.free(old) }
                 header.entries[place].patch = try write(bytes)
@@ -170,7 +185,8 @@ extension DatabaseTransaction {
             encoder.add(whole)
             let ready = encoder.finish().ready[0]
             let bytes = ready.chunk.encoded
-            let fresh = SegmentHeader.Entry(columnID: column.id, zone: ready.summary.zone, chunk: try write(bytes), logicalHash: ready.summary.logicalHash)
+            let fresh = SegmentHeader.Entry(
+                columnID: column.id, zone: ready.summary.zone, chunk: try write(bytes), logicalHash: ready.summary.logicalHash)
             written += bytes.count
             if let place = before.place(of: column.id, near: index) {
                 if let old = header.entries[place].patch { store.free(old) }
@@ -203,7 +219,10 @@ extension DatabaseTransaction {
         var entries: [SegmentHeader.Entry] = []
         let packs = chunks.reduce(0) { $0 + $1.count } <= SegmentHeader.packedLimit
         for (i, part) in encoded.enumerated() {
-            entries.append(.init(columnID: ids[i], zone: part.value.summary.zone, chunk: packs ? nil : try write(chunks[i]), logicalHash: part.value.summary.logicalHash))
+            entries.append(
+                .init(
+                    columnID: ids[i], zone: part.value.summary.zone, chunk: packs ? nil : try write(chunks[i]),
+                    logicalHash: part.value.summary.logicalHash))
         }
         let first = rowIDs[0], last = rowIDs[rowIDs.count - 1]
         var header = SegmentHeader(rowCount: rowIDs.count, firstRowID: first, entries: entries)
@@ -211,7 +230,9 @@ extension DatabaseTransaction {
         if last - first != Int64(rowIDs.count - 1) {
             header.rowIDs = rowIDs.map { $0 - first }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
         }
-        return DirectoryEntry(firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0, header: try write(header, ofType: schema.types[type].id))
+        return DirectoryEntry(
+            firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0,
+            header: try write(header, ofType: schema.types[type].id))
     }
 
     /// Frees the extents of a segment, and those of its shared dictionaries to which no other segment refers.

@@ -24,8 +24,8 @@ struct TransactionKeys {
 
 /// Primary keys are unique; this extension enforces it.
 extension DatabaseTransaction {
-    /// Returns the row id of the row with this key (values in the order of the type's key) in the state of the transaction, or nil. Finishes
-    /// the bulk writer of the type if it holds rows that may have the key. The type must have a key without embedded objects.
+    /// Returns the row id of the row with this key (values in the order of the type's key) in the state of the transaction, or nil.
+    /// Finishes the bulk writer of the type if it holds rows that may have the key. The type must have a key without embedded objects.
     package func find(_ type: String, key: [Value]) throws(FirnError) -> Int64? {
         let type = index(of: type)
         guard openKeys(type) else {
@@ -35,7 +35,8 @@ extension DatabaseTransaction {
         return try row(type, wanted)
     }
 
-    /// Returns the key of a row that is about to be inserted; nil if the type has no key. Throws `.duplicateKey` if a row has the key already.
+    /// Returns the key of a row that is about to be inserted; nil if the type has no key. Throws `.duplicateKey` if a row has the key
+    /// already.
     func freeKey(_ type: Int, of value: (_ column: Int) -> Value) throws(FirnError) -> WantedKey? {
         guard openKeys(type) else { return nil }
         let shape = keys[type]!.shape
@@ -66,8 +67,10 @@ extension DatabaseTransaction {
         guard let wanted = shape.wanted(values) else { return nil }
         guard let taken = try row(type, wanted) else { return wanted }
         let texts = zip(wanted.values, shape.columns).map { nestedText($0, notation: schema.types[type].columns[$1].notation) }
-        throw FirnError(.duplicateKey, "type \"\(schema.types[type].name)\" already has a row with the key (\(texts.joined(separator: ", "))): row id \(taken)",
-                        at: .init(file: database.path), advice: "update that row, or delete it first")
+        throw FirnError(
+            .duplicateKey,
+            "type \"\(schema.types[type].name)\" already has a row with the key (\(texts.joined(separator: ", "))): row id \(taken)",
+            at: .init(file: database.path), advice: "update that row, or delete it first")
     }
 
     /// Prepares the keys of a type. Returns false if its rows are not identified by a key.
@@ -75,15 +78,18 @@ extension DatabaseTransaction {
         if keys[type] != nil { return true }
         guard let shape = KeyShape(schema.types[type], mask: database.keys.mask) else { return false }
         let isOld = type < base.schema.types.count
-        keys[type] = TransactionKeys(shape: shape, base: isOld ? database.keys.index(base.schema.types[type])?.index : nil, own: KeyEntries(),
-                                     next: isOld ? base.catalogue.types[type].nextRowID : 0)
+        keys[type] = TransactionKeys(
+            shape: shape, base: isOld ? database.keys.index(base.schema.types[type])?.index : nil, own: KeyEntries(),
+            next: isOld ? base.catalogue.types[type].nextRowID : 0)
         return true
     }
 
     /// Returns the row that has the key now: one of the transaction, one of the base version, or one written in bulk.
     private func row(_ type: Int, _ wanted: WantedKey) throws(FirnError) -> Int64? {
         let shape = keys[type]!.shape
-        let isHolder = { (row: Int64) throws(FirnError) -> Bool in try self.key(type, shape, row).map { shape.same($0, wanted.values) } ?? false }
+        let isHolder = { (row: Int64) throws(FirnError) -> Bool in
+            try self.key(type, shape, row).map { shape.same($0, wanted.values) } ?? false
+        }
         if let row = try keys[type]!.own.candidates(wanted.hash).smallest(where: isHolder) { return row }
         if let index = keys[type]!.base {
             let found = try reading { () throws(Damage) -> KeyCandidates in
@@ -99,7 +105,9 @@ extension DatabaseTransaction {
     }
 
     /// Searches the segments written in bulk. Once searching has cost too much, enters their keys into `own`.
-    private func bulkRow(_ type: Int, _ shape: KeyShape, _ wanted: WantedKey, _ isHolder: (Int64) throws(FirnError) -> Bool) throws(FirnError) -> Int64? {
+    private func bulkRow(_ type: Int, _ shape: KeyShape, _ wanted: WantedKey, _ isHolder: (Int64) throws(FirnError) -> Bool)
+        throws(FirnError) -> Int64?
+    {
         keys[type]!.reach(states[type].nextRowID)
         guard let first = keys[type]!.bulk.first?.lowerBound else { return nil }
         try finishBulk(of: type)
@@ -111,7 +119,8 @@ extension DatabaseTransaction {
         let found = try reading { () throws(Damage) -> KeyCandidates in
             let core = current()
             var scan = KeyScan(shape, wanted, work: database.keys.work)
-            let rows = try scan.rows(core, type: type, from: try core.firstSegment(type: type, endingAtOrAfter: first), tail: false, one: false)
+            let rows = try scan.rows(
+                core, type: type, from: try core.firstSegment(type: type, endingAtOrAfter: first), tail: false, one: false)
             keys[type]!.spent += scan.cost
             return KeyCandidates(rows)
         }
@@ -143,8 +152,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Enters the keys that the transaction changed into the key indexes of the database, before a commit. Returns the indexes that will cover
-    /// the new version.
+    /// Enters the keys that the transaction changed into the key indexes of the database, before a commit. Returns the indexes that will
+    /// cover the new version.
     func settleKeys() throws(FirnError) -> [KeyIndex] {
         var settled: [KeyIndex] = []
         for (type, old) in base.schema.types.enumerated() {

@@ -2,8 +2,8 @@ import FirnBytes
 
 /// Finding rows by their links: one pass over the columns that may have such links, without vectors whose zone excludes every target.
 extension DatabaseTransaction {
-    /// Removes rows of a type from every link: a single link becomes null, lists and sets lose the entry, and a map entry becomes null, or is
-    /// removed if elements are not optional. Links in `any` values have no type and stay unchanged.
+    /// Removes rows of a type from every link: a single link becomes null, lists and sets lose the entry, and a map entry becomes null, or
+    /// is removed if elements are not optional. Links in `any` values have no type and stay unchanged.
     package func deleteLinks(to type: String, rows: some Sequence<Int64>) throws(FirnError) {
         let targets = LinkTargets(rows)
         guard !targets.isEmpty else { return }
@@ -24,7 +24,9 @@ extension DatabaseTransaction {
     /// Returns the rows of `source` whose column links to a row, in ascending order.
     package func referrers(to type: String, row: Int64, from source: String, column: Int) throws(FirnError) -> [Int64] {
         let columns = schema.types[index(of: source)].columns
-        precondition(columns[column].type.target == type, "column \"\(columns[column].name)\" of type \"\(source)\" does not link to type \"\(type)\"")
+        precondition(
+            columns[column].type.target == type,
+            "column \"\(columns[column].name)\" of type \"\(source)\" does not link to type \"\(type)\"")
         return try reading { () throws(Damage) in try table(index(of: source)).rows(linkingTo: LinkTargets([row]), column) }
     }
 }

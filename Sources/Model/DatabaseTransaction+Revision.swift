@@ -3,19 +3,23 @@ import FirnStore
 
 /// Changes to the columns of a type that go beyond adding columns (`extendSchema`).
 extension DatabaseTransaction {
-    /// Replaces the definition of a type (columns, key, embedded or not) and writes all its rows again, with the same row ids. A column with the
-    /// name, kind, collection and target of an existing one takes over its values; nulls become the zero of the type if the column is not
-    /// optional any more. Other columns begin without values. Columns that are not in `wanted` are dropped. The target types of `wanted` must
-    /// exist.
+    /// Replaces the definition of a type (columns, key, embedded or not) and writes all its rows again, with the same row ids. A column
+    /// with the name, kind, collection and target of an existing one takes over its values; nulls become the zero of the type if the column
+    /// is not optional any more. Other columns begin without values. Columns that are not in `wanted` are dropped. The target types of
+    /// `wanted` must exist.
     ///
     /// The caller deletes the rows to which only dropped columns led (embedded objects).
     package func revise(_ wanted: TypeSchema) throws(FirnError) {
         checkOpen()
         try flushAll()
         let index = index(of: wanted.name), old = schema.types[index]
-        let before = SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: statesToRead), schema: schema, taking: base.openRows(version: 0), counts: database.counts)
+        let before = SnapshotCore(
+            store, catalogue: Catalogue(schemaRef: .none, types: statesToRead), schema: schema, taking: base.openRows(version: 0),
+            counts: database.counts)
         defer { before.close() }
-        let sources = wanted.columns.map { column in old.index(of: column.name).flatMap { old.columns[$0].type.takesOver(column.type) ? $0 : nil } }
+        let sources = wanted.columns.map { column in
+            old.index(of: column.name).flatMap { old.columns[$0].type.takesOver(column.type) ? $0 : nil }
+        }
 
         var type = wanted
         type.envelope = old.envelope
@@ -78,7 +82,9 @@ extension DatabaseTransaction {
 
     /// Forgets the keys of a type that got a new id.
     private func forgetKeys(_ index: Int) {
-        keys[index] = KeyShape(schema.types[index], mask: database.keys.mask).map { TransactionKeys(shape: $0, base: nil, own: KeyEntries(), next: 0) }
+        keys[index] = KeyShape(schema.types[index], mask: database.keys.mask).map {
+            TransactionKeys(shape: $0, base: nil, own: KeyEntries(), next: 0)
+        }
     }
 
     /// Frees the segments, indexes and directory of the former state of a type.
@@ -133,7 +139,8 @@ extension Value {
         case .list(let values): .list(element == .null ? values.filter { !$0.isNull } : values.map { $0.isNull ? element : $0 })
         case .set(let values): .set(values.filter { !$0.isNull })
         case .map(let entries):
-            element == .null ? .map(entries.filter { !$0.value.isNull }) : .map(entries.map { $0.value.isNull ? Entry($0.key, element) : $0 })
+            element == .null
+                ? .map(entries.filter { !$0.value.isNull }) : .map(entries.map { $0.value.isNull ? Entry($0.key, element) : $0 })
         default: self
         }
     }

@@ -10,7 +10,8 @@ extension DatabaseTransaction {
     }
 
     private func insert(_ type: Int, _ values: [Value]) throws(FirnError) -> Int64 {
-        precondition(values.count == schema.types[type].columns.count, "give a value for each column of type \"\(schema.types[type].name)\"")
+        precondition(
+            values.count == schema.types[type].columns.count, "give a value for each column of type \"\(schema.types[type].name)\"")
         for (column, value) in zip(schema.types[type].columns, values) { try check(value, column) }
         // Checked before the embedded objects are written.
         let key = try freeKey(type) { values[$0] }
@@ -22,8 +23,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Throws `.schema` unless the value fits its column, including all fields of embedded objects. Changes nothing: a rejected value must not
-    /// leave some of its objects in the file.
+    /// Throws `.schema` unless the value fits its column, including all fields of embedded objects. Changes nothing: a rejected value must
+    /// not leave some of its objects in the file.
     private func check(_ value: Value, _ column: ColumnSchema) throws(FirnError) {
         // A function, because printing a value is slow.
         func refusal() -> FirnError { FirnError(.schema, "column \"\(column.name)\" takes \(column.type.name), not \(value)") }
@@ -45,7 +46,9 @@ extension DatabaseTransaction {
 
     /// Returns the field of entry `i` of an object, by its name or, if it has none, by its position.
     private func place(of i: Int, in entries: [Value.Entry], _ target: TypeSchema) throws(FirnError) -> Int {
-        guard let place = target.place(of: i, in: entries) else { throw FirnError(.schema, "type \"\(target.name)\" has no column \"\(entries[i].key)\"") }
+        guard let place = target.place(of: i, in: entries) else {
+            throw FirnError(.schema, "type \"\(target.name)\" has no column \"\(entries[i].key)\"")
+        }
         return place
     }
 
@@ -63,7 +66,9 @@ extension DatabaseTransaction {
             for (i, entry) in entries.enumerated() {
                 values[try place(of: i, in: entries, schema.types[target])] = entry.value
             }
-            for (i, field) in fields.enumerated() where values[i].isNull && !field.type.isOptional { values[i] = Column.absentValue(field.type) }
+            for (i, field) in fields.enumerated() where values[i].isNull && !field.type.isOptional {
+                values[i] = Column.absentValue(field.type)
+            }
             return .link(try insert(target, values))
         case .list(let elements):
             return .list(try elements.mapTyped { (element) throws(FirnError) in try embed(element, column) })
@@ -74,7 +79,8 @@ extension DatabaseTransaction {
     }
 
     /// Sets one value of a row. Embedded objects that it replaces are deleted.
-    /// - Throws: `.schema` if there is no such column or the value does not fit it, `.notFound` if there is no such row, `.duplicateKey` if another
+    /// - Throws: `.schema` if there is no such column or the value does not fit it, `.notFound` if there is no such row, `.duplicateKey` if
+    /// another
     ///   row has the new key.
     package func update(_ type: String, rowID: Int64, column name: String, _ value: Value) throws(FirnError) {
         let type = index(of: type)

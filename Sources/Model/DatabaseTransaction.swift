@@ -113,7 +113,9 @@ package final class DatabaseTransaction {
         forgetReadable()
         for table in tables.values { table.begin() }
         try markIndexes(wanted: types)
-        guard schema.types.count <= Int(UInt16.max) else { throw FirnError(.schema, "a file holds at most \(UInt16.max) types, not \(schema.types.count)") }
+        guard schema.types.count <= Int(UInt16.max) else {
+            throw FirnError(.schema, "a file holds at most \(UInt16.max) types, not \(schema.types.count)")
+        }
         do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
         if schema != before { forgetReadable() }
         for table in tables.values { table.begin() }
@@ -135,7 +137,9 @@ package final class DatabaseTransaction {
         var type = schema.types[index]
         for column in type.columns {
             guard let same = wanted.index(of: column.name), wanted.columns[same].type == column.type else {
-                throw FirnError(.schema, "column \"\(column.name)\" of type \"\(type.name)\" is missing or has another type (in the file: \(column.type.name))")
+                throw FirnError(
+                    .schema,
+                    "column \"\(column.name)\" of type \"\(type.name)\" is missing or has another type (in the file: \(column.type.name))")
             }
         }
         let last = type.columns.map(\.id).max() ?? 0
@@ -229,11 +233,14 @@ package final class DatabaseTransaction {
         }
     }
 
-    /// Returns the written state of the transaction (sealed segments and delta store), readable like a snapshot. It is reused until that changes.
+    /// Returns the written state of the transaction (sealed segments and delta store), readable like a snapshot. It is reused until that
+    /// changes.
     func current() -> SnapshotCore {
         if structures == 0 { return base }
         if let readable { return readable }
-        let core = SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: statesToRead), schema: schema, taking: base.openRows(version: 0), counts: database.counts)
+        let core = SnapshotCore(
+            store, catalogue: Catalogue(schemaRef: .none, types: statesToRead), schema: schema, taking: base.openRows(version: 0),
+            counts: database.counts)
         readable = core
         return core
     }
@@ -250,7 +257,8 @@ package final class DatabaseTransaction {
     /// Pins the version that the transaction began from. It can be a pending version, which other processes do not see yet.
     package func baseSnapshot() throws(FirnError) -> DatabaseSnapshot {
         checkOpen()
-        return DatabaseSnapshot(try store.store.snapshot(like: store.base), baseOwner, path: database.path, key: database.key, keys: database.keys)
+        return DatabaseSnapshot(
+            try store.store.snapshot(like: store.base), baseOwner, path: database.path, key: database.key, keys: database.keys)
     }
 
     /// Makes the changes the newest version, also if there are none, and returns its number. `durability` determines whether the version is
@@ -262,7 +270,8 @@ package final class DatabaseTransaction {
         if let lasting = database.lasting, lasting != store.retention { store.retain(lasting) }
         do throws(FirnError) {
             if isHistoryOnly {
-                let version = try store.commit(catalogue: store.base.catalogue, retention: retention ?? database.keep, time: time, durability: durability)
+                let version = try store.commit(
+                    catalogue: store.base.catalogue, retention: retention ?? database.keep, time: time, durability: durability)
                 ended = true
                 return version
             }
@@ -273,7 +282,9 @@ package final class DatabaseTransaction {
             if let full = states.firstIndex(where: { $0.nextRowID >= Catalogue.mostRowIDs }) {
                 throw FirnError(.unsupported, "no row ids are left for type \"\(schema.types[full].name)\"", at: .init(file: database.path))
             }
-            guard states.allSatisfy(\.canBeWritten) else { throw database.failure(Damage("the counts of the catalogue do not match the rows")) }
+            guard states.allSatisfy(\.canBeWritten) else {
+                throw database.failure(Damage("the counts of the catalogue do not match the rows"))
+            }
             if let alone = try aloneCatalogue() {
                 let version = try store.commitAlone(alone)
                 ended = true
@@ -317,7 +328,9 @@ final class TransactionHome: TableHome, @unchecked Sendable {
     var isFixed: Bool { false }
     var counts: ReadCounts { transaction.database.counts }
     func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table {
-        guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type \"\(column.type.target ?? "")\" is missing") }
+        guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else {
+            throw Damage("type \"\(column.type.target ?? "")\" is missing")
+        }
         return transaction.table(index)
     }
 }

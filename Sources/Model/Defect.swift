@@ -14,7 +14,9 @@ package struct Defect: Sendable, CustomStringConvertible {
     package var part: String
     package var damage: Damage
 
-    package init(version: UInt64? = nil, type: String? = nil, column: String? = nil, rows: ClosedRange<Int64>? = nil, part: String, _ damage: Damage) {
+    package init(
+        version: UInt64? = nil, type: String? = nil, column: String? = nil, rows: ClosedRange<Int64>? = nil, part: String, _ damage: Damage
+    ) {
         self.version = version
         self.type = type
         self.column = column

@@ -1,6 +1,7 @@
 import FirnBytes
 
-/// The record of the delta store for one row id (`docs/format/model.md`, "Delta records"). Embedded objects are links to rows of their type.
+/// The record of the delta store for one row id (`docs/format/model.md`, "Delta records"). Embedded objects are links to rows of their
+/// type.
 ///
 ///     kind u8: 1 the whole row, 2 new values for some columns, 3 deleted · [count varint · count × (column id varint, value)]
 struct DeltaRecord {
@@ -65,7 +66,11 @@ struct DeltaRecord {
     /// Replaces values of this record by those of a later update.
     mutating func update(with later: [(column: UInt32, value: Value)]) {
         for entry in later {
-            if let i = values.firstIndex(where: { $0.column == entry.column }) { values[i].value = entry.value } else { values.append(entry) }
+            if let i = values.firstIndex(where: { $0.column == entry.column }) {
+                values[i].value = entry.value
+            } else {
+                values.append(entry)
+            }
         }
     }
 }

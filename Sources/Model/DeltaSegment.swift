@@ -20,7 +20,9 @@ final class DeltaSegment: StoredRows {
                 guard record.kind == .row else { throw Damage("a delta record changes a row that does not exist") }
                 rowIDs.append(rowID)
                 for (i, column) in type.columns.enumerated() {
-                    let value = i < record.values.count && record.values[i].column == column.id ? record.values[i].value : record.value(of: column.id)
+                    let value =
+                        i < record.values.count && record.values[i].column == column.id
+                        ? record.values[i].value : record.value(of: column.id)
                     guard let value else {
                         columns[i].appendAbsent()
                         continue
@@ -29,13 +31,17 @@ final class DeltaSegment: StoredRows {
                 }
             }
         }
-        for (i, column) in type.columns.enumerated() { try columns[i].hold(MemoryScope(core.source.memory, type: type.name, column: column.name)) }
+        for (i, column) in type.columns.enumerated() {
+            try columns[i].hold(MemoryScope(core.source.memory, type: type.name, column: column.name))
+        }
         guard rowIDs.count == state.deltaRows else { throw Damage("the number of rows in the delta store differs from the catalogue") }
         self.rowIDs = rowIDs
         rowCount = rowIDs.count
         self.columns = columns.map { column in
-            RawColumn(type: column.type, rowCount: column.count, chunk: nil,
-                      patch: Patch(positions: Array(0..<column.count), values: column), zone: nil, owner: nil, memory: MemoryScope(core.source.memory, type: type.name))
+            RawColumn(
+                type: column.type, rowCount: column.count, chunk: nil,
+                patch: Patch(positions: Array(0..<column.count), values: column), zone: nil, owner: nil,
+                memory: MemoryScope(core.source.memory, type: type.name))
         }
     }
 

@@ -62,8 +62,8 @@ final class PathColumn: ColumnReader {
     }
 }
 
-/// Lends the reader of a column's objects to one thread at a time. The reader is kept between vectors, because the objects of the next vector mostly
-/// continue in the inner vectors that were decoded last. It is released with the last vector.
+/// Lends the reader of a column's objects to one thread at a time. The reader is kept between vectors, because the objects of the next
+/// vector mostly continue in the inner vectors that were decoded last. It is released with the last vector.
 private final class HeldObjects: Sendable {
     private let table: any Table
     private let field: [Int]?
@@ -138,7 +138,8 @@ extension Column {
 }
 
 extension Value {
-    /// Returns this value of links with each link replaced by its object, read one by one. An object whose row does not exist has null in every field.
+    /// Returns this value of links with each link replaced by its object, read one by one. An object whose row does not exist has null in
+    /// every field.
     fileprivate func replacingLinks(to table: any Table, depth: Int, _ made: inout ObjectCharge) throws(Damage) -> Value {
         switch self {
         case .link(let id): return try Value(objectAt: id, in: table, depth: depth, &made)
@@ -156,7 +157,9 @@ extension Value {
 
     private init(objectAt id: Int64, in table: any Table, depth: Int, _ made: inout ObjectCharge) throws(Damage) {
         try made.add(table.type.columns.count)
-        guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type \"\(table.type.name)\" nest deeper than \(ObjectRows.maximumDepth) levels") }
+        guard depth < ObjectRows.maximumDepth else {
+            throw Damage("objects of type \"\(table.type.name)\" nest deeper than \(ObjectRows.maximumDepth) levels")
+        }
         var found: (segment: any Segment, position: Int)?
         if let index = try table.segmentIndex(of: id) {
             let segment = try table.segment(index)
@@ -203,7 +206,9 @@ private struct ObjectCharge {
 extension Table {
     /// Returns the table that contains the objects of a column.
     func embedded(_ column: ColumnSchema) throws(Damage) -> any Table {
-        guard let target = try column.type.target.flatMap({ (name) throws(Damage) in try related(name) }) else { throw Damage("type \"\(column.type.target ?? "")\" is missing") }
+        guard let target = try column.type.target.flatMap({ (name) throws(Damage) in try related(name) }) else {
+            throw Damage("type \"\(column.type.target ?? "")\" is missing")
+        }
         return target
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Maps the names or ids of a list's entries to their positions. The first search that needs the map builds it, and all copies of the list share it.
-/// The owner of the list must create a new one whenever the list changes.
+/// Maps the names or ids of a list's entries to their positions. The first search that needs the map builds it, and all copies of the list
+/// share it. The owner of the list must create a new one whenever the list changes.
 final class EntryPlaces<Key: Hashable & Sendable>: Sendable {
     private let places: Mutex<[Key: Int]?> = Mutex(nil)
 
@@ -22,8 +22,8 @@ final class EntryPlaces<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The positions of a type's columns by name and by id. It is one object because types are copied often, and each stored reference adds a reference
-/// count to a copy.
+/// The positions of a type's columns by name and by id. It is one object because types are copied often, and each stored reference adds a
+/// reference count to a copy.
 final class ColumnPlaces: Sendable {
     let names = EntryPlaces<String>()
     let ids = EntryPlaces<UInt32>()

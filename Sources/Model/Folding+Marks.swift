@@ -1,7 +1,7 @@
 extension Folding {
-    /// The letters with marks that exist as single scalars (Unicode, UnicodeData.txt, canonical decompositions) in Latin-1, Latin Extended-A, -B and
-    /// Additional, Greek including its polytonic forms, and Cyrillic. Each word is a base letter followed by its marked forms. Letters with a stroke or
-    /// tail that is not a combining mark (ø, ł, đ, ŧ) are separate letters.
+    /// The letters with marks that exist as single scalars (Unicode, UnicodeData.txt, canonical decompositions) in Latin-1, Latin
+    /// Extended-A, -B and Additional, Greek including its polytonic forms, and Cyrillic. Each word is a base letter followed by its marked
+    /// forms. Letters with a stroke or tail that is not a combining mark (ø, ł, đ, ŧ) are separate letters.
     package static let markedLetters = """
         AÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶÅ BḂḄḆ CÇĆĈĊČḈ DĎḊḌḎḐḒ EÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ FḞ GĜĞĠĢǦǴḠ HĤȞḢḤḦḨḪ IÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ JĴ
         KĶǨḰḲḴK LĹĻĽḶḸḺḼ MḾṀṂ NÑŃŅŇǸṄṆṈṊ OÒÓÔÕÖŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ PṔṖ RŔŖŘȐȒṘṚṜṞ SŚŜŞŠȘṠṢṤṦṨ TŢŤȚṪṬṮṰ

@@ -2,9 +2,10 @@ import FirnBytes
 
 /// What a comparison of text ignores: case (`[c]`) and marks on letters (`[d]`).
 ///
-/// Case: simple case folding, which maps one scalar to one scalar and so keeps the length in scalars (Unicode, CaseFolding.txt, statuses C and S). The
-/// standard library has no folding table; the lower case of the upper case is the same mapping except for the four scalars that `lowered` names. Marks:
-/// letters in `markedLetters` become the base letter, and combining marks are removed; text of other scripts keeps its marks.
+/// Case: simple case folding, which maps one scalar to one scalar and so keeps the length in scalars (Unicode, CaseFolding.txt, statuses C
+/// and S). The standard library has no folding table; the lower case of the upper case is the same mapping except for the four scalars that
+/// `lowered` names. Marks: letters in `markedLetters` become the base letter, and combining marks are removed; text of other scripts keeps
+/// its marks.
 package struct Folding: Hashable, Sendable, CustomStringConvertible {
     package var `case` = false
     package var marks = false

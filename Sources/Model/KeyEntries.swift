@@ -1,8 +1,9 @@
-/// Maps hashes of keys to row ids. Results are candidates: an entry contains only a part of the hash, and entries of changed and deleted rows remain.
+/// Maps hashes of keys to row ids. Results are candidates: an entry contains only a part of the hash, and entries of changed and deleted
+/// rows remain.
 ///
-/// Open addressing with linear probing, one word per entry: the upper bits of the hash, then the row id. Row ids take as many bits as they need, at
-/// most 40; larger row ids are stored in `beyond`. The home slot of an entry is derived from the upper bits of its hash, so a larger table can be built
-/// from the entries alone.
+/// Open addressing with linear probing, one word per entry: the upper bits of the hash, then the row id. Row ids take as many bits as they
+/// need, at most 40; larger row ids are stored in `beyond`. The home slot of an entry is derived from the upper bits of its hash, so a
+/// larger table can be built from the entries alone.
 struct KeyEntries {
     private static let empty = UInt64.max
 
@@ -50,8 +51,8 @@ struct KeyEntries {
         if enter(hash & ~rowMask | row) { count += 1 }
     }
 
-    /// Adds the rows of one segment with their hashes, except those for which `gone` returns true. `rowIDs` are relative to `firstRowID`; nil means
-    /// consecutive.
+    /// Adds the rows of one segment with their hashes, except those for which `gone` returns true. `rowIDs` are relative to `firstRowID`;
+    /// nil means consecutive.
     mutating func add(_ hashes: [UInt64], firstRowID: Int64, rowIDs: [Int64]?, except gone: (Int) -> Bool) {
         guard !hashes.isEmpty else { return }
         reserve(hashes.count, last: firstRowID + (rowIDs?.last ?? Int64(hashes.count - 1)))

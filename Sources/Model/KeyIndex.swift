@@ -3,19 +3,19 @@ import FirnDisk
 import FirnStore
 import Synchronization
 
-/// An index of one type's rows by key, in memory. It is built when searches of the table have cost as much as building it, and is then maintained from
-/// changes only. It is not stored in the file. Usable from any thread.
+/// An index of one type's rows by key, in memory. It is built when searches of the table have cost as much as building it, and is then
+/// maintained from changes only. It is not stored in the file. Usable from any thread.
 ///
-/// It contains (hash of key → row id) for every key that a row had in any version that it covers, and may contain more. Callers check each candidate in
-/// their own version, so deletions, cancelled transactions and older snapshots require no maintenance. When most entries are stale, the index is
-/// rebuilt.
+/// It contains (hash of key → row id) for every key that a row had in any version that it covers, and may contain more. Callers check each
+/// candidate in their own version, so deletions, cancelled transactions and older snapshots require no maintenance. When most entries are
+/// stale, the index is rebuilt.
 final class KeyIndex: Sendable {
     fileprivate struct State {
         var shape: KeyShape
         /// Nil if the index is not built.
         var entries: KeyEntries?
-        /// References of the segment headers, directories and nodes of delta trees whose keys are all entered. References contain hashes, so an equal
-        /// reference means equal rows.
+        /// References of the segment headers, directories and nodes of delta trees whose keys are all entered. References contain hashes,
+        /// so an equal reference means equal rows.
         var headers: Set<ExtentRef> = []
         var directories: Set<ExtentRef> = []
         var nodes: Set<ExtentRef> = []
@@ -28,7 +28,8 @@ final class KeyIndex: Sendable {
         var built = 0
         /// The type has more rows than an index may contain, so every look-up searches the table.
         var isTooLarge = false
-        /// There was not enough memory for the entries. The next attempt is made when look-ups have again cost as much as building the index.
+        /// There was not enough memory for the entries. The next attempt is made when look-ups have again cost as much as building the
+        /// index.
         var isShortOfMemory = false
         /// The memory charge of the entries.
         var charge: MemoryCharge?
@@ -37,8 +38,8 @@ final class KeyIndex: Sendable {
     /// The maximum number of version ranges that are remembered.
     fileprivate static let mostVersions = 16
     fileprivate static let mostNodes = 1 << 16
-    /// The maximum number of entries, which limits an index to about a quarter of the machine's memory: an entry takes up to three words, and more
-    /// while the table grows. A few bytes of a file can represent very many rows.
+    /// The maximum number of entries, which limits an index to about a quarter of the machine's memory: an entry takes up to three words,
+    /// and more while the table grows. A few bytes of a file can represent very many rows.
     fileprivate static let mostEntries = Machine.memory / 4 / entryBytes
     fileprivate static let entryBytes = 32
     /// The number of stale entries that is always tolerated.
@@ -54,13 +55,15 @@ final class KeyIndex: Sendable {
         state = Mutex(State(shape: shape))
     }
 
-    /// Returns the rows that may have the key in a version of the type, or nil if the caller must search the table instead. Extends the index to that
-    /// version if necessary.
+    /// Returns the rows that may have the key in a version of the type, or nil if the caller must search the table instead. Extends the
+    /// index to that version if necessary.
     func candidates(_ wanted: WantedKey, _ core: SnapshotCore, type: Int, version: UInt64) throws(Damage) -> KeyCandidates? {
         try state.withLock { (state) throws(Damage) -> KeyCandidates? in
             if !state.covers(version) {
                 if state.isTooLarge { return nil }
-                if state.entries == nil, state.spent <= KeyCost.building(core.catalogue.types[type], columns: state.shape.columns.count) { return nil }
+                if state.entries == nil, state.spent <= KeyCost.building(core.catalogue.types[type], columns: state.shape.columns.count) {
+                    return nil
+                }
                 guard let shape = KeyShape(core.schema.types[type], mask: mask) else { return nil }
                 do throws(Damage) { try state.cover(core, type: type, version: version, shape, work) } catch {
                     state.forget()
@@ -81,9 +84,9 @@ final class KeyIndex: Sendable {
         state.withLock { if $0.entries == nil { $0.spent += cost } }
     }
 
-    /// Enters the changes of a transaction before its commit. `core` is the state that is about to be committed; `base` is the version that the
-    /// transaction began from. Returns true if the next version will be covered; after the commit, the caller then calls `cover(version:)`. Entries of
-    /// a commit that fails are harmless: no reader confirms them.
+    /// Enters the changes of a transaction before its commit. `core` is the state that is about to be committed; `base` is the version that
+    /// the transaction began from. Returns true if the next version will be covered; after the commit, the caller then calls
+    /// `cover(version:)`. Entries of a commit that fails are harmless: no reader confirms them.
     func settle(_ own: KeyEntries?, _ core: SnapshotCore, type: Int, base: UInt64) throws(Damage) -> Bool {
         try state.withLock { (state) throws(Damage) -> Bool in
             guard state.entries != nil, state.covers(base) else { return false }
@@ -158,7 +161,8 @@ extension KeyIndex.State {
         note(version)
     }
 
-    /// Charges memory for a table of `entries` entries and for the smaller table that it is built from. Returns false if the budget does not allow it.
+    /// Charges memory for a table of `entries` entries and for the smaller table that it is built from. Returns false if the budget does
+    /// not allow it.
     private mutating func hasMemory(for entries: Int, _ memory: MemoryBudget) -> Bool {
         if charge == nil { charge = MemoryCharge(memory) }
         let bytes = entries * KeyIndex.entryBytes
@@ -200,7 +204,7 @@ extension KeyIndex.State {
                 work.add(vectors: vectors)
             }
         }
-        if state.directory.isNone { return }   // stored in the catalogue: there is no reference to remember
+        if state.directory.isNone { return }  // stored in the catalogue: there is no reference to remember
         if headers.count > 4 * here.count + 1024 { headers.formIntersection(here) }
         headers.formUnion(here)
         if directories.count > 64 { directories = [] }
@@ -219,7 +223,9 @@ extension KeyIndex.State {
             entries.add(wanted.hash, rowID)
         }
         try TreeReader(root: state.delta, source: core.store).visitNews(since: &nodes) { (key, bytes) throws(Damage) in
-            guard let rowID = Int64(exactly: key), rowID < state.nextRowID else { throw Damage("a delta record of a row id that was never assigned") }
+            guard let rowID = Int64(exactly: key), rowID < state.nextRowID else {
+                throw Damage("a delta record of a row id that was never assigned")
+            }
             let record = try DeltaRecord(bytes)
             records += 1
             switch record.kind {

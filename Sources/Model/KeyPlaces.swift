@@ -2,8 +2,8 @@ import FirnBytes
 import FirnCodecs
 import Synchronization
 
-/// The sealed segments of a version with the columns of their key, each opened on first use. Confirming candidates uses them repeatedly, so they bypass
-/// the directory, the caches and the general readers.
+/// The sealed segments of a version with the columns of their key, each opened on first use. Confirming candidates uses them repeatedly, so
+/// they bypass the directory, the caches and the general readers.
 final class KeyPlaces: Sendable {
     /// Candidates of versions with more segments are found through the directory instead.
     static let mostSegments = 256
@@ -75,7 +75,8 @@ final class KeyPlaces: Sendable {
 }
 
 extension RawColumn {
-    /// Returns whether a row has the value, compared as by `KeyShape.same`. Ints, text and pairs of integers are compared in their stored form.
+    /// Returns whether a row has the value, compared as by `KeyShape.same`. Ints, text and pairs of integers are compared in their stored
+    /// form.
     func holds(_ wanted: Value, at row: Int, _ shape: KeyShape) throws(Damage) -> Bool {
         guard patch == nil, let chunk, let found = try chunk.holds(wanted, at: row) else { return shape.same(try value(at: row), wanted) }
         try checkIntact()

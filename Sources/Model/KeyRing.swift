@@ -5,8 +5,8 @@ import FirnDisk
 package struct KeyRing: Sendable {
     /// The explicit key. A file that is opened with it must be encrypted with it or with the ambient key.
     package let given: EncryptionKey?
-    /// The key from the environment. It is used for encrypted files and ignored for others. It is kept as text, because a malformed key matters only if
-    /// it is needed.
+    /// The key from the environment. It is used for encrypted files and ignored for others. It is kept as text, because a malformed key
+    /// matters only if it is needed.
     private let ambient: [UInt8]?
 
     package init(given: EncryptionKey? = nil, ambient: String? = nil) {
@@ -37,13 +37,16 @@ package struct KeyRing: Sendable {
             // An explicit key means that the file must be encrypted: an unencrypted file that was put in its place must not be accepted.
             if error.code == .notEncrypted {
                 var told = error
-                told.advice = "omit --key-file; if the key is for another of the files, set the environment variable \(KeyRing.variable) to it, as 128 hexadecimal digits"
+                told.advice =
+                    "omit --key-file; if the key is for another of the files, set the environment variable \(KeyRing.variable) to it, as 128 hexadecimal digits"
                 throw told
             }
             guard error.code == .encrypted || error.code == .wrongKey else { throw error }
             guard let ambient else {
                 var told = error
-                if error.code == .encrypted { told.advice = "provide its key: --key-file FILE, or the environment variable \(KeyRing.variable)" }
+                if error.code == .encrypted {
+                    told.advice = "provide its key: --key-file FILE, or the environment variable \(KeyRing.variable)"
+                }
                 throw told
             }
             guard let key = EncryptionKey(written: ambient) else { throw KeyRing.malformed(KeyRing.variable) }

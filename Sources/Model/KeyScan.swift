@@ -34,11 +34,13 @@ enum KeyCost {
     /// Returns the cost of entering every row of a type into an index.
     static func building(_ state: Catalogue.TypeState, columns: Int) -> Int {
         // The catalogue is untrusted: limit its numbers.
-        (min(state.liveRows, 1 << 40) / vectorSize + state.segmentCount + 1) * min(columns, 1 << 16) * vector * 2 + (state.deltaRows + state.deltaChanges) * record
+        (min(state.liveRows, 1 << 40) / vectorSize + state.segmentCount + 1) * min(columns, 1 << 16) * vector * 2
+            + (state.deltaRows + state.deltaChanges) * record
     }
 }
 
-/// Searches the rows of a version for a key: with the index of the key's column if there is one, otherwise segment by segment, skipping by zones.
+/// Searches the rows of a version for a key: with the index of the key's column if there is one, otherwise segment by segment, skipping by
+/// zones.
 struct KeyScan {
     let shape: KeyShape
     let wanted: WantedKey
@@ -51,8 +53,8 @@ struct KeyScan {
         self.work = work
     }
 
-    /// Returns the rows with the key among the segments from index `from` on and, if `tail`, among the rows of the delta store, ascending. If `one`,
-    /// the first row is enough.
+    /// Returns the rows with the key among the segments from index `from` on and, if `tail`, among the rows of the delta store, ascending.
+    /// If `one`, the first row is enough.
     mutating func rows(_ core: SnapshotCore, type: Int, from: Int = 0, tail: Bool = true, one: Bool) throws(Damage) -> [Int64] {
         var found: [Int64] = []
         if from == 0, shape.columns.count == 1, let index = core.columnIndex(type, shape.columns[0], .values) {
@@ -79,7 +81,9 @@ struct KeyScan {
         cost += KeyCost.segment * (1 + candidates.count)
         for (segment, position) in candidates {
             let rows = try core.rows(type: type, index: segment)
-            guard rows.isLive(position), shape.same(try rows.storedColumn(shape.columns[0]).value(at: position), wanted.values[0]) else { continue }
+            guard rows.isLive(position), shape.same(try rows.storedColumn(shape.columns[0]).value(at: position), wanted.values[0]) else {
+                continue
+            }
             found.append(try rows.rowID(at: position))
         }
     }
@@ -116,14 +120,21 @@ struct KeyScan {
 }
 
 extension KeyShape {
-    /// Hashes the rows of one vector, without the mask. `scratch` has one column for each column of the key; it receives codes for columns that have an
-    /// entry in `dictionaries`.
-    static func hash(_ readers: [any ColumnReader], vector: Int, count: Int, dictionaries: [[UInt64]?]?, _ scratch: inout [Column], _ hashes: inout [UInt64]) throws(Damage) {
+    /// Hashes the rows of one vector, without the mask. `scratch` has one column for each column of the key; it receives codes for columns
+    /// that have an entry in `dictionaries`.
+    static func hash(
+        _ readers: [any ColumnReader], vector: Int, count: Int, dictionaries: [[UInt64]?]?, _ scratch: inout [Column],
+        _ hashes: inout [UInt64]
+    ) throws(Damage) {
         if hashes.count < count { hashes = Array(repeating: 0, count: vectorSize) }
         for i in 0..<count { hashes[i] = 0 }
         for i in readers.indices {
             let dictionary = dictionaries?[i]
-            if dictionary != nil { try readers[i].readCodes(vector: vector, into: &scratch[i]) } else { try readers[i].read(vector: vector, into: &scratch[i]) }
+            if dictionary != nil {
+                try readers[i].readCodes(vector: vector, into: &scratch[i])
+            } else {
+                try readers[i].read(vector: vector, into: &scratch[i])
+            }
             guard scratch[i].count == count else { throw Damage("a vector of another length than its segment has") }
             var fault: Damage?
             hashes.withUnsafeMutableBufferPointer { out in
@@ -133,7 +144,8 @@ extension KeyShape {
         }
     }
 
-    /// Returns the hashes of all rows of a sealed segment, without the changes in the delta store, and the number of vectors that were decoded.
+    /// Returns the hashes of all rows of a sealed segment, without the changes in the delta store, and the number of vectors that were
+    /// decoded.
     func hashes(of segment: StoredSegment) throws(Damage) -> (hashes: [UInt64], vectors: Int) {
         var readers: [any ColumnReader] = [], dictionaries: [[UInt64]?] = [], scratch: [Column] = []
         for (column, type) in zip(columns, types) {

@@ -6,8 +6,8 @@ struct WantedKey {
     let hash: UInt64
 }
 
-/// How the key of a type is hashed and compared. Values are equal as in `Value.sameMeaning` (0 = -0, NaN = NaN, 1.0 = 1.00, null = null). It is a class
-/// because every look-up passes it on, and its arrays are then counted as one reference.
+/// How the key of a type is hashed and compared. Values are equal as in `Value.sameMeaning` (0 = -0, NaN = NaN, 1.0 = 1.00, null = null).
+/// It is a class because every look-up passes it on, and its arrays are then counted as one reference.
 final class KeyShape: Equatable, Sendable {
     /// The positions of the key's columns in the type.
     let columns: [Int]
@@ -21,14 +21,17 @@ final class KeyShape: Equatable, Sendable {
 
     /// Fails if no key identifies rows of the type: it has none, it is embedded, or its key contains embedded objects.
     init?(_ type: TypeSchema, mask: UInt64) {
-        guard !type.key.isEmpty, !type.isEmbedded, !type.key.contains(where: { type.columns[$0].type.kind == .embedded }) else { return nil }
+        guard !type.key.isEmpty, !type.isEmbedded, !type.key.contains(where: { type.columns[$0].type.kind == .embedded }) else {
+            return nil
+        }
         columns = type.key
         types = type.key.map { type.columns[$0].type }
         kinds = types.map { $0.isCollection ? nil : $0.kind }
         self.mask = mask
     }
 
-    /// Returns the key as rows store it, with its hash. Returns nil if a value does not have the type of its column, so that no row can have this key.
+    /// Returns the key as rows store it, with its hash. Returns nil if a value does not have the type of its column, so that no row can
+    /// have this key.
     func wanted(_ key: [Value]) -> WantedKey? {
         precondition(key.count == types.count, "give a value for each column of the key")
         var hash: UInt64 = 0, kept: [Value]?
@@ -65,7 +68,8 @@ final class KeyShape: Equatable, Sendable {
         }
     }
 
-    /// Returns the hash that `fold` computes for the value in a column of this kind (nil: a collection), or nil if the column cannot hold the value.
+    /// Returns the hash that `fold` computes for the value in a column of this kind (nil: a collection), or nil if the column cannot hold
+    /// the value.
     static func hash(_ value: Value, _ kind: ScalarKind?) -> UInt64? {
         if case .null = value { return nullHash }
         guard let kind else {
@@ -111,7 +115,9 @@ final class KeyShape: Equatable, Sendable {
             }
         case .float, .double: column.reals.withUnsafeBufferPointer { reals in fold(column, out) { realHash(reals[$0]) } }
         case .decimal:
-            fold(column, out) { realHash(Decimal(high: UInt64(bitPattern: column.words[$0]), low: UInt64(bitPattern: column.extra[$0])).double) }
+            fold(column, out) {
+                realHash(Decimal(high: UInt64(bitPattern: column.words[$0]), low: UInt64(bitPattern: column.extra[$0])).double)
+            }
         case .string, .data:
             column.text.offsets.withUnsafeBufferPointer { offsets in
                 column.text.bytes.withUnsafeBytes { bytes in

@@ -2,9 +2,9 @@ import FirnBytes
 
 /// One column of the rows that links refer to, fetched for many links at a time. For one thread.
 ///
-/// A vector of the linked table is decoded once and kept in a pool, from which the values of all links are gathered. If few values of a vector are
-/// requested, they are read one by one, and kept too. A pool that exceeds its limit is cleared; from then on, only vectors that many links of one call
-/// refer to are decoded as a whole.
+/// A vector of the linked table is decoded once and kept in a pool, from which the values of all links are gathered. If few values of a
+/// vector are requested, they are read one by one, and kept too. A pool that exceeds its limit is cleared; from then on, only vectors that
+/// many links of one call refer to are decoded as a whole.
 package struct LinkedColumn {
     private let path: [Int]
     private let isStored: Bool
@@ -33,7 +33,8 @@ package struct LinkedColumn {
     private static let vectorCost = 24
     private static let vectorsOfSegment = segmentSize / vectorSize
 
-    /// `path` is as in `Segment.column(path:)`; an empty path allows only `live`. If `stored`, it is one column, as `Segment.storedColumn` returns it.
+    /// `path` is as in `Segment.column(path:)`; an empty path allows only `live`. If `stored`, it is one column, as `Segment.storedColumn`
+    /// returns it.
     /// `most` limits the pool, in bytes.
     package init(_ table: any Table, path: [Int], stored: Bool = false, most: Int = 128 << 20) throws(Damage) {
         self.path = path
@@ -41,7 +42,9 @@ package struct LinkedColumn {
         memory = MemoryScope(table.memory, type: table.type.name, column: path.first.map { table.type.columns[$0].name } ?? "")
         isStored = stored
         finder = RowFinder(table)
-        pool = path.isEmpty ? Column(ColumnType(.bool)) : stored ? Column(table.type.columns[path[0]].type.stored) : try Column(shape: path, in: table)
+        pool =
+            path.isEmpty
+            ? Column(ColumnType(.bool)) : stored ? Column(table.type.columns[path[0]].type.stored) : try Column(shape: path, in: table)
         scratch = pool
         pool.type.isOptional = true
         pool.appendNull()
@@ -132,7 +135,9 @@ package struct LinkedColumn {
     private mutating func decode(_ vector: Int) throws(Damage) {
         let number = vector / LinkedColumn.vectorsOfSegment, index = vector % LinkedColumn.vectorsOfSegment
         try reader(number).read(vector: index, into: &scratch)
-        guard scratch.count == finder.segments[number].rows(ofVector: index).count else { throw Damage("a vector of another length than its segment has") }
+        guard scratch.count == finder.segments[number].rows(ofVector: index).count else {
+            throw Damage("a vector of another length than its segment has")
+        }
         try pool.hold(memory, adding: scratch.footprint)
         starts[vector] = pool.count
         pool.append(contentsOf: scratch)
@@ -163,6 +168,7 @@ package struct LinkedColumn {
 }
 
 extension Segment {
-    fileprivate func reader(_ path: [Int], stored: Bool) throws(Damage) -> any ColumnReader { stored ? try storedColumn(path[0]) : try column(path: path) }
+    fileprivate func reader(_ path: [Int], stored: Bool) throws(Damage) -> any ColumnReader {
+        stored ? try storedColumn(path[0]) : try column(path: path)
+    }
 }
-

@@ -9,7 +9,9 @@ package final class MemoryTable: Table {
     private let others: @Sendable (String) -> (any Table)?
 
     /// `related` returns the tables that links refer to, by the names of their types. Links of a type to itself do not need it.
-    package init(_ type: TypeSchema, schema: Schema, batches: [Batch], related others: @escaping @Sendable (String) -> (any Table)? = { _ in nil }) {
+    package init(
+        _ type: TypeSchema, schema: Schema, batches: [Batch], related others: @escaping @Sendable (String) -> (any Table)? = { _ in nil }
+    ) {
         self.type = type
         self.schema = schema
         self.others = others

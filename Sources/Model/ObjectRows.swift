@@ -3,8 +3,8 @@ import FirnDisk
 
 /// Fetches fields of embedded objects by row id, for many objects at a time. For one thread.
 ///
-/// Nested objects are fetched by exactly the row ids that are requested, so the cost of a level is proportional to the number of its own values, at any
-/// depth. For each stored column, the vector that was decoded last is kept, because the next objects mostly continue in it.
+/// Nested objects are fetched by exactly the row ids that are requested, so the cost of a level is proportional to the number of its own
+/// values, at any depth. For each stored column, the vector that was decoded last is kept, because the next objects mostly continue in it.
 final class ObjectRows: @unchecked Sendable {
     private let table: any Table
     /// The path to the one field that is read; nil for all fields.
@@ -32,7 +32,9 @@ final class ObjectRows: @unchecked Sendable {
 
     /// Returns one column per field, with one row per id. Rows of absent ids, and of ids without a row, are null.
     func fetch(_ ids: [Int64], present: Bits?, depth: Int) throws(Damage) -> [Column] {
-        guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type \"\(table.type.name)\" nest deeper than \(ObjectRows.maximumDepth) levels") }
+        guard depth < ObjectRows.maximumDepth else {
+            throw Damage("objects of type \"\(table.type.name)\" nest deeper than \(ObjectRows.maximumDepth) levels")
+        }
         guard present.map({ !$0.noneSet }) ?? !ids.isEmpty else { return try nulls(ids.count) }
         if columns.isEmpty || finder.segments.count > ObjectRows.heldSegments { try begin() }
         let found = try table.memory.holding(ids.count * ObjectRows.placeBytes, for: name)
@@ -77,7 +79,11 @@ final class ObjectRows: @unchecked Sendable {
     /// Returns `count` rows without a value for each field.
     private func nulls(_ count: Int) throws(Damage) -> [Column] {
         var out: [Column] = []
-        if let field { out.append(try Column(shape: field, in: table)) } else { out = table.type.columns.map { Column($0, in: table.schema) } }
+        if let field {
+            out.append(try Column(shape: field, in: table))
+        } else {
+            out = table.type.columns.map { Column($0, in: table.schema) }
+        }
         for i in out.indices {
             try out[i].hold(MemoryScope(table.memory, type: table.type.name), adding: out[i].footprint(ofNulls: count))
             out[i].appendNulls(count)
@@ -88,11 +94,11 @@ final class ObjectRows: @unchecked Sendable {
 
 /// The places of rows as `RowFinder` returns them, -1 for rows that do not exist.
 struct RowPlaces {
-    /// The places in ascending order. If `order` is nil, these are the requested places, with -1 anywhere between them; otherwise they are distinct and
-    /// without -1.
+    /// The places in ascending order. If `order` is nil, these are the requested places, with -1 anywhere between them; otherwise they are
+    /// distinct and without -1.
     let ascending: [Int]
-    /// Set if the requested places do not ascend: for each of them its index in `ascending`, or the length of `ascending` for a row that does not
-    /// exist.
+    /// Set if the requested places do not ascend: for each of them its index in `ascending`, or the length of `ascending` for a row that
+    /// does not exist.
     let order: [Int]?
     let hasSome: Bool
 
@@ -187,7 +193,9 @@ struct StoredField {
     }
 
     /// Appends rows of one vector, of which `count` exist.
-    private mutating func append(_ places: ArraySlice<Int>, _ count: Int, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column) throws(Damage) {
+    private mutating func append(
+        _ places: ArraySlice<Int>, _ count: Int, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column
+    ) throws(Damage) {
         if heldVector != vector {
             if single.vector != vector { single = (vector, 0) }
             single.count += count
@@ -212,13 +220,17 @@ struct StoredField {
         release()
         held.type = type
         try reader(number, segments).read(vector: index, into: &held)
-        guard held.count == segments[number].rows(ofVector: index).count else { throw Damage("a vector of another length than its segment has") }
+        guard held.count == segments[number].rows(ofVector: index).count else {
+            throw Damage("a vector of another length than its segment has")
+        }
         held.appendNull()
         heldVector = vector
         counts.addObjectVector()
     }
 
-    private mutating func appendSingly(_ places: ArraySlice<Int>, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column) throws(Damage) {
+    private mutating func appendSingly(
+        _ places: ArraySlice<Int>, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column
+    ) throws(Damage) {
         let reader = try reader(vector / StoredField.vectorsOfSegment, segments)
         for place in places {
             guard place >= 0 else {
@@ -266,12 +278,14 @@ extension Column {
 }
 
 extension ColumnSchema {
-    /// The column at the end of a path through embedded types. It is optional if something on the path may be missing, and a flat list if the path
-    /// leads through a collection.
+    /// The column at the end of a path through embedded types. It is optional if something on the path may be missing, and a flat list if
+    /// the path leads through a collection.
     package init(path: [Int], in type: TypeSchema, _ schema: Schema) throws(Damage) {
         var column = type.columns[path[0]]
         for field in path.dropFirst() {
-            guard let target = column.type.target.flatMap({ schema[$0] }), field < target.columns.count else { throw Damage("no such field") }
+            guard let target = column.type.target.flatMap({ schema[$0] }), field < target.columns.count else {
+                throw Damage("no such field")
+            }
             var next = target.columns[field]
             if column.type.isCollection {
                 let inner = next.type.isCollection ? next.type.elementIsOptional : next.type.isOptional

@@ -3,8 +3,8 @@ import FirnStore
 
 /// Rows of one version that are open in memory. The next version takes over those that did not change.
 ///
-/// They pin no version. Their bytes are valid as long as a version that contains them is pinned. `rows(sharedBy:)` ensures this: it returns only rows
-/// in extents that the given catalogue refers to.
+/// They pin no version. Their bytes are valid as long as a version that contains them is pinned. `rows(sharedBy:)` ensures this: it returns
+/// only rows in extents that the given catalogue refers to.
 struct OpenRows: Sendable {
     var version: UInt64
     var catalogue: Catalogue
@@ -20,11 +20,14 @@ struct OpenRows: Sendable {
     /// Open runs of indexes.
     var runs: [ExtentRef: IndexRun]
 
-    /// The maximum number of changed blocks in memory that versions take over (8 KiB and more each). Segments beyond it are read from the file again.
+    /// The maximum number of changed blocks in memory that versions take over (8 KiB and more each). Segments beyond it are read from the
+    /// file again.
     static let mostBlocks = 4096
 
     /// Returns the rows that are the same in a version with this catalogue.
-    func rows(sharedBy catalogue: Catalogue, _ schema: Schema, _ store: any ExtentSource) -> (sealed: [(key: Int, rows: any StoredRows)], tails: [Int: any StoredRows]) {
+    func rows(sharedBy catalogue: Catalogue, _ schema: Schema, _ store: any ExtentSource) -> (
+        sealed: [(key: Int, rows: any StoredRows)], tails: [Int: any StoredRows]
+    ) {
         var kept: [(key: Int, rows: any StoredRows)] = [], tails: [Int: any StoredRows] = [:]
         var blocks = 0
         for key in order.suffix(SnapshotCore.most) {
@@ -70,10 +73,12 @@ struct OpenRows: Sendable {
     }
 
     /// Returns whether the header is the same, and the delta store has no record about the segment in either version or is the same tree.
-    private func isSame(_ rows: any StoredRows, _ type: Int, _ index: Int, _ state: Catalogue.TypeState, _ store: any ExtentSource) -> Bool {
+    private func isSame(_ rows: any StoredRows, _ type: Int, _ index: Int, _ state: Catalogue.TypeState, _ store: any ExtentSource) -> Bool
+    {
         let mine = catalogue.types[type]
         guard let base = rows.sealedBase, !base.headerRef.isNone, base.source.isLasting, state.inner == nil, index < state.segmentCount,
-              state.delta == mine.delta || (!mine.touches(index) && !state.touches(index)) else { return false }
+            state.delta == mine.delta || (!mine.touches(index) && !state.touches(index))
+        else { return false }
         guard let bytes = try? store.read(state.directory), let entry = try? DirectoryEntry(bytes, index) else { return false }
         return entry.header == base.headerRef
     }
@@ -82,7 +87,9 @@ struct OpenRows: Sendable {
         tails.compactMap { type, rows in
             guard let other = index(of: type, in: schema) else { return nil }
             let mine = self.catalogue.types[type], state = catalogue.types[other]
-            guard state.delta == mine.delta, state.deltaRows == mine.deltaRows, state.nextRowID == mine.nextRowID, state.segmentCount == mine.segmentCount else { return nil }
+            guard state.delta == mine.delta, state.deltaRows == mine.deltaRows, state.nextRowID == mine.nextRowID,
+                state.segmentCount == mine.segmentCount
+            else { return nil }
             return (other, rows)
         }
     }

@@ -1,9 +1,9 @@
 import FirnBytes
 import FirnCodecs
 
-/// How the validity of the columns of one segment is written (`docs/format/model.md`, "Shared validity"): bits that several columns have in common are
-/// written once, and bits that are a subset of an earlier column's bits are written relative to them. A stream that others refer to never refers to
-/// another.
+/// How the validity of the columns of one segment is written (`docs/format/model.md`, "Shared validity"): bits that several columns have in
+/// common are written once, and bits that are a subset of an earlier column's bits are written relative to them. A stream that others refer
+/// to never refers to another.
 struct PresencePlan {
     /// The validity stream of each column; nil if the column's encoder writes one (if any value is absent).
     private(set) var streams: [(kind: StreamKind, bytes: [UInt8])?]
@@ -19,8 +19,8 @@ struct PresencePlan {
         var outer: Int?
     }
 
-    /// The number of bytes that a reference must save, because a reader of the column then also needs the chunk of another. Short streams gain nothing,
-    /// nested ones least: a small file is compressed as a whole, so repeated or similar bits cost almost nothing.
+    /// The number of bytes that a reference must save, because a reader of the column then also needs the chunk of another. Short streams
+    /// gain nothing, nested ones least: a small file is compressed as a whole, so repeated or similar bits cost almost nothing.
     private static func worth(_ rows: Int, nested: Bool) -> Int { max(nested ? 64 : 32, rows / 512) }
 
     /// A mask is compared with at most this many masks before it: comparing all of them would be quadratic in the number of columns.
@@ -60,7 +60,9 @@ struct PresencePlan {
             }
             for column in mask.columns { streams[column] = (.present, own) }
             let same = PresenceReference.encoded(mask.columns[0], nested: nil)
-            if same.count + PresencePlan.worth(rows, nested: false) <= own.count { for column in mask.columns.dropFirst() { refer(column, same) } }
+            if same.count + PresencePlan.worth(rows, nested: false) <= own.count {
+                for column in mask.columns.dropFirst() { refer(column, same) }
+            }
         }
     }
 
@@ -89,13 +91,14 @@ struct PresencePlan {
         return masks
     }
 
-    /// Finds for each mask the smallest mask that contains it, among those that come before it and are not nested themselves, if it is likely to take
-    /// less space relative to that one.
+    /// Finds for each mask the smallest mask that contains it, among those that come before it and are not nested themselves, if it is
+    /// likely to take less space relative to that one.
     private static func nest(_ masks: inout [Mask]) {
         for i in masks.indices {
             let mask = masks[i], own = informationIn(mask.bits.count, ones: mask.ones), count = Double(mask.columns.count)
             var best = Int.max
-            for j in max(0, i - PresencePlan.mostLookedAt)..<i where masks[j].outer == nil && masks[j].ones > mask.ones && masks[j].ones < best {
+            for j in max(0, i - PresencePlan.mostLookedAt)..<i
+            where masks[j].outer == nil && masks[j].ones > mask.ones && masks[j].ones < best {
                 guard informationIn(masks[j].ones, ones: mask.ones) * count < own, isPart(mask.bits, of: masks[j].bits) else { continue }
                 masks[i].outer = j
                 best = masks[j].ones
@@ -118,7 +121,8 @@ struct PresencePlan {
     private static func logarithm(_ x: Double) -> Double { Double(x.exponent) + x.significand - 1 }
 }
 
-/// The reference of a chunk to the validity of another: `column's position varint`, then nothing (the same bits), or nested booleans to the end.
+/// The reference of a chunk to the validity of another: `column's position varint`, then nothing (the same bits), or nested booleans to the
+/// end.
 struct PresenceReference {
     var column: Int
     var nested: UnsafeRawBufferPointer?

@@ -40,8 +40,11 @@ struct RowFinder {
     }
 
     /// Fills in places as long as the ids are in plain segments that are known. Returns the index of the first id that is not.
-    private static func fill(_ out: inout UnsafeMutableBufferPointer<Int>, _ ids: UnsafeBufferPointer<Int64>, _ present: Bits?, _ spans: UnsafeBufferPointer<Span>,
-                             from start: Int, _ latest: inout Int) -> Int {
+    private static func fill(
+        _ out: inout UnsafeMutableBufferPointer<Int>, _ ids: UnsafeBufferPointer<Int64>, _ present: Bits?,
+        _ spans: UnsafeBufferPointer<Span>,
+        from start: Int, _ latest: inout Int
+    ) -> Int {
         var i = start
         while i < ids.count {
             if let present, !present[i] {

@@ -33,6 +33,10 @@ extension StoredTable: RowTable {
         throw FirnError(.notFound, "no row \(rowID)")
     }
 
-    package func word(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Int64? { try rows(segment).word(at: position, column) }
-    package func real(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Double? { try rows(segment).real(at: position, column) }
+    package func word(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Int64? {
+        try rows(segment).word(at: position, column)
+    }
+    package func real(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Double? {
+        try rows(segment).real(at: position, column)
+    }
 }

@@ -11,8 +11,8 @@ extension Schema {
     private static let version: UInt8 = 1
     /// The maximum number of types in a schema; more is damage.
     private static let most = 1_000_000
-    /// The number of columns, with the fields of embedded objects, that a type may unfold into beyond the number of columns in the schema. Columns of
-    /// the schema take bytes to store, but a few types that contain each other can unfold into any number of columns.
+    /// The number of columns, with the fields of embedded objects, that a type may unfold into beyond the number of columns in the schema.
+    /// Columns of the schema take bytes to store, but a few types that contain each other can unfold into any number of columns.
     private static let mostUnfolded = 1 << 17
 
     var encoded: [UInt8] {
@@ -39,31 +39,43 @@ extension Schema {
         let byName = Dictionary(types.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         guard byName.count == types.count else { throw Damage("two types have the same name") }
         for type in types {
-            guard Set(type.columns.map(\.name)).count == type.columns.count else { throw Damage("two columns have the same name in type \"\(type.name)\"") }
-            guard Set(type.columns.map(\.id)).count == type.columns.count else { throw Damage("two columns have the same id in type \"\(type.name)\"") }
+            guard Set(type.columns.map(\.name)).count == type.columns.count else {
+                throw Damage("two columns have the same name in type \"\(type.name)\"")
+            }
+            guard Set(type.columns.map(\.id)).count == type.columns.count else {
+                throw Damage("two columns have the same id in type \"\(type.name)\"")
+            }
             for column in type.columns {
                 let needsTarget = column.type.kind == .link || column.type.kind == .embedded
-                guard needsTarget == (column.type.target != nil) else { throw Damage("column \"\(column.name)\" of type \"\(type.name)\" lacks a target, or has one without being a link") }
+                guard needsTarget == (column.type.target != nil) else {
+                    throw Damage("column \"\(column.name)\" of type \"\(type.name)\" lacks a target, or has one without being a link")
+                }
                 guard let name = column.type.target else { continue }
                 guard let target = byName[name] else { throw Damage("type \"\(name)\" is missing") }
                 if column.type.kind == .embedded, !types[target].isEmbedded { throw Damage("type \"\(name)\" is not embedded") }
             }
-            for position in type.key where position >= type.columns.count { throw Damage("the key refers to a column that type \"\(type.name)\" does not have") }
+            for position in type.key where position >= type.columns.count {
+                throw Damage("the key refers to a column that type \"\(type.name)\" does not have")
+            }
         }
         try checkNesting(byName)
     }
 
-    /// Rejects schemas whose embedded objects unfold into too many columns. Reading rows takes a column for each field, and a few types that contain
-    /// each other many times would have a huge number of fields.
+    /// Rejects schemas whose embedded objects unfold into too many columns. Reading rows takes a column for each field, and a few types
+    /// that contain each other many times would have a huge number of fields.
     private func checkNesting(_ byName: [String: Int]) throws(Damage) {
-        let targets = types.map { type in type.columns.compactMap { $0.type.kind == .embedded ? $0.type.target.flatMap { byName[$0] } : nil } }
+        let targets = types.map { type in
+            type.columns.compactMap { $0.type.kind == .embedded ? $0.type.target.flatMap { byName[$0] } : nil }
+        }
         guard targets.contains(where: { !$0.isEmpty }) else { return }
         let most = Schema.mostUnfolded + types.reduce(0) { $0 + $1.columns.count }
         var counts = types.map(\.columns.count)
         for _ in 0..<Column.mostNesting {
             counts = types.indices.map { type in targets[type].reduce(types[type].columns.count) { min($0 + counts[$1], most + 1) } }
         }
-        if let type = counts.firstIndex(where: { $0 > most }) { throw Damage("objects of type \"\(types[type].name)\" unfold into too many columns") }
+        if let type = counts.firstIndex(where: { $0 > most }) {
+            throw Damage("objects of type \"\(types[type].name)\" unfold into too many columns")
+        }
     }
 }
 
@@ -101,7 +113,8 @@ extension ColumnSchema {
         out.append(string: name)
         out.append(type.kind.rawValue)
         out.append(type.collection.rawValue)
-        out.append(UInt8((type.isOptional ? 1 : 0) | (type.elementIsOptional ? 2 : 0) | (type.target != nil ? 4 : 0) | (writesNull ? 8 : 0)))
+        out.append(
+            UInt8((type.isOptional ? 1 : 0) | (type.elementIsOptional ? 2 : 0) | (type.target != nil ? 4 : 0) | (writesNull ? 8 : 0)))
         if let target = type.target { out.append(string: target) }
         out.append(notation.code)
         out.append(notation.parameter)
@@ -111,7 +124,9 @@ extension ColumnSchema {
         let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
         let name = try reader.readString()
         let place = reader.position
-        guard let kind = ScalarKind(rawValue: try reader.read(UInt8.self)), let collection = CollectionKind(rawValue: try reader.read(UInt8.self)) else {
+        guard let kind = ScalarKind(rawValue: try reader.read(UInt8.self)),
+            let collection = CollectionKind(rawValue: try reader.read(UInt8.self))
+        else {
             throw Damage("unknown column type", at: place)
         }
         let flags = try reader.read(UInt8.self)

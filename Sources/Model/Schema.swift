@@ -1,4 +1,5 @@
-/// How the values of a column were written in their source, so that export writes the same text. The codes are written to files and never change.
+/// How the values of a column were written in their source, so that export writes the same text. The codes are written to files and never
+/// change.
 package struct Notation: Hashable, Sendable {
     package var code: UInt8
     package var parameter: UInt8
@@ -41,7 +42,9 @@ package struct ColumnSchema: Hashable, Sendable {
     package var writesNull: Bool
     package var indexes: IndexMarks
 
-    package init(_ name: String, _ type: ColumnType, id: UInt32 = 0, notation: Notation = .plain, writesNull: Bool = false, indexes: IndexMarks = []) {
+    package init(
+        _ name: String, _ type: ColumnType, id: UInt32 = 0, notation: Notation = .plain, writesNull: Bool = false, indexes: IndexMarks = []
+    ) {
         self.id = id
         self.name = name
         self.type = type
@@ -78,12 +81,14 @@ package struct TypeSchema: Hashable, Sendable {
     private var list: [ColumnSchema]
     /// The positions of the primary key's columns in `columns`; empty if there is no key.
     package var key: [Int]
-    /// The text that surrounded the rows in their source (in the form of an outside format, such as the JSON around an array of rows); nil if there was
-    /// none.
+    /// The text that surrounded the rows in their source (in the form of an outside format, such as the JSON around an array of rows); nil
+    /// if there was none.
     package var envelope: String?
     private var places = ColumnPlaces()
 
-    package init(_ name: String, columns: [ColumnSchema], key: [Int] = [], isEmbedded: Bool = false, id: UInt32 = 0, envelope: String? = nil) {
+    package init(
+        _ name: String, columns: [ColumnSchema], key: [Int] = [], isEmbedded: Bool = false, id: UInt32 = 0, envelope: String? = nil
+    ) {
         self.id = id
         self.name = name
         list = columns
@@ -93,7 +98,8 @@ package struct TypeSchema: Hashable, Sendable {
     }
 
     package static func == (a: TypeSchema, b: TypeSchema) -> Bool {
-        a.id == b.id && a.name == b.name && a.isEmbedded == b.isEmbedded && a.columns == b.columns && a.key == b.key && a.envelope == b.envelope
+        a.id == b.id && a.name == b.name && a.isEmbedded == b.isEmbedded && a.columns == b.columns && a.key == b.key
+            && a.envelope == b.envelope
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -112,9 +118,9 @@ package struct TypeSchema: Hashable, Sendable {
     /// - Complexity: O(1) after the first call.
     package func index(ofID id: UInt32) -> Int? { places.ids.first(id, of: columns.count) { columns[$0].id } }
 
-    /// Returns the position of the field that entry `i` of an object names, or nil. Entries without a name are matched by position. But a field can
-    /// have an empty name; if the type has one, entries without a name refer to it, unless the object has all fields and none of its entries has a
-    /// name.
+    /// Returns the position of the field that entry `i` of an object names, or nil. Entries without a name are matched by position. But a
+    /// field can have an empty name; if the type has one, entries without a name refer to it, unless the object has all fields and none of
+    /// its entries has a name.
     package func place(of i: Int, in entries: [Value.Entry]) -> Int? {
         guard entries[i].key.isEmpty else { return index(of: entries[i].key) }
         if let named = index(of: ""), entries.count != columns.count || !entries.allSatisfy(\.key.isEmpty) { return named }

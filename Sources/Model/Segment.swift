@@ -20,23 +20,25 @@ package protocol Segment: AnyObject, Sendable {
     func position(of rowID: Int64) throws(Damage) -> Int?
     /// Returns the reader of one column, by its position in the type. Cheap after the first call.
     func column(_ index: Int) throws(Damage) -> any ColumnReader
-    /// Returns the reader of a column in its stored form: embedded objects as links, that is, as the row ids that they have in their own table. If they
-    /// have none, the same as `column(_:)`.
+    /// Returns the reader of a column in its stored form: embedded objects as links, that is, as the row ids that they have in their own
+    /// table. If they have none, the same as `column(_:)`.
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader
-    /// Returns the zone of a column over the whole segment, or nil if nothing is known. Reads nothing else if the segment's header contains the zone.
+    /// Returns the zone of a column over the whole segment, or nil if nothing is known. Reads nothing else if the segment's header contains
+    /// the zone.
     func zone(of column: Int) throws(Damage) -> Zone?
-    /// Returns the reader of a field within embedded objects. `path[0]` is a position in the type's columns; each further number is a position in the
-    /// fields of the embedded type before it. A path of one number is the same as `column(_:)`. Through single embedded objects, the leaf keeps its
-    /// type and becomes optional: it is null wherever an object on the path is null. Through a collection of embedded objects, each row is a flat list
-    /// of the leaf's values: one element per object (or, if the leaf is itself a collection, all of its elements), and no elements where an object on
-    /// the path is null.
+    /// Returns the reader of a field within embedded objects. `path[0]` is a position in the type's columns; each further number is a
+    /// position in the fields of the embedded type before it. A path of one number is the same as `column(_:)`. Through single embedded
+    /// objects, the leaf keeps its type and becomes optional: it is null wherever an object on the path is null. Through a collection of
+    /// embedded objects, each row is a flat list of the leaf's values: one element per object (or, if the leaf is itself a collection, all
+    /// of its elements), and no elements where an object on the path is null.
     func column(path: [Int]) throws(Damage) -> any ColumnReader
-    /// Compares this segment with the same rows at another version of the same table. Returns the rows that may differ in a value or in existence; all
-    /// others are known to be equal. Returns nil if nothing is known. Both must have the same first row id and columns. This segment may have more rows
-    /// after the last row of the other.
+    /// Compares this segment with the same rows at another version of the same table. Returns the rows that may differ in a value or in
+    /// existence; all others are known to be equal. Returns nil if nothing is known. Both must have the same first row id and columns. This
+    /// segment may have more rows after the last row of the other.
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
-    /// Compares as `rowsThatMayDiffer(from:)` does, but the stored form: embedded objects are compared by row id, whatever happened to their fields.
-    /// The other segment may also have fewer or more rows, which follow the last common one. The result has a bit for each row of the longer segment.
+    /// Compares as `rowsThatMayDiffer(from:)` does, but the stored form: embedded objects are compared by row id, whatever happened to
+    /// their fields. The other segment may also have fewer or more rows, which follow the last common one. The result has a bit for each
+    /// row of the longer segment.
     func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
 }
 
@@ -122,23 +124,24 @@ package protocol ColumnReader: AnyObject, Sendable {
     func read(vector: Int, into column: inout Column) throws(Damage)
     /// Returns one value. Decodes as little as the encoding allows.
     func value(at row: Int) throws(Damage) -> Value
-    /// Returns the dictionary of a string or data column whose values are codes into it: distinct values, sorted by bytes. Returns nil if this segment
-    /// stores the values in another way.
+    /// Returns the dictionary of a string or data column whose values are codes into it: distinct values, sorted by bytes. Returns nil if
+    /// this segment stores the values in another way.
     func dictionary() throws(Damage) -> Text?
-    /// Reads a vector as `read` does, but `column` (of kind int, with the same optionality) receives codes in `words`, all of which are in the
-    /// dictionary. Call it only if `dictionary()` does not return nil.
+    /// Reads a vector as `read` does, but `column` (of kind int, with the same optionality) receives codes in `words`, all of which are in
+    /// the dictionary. Call it only if `dictionary()` does not return nil.
     func readCodes(vector: Int, into column: inout Column) throws(Damage)
-    /// Writes 16 words to `out`, with a bit for each row of a vector whose value is in the range, without decoding the vector. If it returns
+    /// Writes 16 words to `out`, with a bit for each row of a vector whose value is in the range, without decoding the vector. If it
+    /// returns
     /// `.notDone`, read the vector and compare. Use `.codes` only if `dictionary()` does not return nil.
     func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome
-    /// Returns the sum of all rows of a vector of ints or doubles without decoding it. If it returns `.notDone`, which it does if a row has no value,
-    /// read the vector and add.
+    /// Returns the sum of all rows of a vector of ints or doubles without decoding it. If it returns `.notDone`, which it does if a row has
+    /// no value, read the vector and add.
     func sum(vector: Int) throws(Damage) -> VectorSum
-    /// Replaces the contents of `column` with some rows of a vector, given by ascending positions within it, without decoding the others. If it returns
-    /// false, because this is not possible or does not pay, read the vector and select the rows.
+    /// Replaces the contents of `column` with some rows of a vector, given by ascending positions within it, without decoding the others.
+    /// If it returns false, because this is not possible or does not pay, read the vector and select the rows.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool
-    /// Copies the numbers of a vector, or of some of its rows as in `gather`, without a `Column`: ints as words, floats and doubles as reals. Returns
-    /// false, and leaves the contents of `room` undefined, if this is not possible or a row has no value.
+    /// Copies the numbers of a vector, or of some of its rows as in `gather`, without a `Column`: ints as words, floats and doubles as
+    /// reals. Returns false, and leaves the contents of `room` undefined, if this is not possible or a row has no value.
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool
 }
 
@@ -147,7 +150,9 @@ package enum NumberRoom {
     case words(UnsafeMutablePointer<Int64>), reals(UnsafeMutablePointer<Double>)
 
     /// Copies all `count` values, or those of the given rows. Always returns true.
-    package static func copy<T>(_ values: UnsafePointer<T>, _ count: Int, _ rows: UnsafeBufferPointer<Int32>?, to out: UnsafeMutablePointer<T>) -> Bool {
+    package static func copy<T>(
+        _ values: UnsafePointer<T>, _ count: Int, _ rows: UnsafeBufferPointer<Int32>?, to out: UnsafeMutablePointer<T>
+    ) -> Bool {
         if let rows {
             for j in 0..<rows.count {
                 precondition(rows[j] >= 0 && rows[j] < count, "a row outside the vector")
@@ -190,7 +195,9 @@ extension ColumnReader {
     package func zone(ofVector vector: Int) -> Zone? { nil }
     package var storedBytes: Int { 0 }
     package func dictionary() throws(Damage) -> Text? { nil }
-    package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome { .notDone }
+    package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
+        .notDone
+    }
     package func sum(vector: Int) throws(Damage) -> VectorSum { .notDone }
     package func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool { false }
     package func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool { false }

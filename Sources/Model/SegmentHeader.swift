@@ -29,7 +29,8 @@ struct SegmentHeader {
         var chunk: ExtentRef?
         /// The chunk overlay, if there is one.
         var patch: ExtentRef?
-        /// The logical hash of the values that the file claims; nil if it is not known (in a packed header, or zero in the file). It is untrusted: see
+        /// The logical hash of the values that the file claims; nil if it is not known (in a packed header, or zero in the file). It is
+        /// untrusted: see
         /// `StoredSegment.rowsThatMayDiffer`.
         var logicalHash: Hash128?
         /// The range of the chunk in the bytes of a packed header.
@@ -175,8 +176,10 @@ struct SegmentHeader {
             let hash = try reader.readHash()
             let low = try reader.read(UInt64.self), high = try reader.read(UInt64.self)
             _ = try reader.read(UInt64.self)
-            entries.append(Entry(columnID: id, zone: try Zone(flags: flags, kind: kind, low: low, high: high), chunk: chunk,
-                                 patch: patch == .none ? nil : patch, logicalHash: hash == SegmentHeader.unknownHash ? nil : hash))
+            entries.append(
+                Entry(
+                    columnID: id, zone: try Zone(flags: flags, kind: kind, low: low, high: high), chunk: chunk,
+                    patch: patch == .none ? nil : patch, logicalHash: hash == SegmentHeader.unknownHash ? nil : hash))
         }
         let sharedCount = Int(try reader.read(UInt32.self))
         guard sharedCount <= reader.remaining else { throw Damage("more shared blobs than bytes", at: reader.position) }
@@ -221,14 +224,15 @@ extension Zone {
 
     /// Returns a zone that covers the rows of both, where values of one replace some values of the other.
     func union(_ other: Zone) -> Zone {
-        let bounds: Bounds = switch (self.bounds, other.bounds) {
-        case (.words(let a, let b), .words(let c, let d)): .words(min(a, c), max(b, d))
-        case (.reals(let a, let b), .reals(let c, let d)): .reals(min(a, c), max(b, d))
-        case (.text(let mine), .text(let theirs)): .text(mine.union(theirs).shortened)
-        case (let mine, .none) where other.allNull: mine.withoutOrder
-        case (.none, let theirs) where allNull: theirs.withoutOrder
-        default: .none
-        }
+        let bounds: Bounds =
+            switch (self.bounds, other.bounds) {
+            case (.words(let a, let b), .words(let c, let d)): .words(min(a, c), max(b, d))
+            case (.reals(let a, let b), .reals(let c, let d)): .reals(min(a, c), max(b, d))
+            case (.text(let mine), .text(let theirs)): .text(mine.union(theirs).shortened)
+            case (let mine, .none) where other.allNull: mine.withoutOrder
+            case (.none, let theirs) where allNull: theirs.withoutOrder
+            default: .none
+            }
         return Zone(mayHaveNulls: mayHaveNulls || other.mayHaveNulls, allNull: allNull && other.allNull, bounds: bounds)
     }
 }

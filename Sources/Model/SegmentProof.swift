@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnStore
 
-/// A proof, which lets a search through a file trust a segment header that no directory refers to (`docs/format/model.md`, "Proof"). It is the last
-/// part of the header's extent.
+/// A proof, which lets a search through a file trust a segment header that no directory refers to (`docs/format/model.md`, "Proof"). It is
+/// the last part of the header's extent.
 ///
 ///     "sgp1" · length u32 = 52 · type id u32 · schema ref 32 · XXH3-128 of all bytes of the header before it, then of the file's identity
 struct SegmentProof {
@@ -37,8 +37,8 @@ struct FoundHeader {
     /// Returns whether this number is the first four bytes of a header: the magic, version 1, and known flags.
     static func isHeader(_ magic: UInt32) -> Bool { magic & 0xFF_FFFF == 0x01_67_73 && magic >> 24 < 8 }
 
-    /// Fails if no header with a valid proof begins here. `bytes` extend from its first byte to the end of the file. `hashed` is the number of bytes
-    /// that may still be hashed; it is reduced by those that were, and set below 0 if it was not enough.
+    /// Fails if no header with a valid proof begins here. `bytes` extend from its first byte to the end of the file. `hashed` is the number
+    /// of bytes that may still be hashed; it is reduced by those that were, and set below 0 if it was not enough.
     init?(_ bytes: UnsafeRawBufferPointer, identities: [Hash128], hashed: inout Int) {
         guard let end = FoundHeader.contentEnd(bytes), let proof = FoundHeader.proof(bytes, after: end) else { return nil }
         let before = UnsafeRawBufferPointer(rebasing: bytes[..<(proof + 8 + SegmentProof.size - 16)])
@@ -48,16 +48,21 @@ struct FoundHeader {
         }
         hashed -= before.count
         var reader = ByteReader(bytes, at: proof + 8)
-        guard let typeID = try? reader.read(UInt32.self), let schema = try? ExtentRef(from: &reader), let hash = try? reader.readHash() else { return nil }
-        guard identities.contains(where: { identity in
-            var all = ByteWriter(reserving: before.count + 16)
-            all.append(contentsOf: before)
-            all.append(identity)
-            return Hash128(of: all.bytes) == hash
-        }) else { return nil }
+        guard let typeID = try? reader.read(UInt32.self), let schema = try? ExtentRef(from: &reader), let hash = try? reader.readHash()
+        else { return nil }
+        guard
+            identities.contains(where: { identity in
+                var all = ByteWriter(reserving: before.count + 16)
+                all.append(contentsOf: before)
+                all.append(identity)
+                return Hash128(of: all.bytes) == hash
+            })
+        else { return nil }
         self.proof = SegmentProof(typeID: typeID, schema: schema)
         var start = ByteReader(bytes, at: 4)
-        guard let rows = try? start.read(UInt32.self), (try? start.read(UInt32.self)) != nil, let first = try? start.read(Int64.self) else { return nil }
+        guard let rows = try? start.read(UInt32.self), (try? start.read(UInt32.self)) != nil, let first = try? start.read(Int64.self) else {
+            return nil
+        }
         rowCount = Int(rows)
         firstRowID = first
         length = proof + 8 + SegmentProof.size
@@ -99,7 +104,9 @@ struct FoundHeader {
         for _ in 0..<8 {
             var reader = ByteReader(bytes, at: place)
             guard let tag = try? reader.read(count: 4), let length = try? reader.read(UInt32.self) else { return nil }
-            if tag.elementsEqual(SegmentProof.tag) { return length == UInt32(SegmentProof.size) && reader.remaining >= SegmentProof.size ? place : nil }
+            if tag.elementsEqual(SegmentProof.tag) {
+                return length == UInt32(SegmentProof.size) && reader.remaining >= SegmentProof.size ? place : nil
+            }
             guard (try? reader.read(count: Int(length))) != nil else { return nil }
             place = reader.position
         }
@@ -115,8 +122,8 @@ extension DatabaseTransaction {
         return try store.writeFindable(SegmentProof(typeID: id, schema: earlySchema!.ref).appended(to: header.encoded, identity: identity))
     }
 
-    /// Writes the schema, unless the file already contains it in its current form. A file's first commit writes it before the rows, so that it survives
-    /// the loss of the file's end. Other commits do this only if `always` is set.
+    /// Writes the schema, unless the file already contains it in its current form. A file's first commit writes it before the rows, so that
+    /// it survives the loss of the file's end. Other commits do this only if `always` is set.
     func writeSchemaEarly(always: Bool = false) throws(FirnError) {
         guard always || store.identityOfNewFile != nil else { return }
         if let earlySchema {

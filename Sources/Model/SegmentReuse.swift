@@ -2,8 +2,8 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// Segments that a compaction wrote for earlier versions and that the newest version does not have. A later version may contain the same rows again.
-/// Their space is freed with the last version, so that nothing is written to it before then.
+/// Segments that a compaction wrote for earlier versions and that the newest version does not have. A later version may contain the same
+/// rows again. Their space is freed with the last version, so that nothing is written to it before then.
 final class SpareSegments {
     /// By the id of their type.
     fileprivate(set) var segments: [UInt32: [DirectoryEntry]] = [:]
@@ -11,12 +11,14 @@ final class SpareSegments {
     init() {}
 }
 
-/// Reusing stored segments when rows change: the whole segment if one contains exactly the wanted rows, otherwise the chunks of the columns that stay
-/// the same.
+/// Reusing stored segments when rows change: the whole segment if one contains exactly the wanted rows, otherwise the chunks of the columns
+/// that stay the same.
 extension DatabaseTransaction {
-    /// Returns directory entries for rows of `wanted` that are stored in segments that are being removed (`gone`) or were removed before. None of them
-    /// overlaps `kept`. The rest of `gone` is freed, or kept for later versions (`spares`).
-    func reuse(_ gone: [DirectoryEntry], _ wanted: SnapshotCore?, _ columns: [ColumnSchema], _ type: Int, beside kept: [DirectoryEntry]) throws(FirnError) -> [DirectoryEntry] {
+    /// Returns directory entries for rows of `wanted` that are stored in segments that are being removed (`gone`) or were removed before.
+    /// None of them overlaps `kept`. The rest of `gone` is freed, or kept for later versions (`spares`).
+    func reuse(_ gone: [DirectoryEntry], _ wanted: SnapshotCore?, _ columns: [ColumnSchema], _ type: Int, beside kept: [DirectoryEntry])
+        throws(FirnError) -> [DirectoryEntry]
+    {
         let id = schema.types[type].id
         var reused: [DirectoryEntry] = []
         if let wanted {
@@ -29,7 +31,11 @@ extension DatabaseTransaction {
                 let first = candidates[start].entry
                 var end = start + 1
                 while end < candidates.count, candidates[end].entry.firstRowID == first.firstRowID { end += 1 }
-                if reused.last.map({ $0.lastRowID < first.firstRowID }) ?? true, let entry = try reuse(candidates[start..<end], wanted, columns, type) { reused.append(entry) }
+                if reused.last.map({ $0.lastRowID < first.firstRowID }) ?? true,
+                    let entry = try reuse(candidates[start..<end], wanted, columns, type)
+                {
+                    reused.append(entry)
+                }
                 start = end
             }
         }
@@ -42,7 +48,9 @@ extension DatabaseTransaction {
     }
 
     /// Returns one entry made from segments that begin with the same row, or nil.
-    private func reuse(_ candidates: ArraySlice<(entry: DirectoryEntry, isSpare: Bool)>, _ wanted: SnapshotCore, _ columns: [ColumnSchema], _ type: Int) throws(FirnError) -> DirectoryEntry? {
+    private func reuse(
+        _ candidates: ArraySlice<(entry: DirectoryEntry, isSpare: Bool)>, _ wanted: SnapshotCore, _ columns: [ColumnSchema], _ type: Int
+    ) throws(FirnError) -> DirectoryEntry? {
         var best: DerivedSegment?
         var rows: [Int64: WantedRows] = [:]
         for (entry, isSpare) in candidates {
@@ -53,11 +61,19 @@ extension DatabaseTransaction {
             }
             let segment = try reading { () throws(Damage) in
                 let bytes = try store.read(entry.header)
-                return try StoredSegment.open(current(), schema: schema.types[type], entry: entry, header: SegmentHeader(bytes), bytes: bytes, owner: store, changes: [])
+                return try StoredSegment.open(
+                    current(), schema: schema.types[type], entry: entry, header: SegmentHeader(bytes), bytes: bytes, owner: store,
+                    changes: [])
             }
-            guard let derived = try reading({ () throws(Damage) in try DerivedSegment(entry, segment, rows[entry.lastRowID]!, mayDiffer: !isSpare) }) else { continue }
+            guard
+                let derived = try reading({ () throws(Damage) in
+                    try DerivedSegment(entry, segment, rows[entry.lastRowID]!, mayDiffer: !isSpare)
+                })
+            else { continue }
             if derived.isExact {
-                for i in states[type].indexes.indices where !isSpare { states[type].indexes[i].staleRows -= entry.rowCount - entry.deletedCount }
+                for i in states[type].indexes.indices where !isSpare {
+                    states[type].indexes[i].staleRows -= entry.rowCount - entry.deletedCount
+                }
                 if isSpare { try enter(derived.rows, type) }
                 return entry
             }
@@ -70,7 +86,9 @@ extension DatabaseTransaction {
 
     private func enter(_ rows: WantedRows, _ type: Int) throws(FirnError) {
         guard !states[type].indexes.isEmpty else { return }
-        let columns = try reading { () throws(Damage) in try schema.types[type].columns.indices.mapTyped { (i) throws(Damage) in try rows.column(i) } }
+        let columns = try reading { () throws(Damage) in
+            try schema.types[type].columns.indices.mapTyped { (i) throws(Damage) in try rows.column(i) }
+        }
         try enter(count: columns.count, type, { columns[$0] }) { rows.rowIDs[$0] }
     }
 
@@ -92,7 +110,9 @@ extension DatabaseTransaction {
             let encoder = ColumnEncoder(column.type.stored, profile: profile, isLookedUp: schema.types[type].isLookedUp(index))
             encoder.add(whole)
             let ready = encoder.finish().ready[0]
-            let fresh = SegmentHeader.Entry(columnID: column.id, zone: ready.summary.zone, chunk: try write(ready.chunk.encoded), logicalHash: ready.summary.logicalHash)
+            let fresh = SegmentHeader.Entry(
+                columnID: column.id, zone: ready.summary.zone, chunk: try write(ready.chunk.encoded), logicalHash: ready.summary.logicalHash
+            )
             if let place {
                 reencoded.insert(place)
                 header.entries[place] = fresh
@@ -220,12 +240,16 @@ private struct DerivedSegment {
     private(set) var differing: [(column: Int, patched: [Int]?)] = []
     private let positions: [Int]
 
-    var isExact: Bool { differing.isEmpty && deleted.words == (segment.live.map { live in live.words.map { ~$0 } } ?? deleted.words.map { _ in 0 }) }
+    var isExact: Bool {
+        differing.isEmpty && deleted.words == (segment.live.map { live in live.words.map { ~$0 } } ?? deleted.words.map { _ in 0 })
+    }
 
-    /// Fails if a row is missing in the segment, or almost nothing of the segment could be reused. If `mayDiffer` is false, only a segment with exactly
-    /// the wanted rows is accepted.
+    /// Fails if a row is missing in the segment, or almost nothing of the segment could be reused. If `mayDiffer` is false, only a segment
+    /// with exactly the wanted rows is accepted.
     init?(_ entry: DirectoryEntry, _ segment: StoredSegment, _ rows: WantedRows, mayDiffer: Bool) throws(Damage) {
-        guard !rows.rowIDs.isEmpty, rows.rowIDs.count <= segment.rowCount, mayDiffer || rows.rowIDs.count == segment.liveCount else { return nil }
+        guard !rows.rowIDs.isEmpty, rows.rowIDs.count <= segment.rowCount, mayDiffer || rows.rowIDs.count == segment.liveCount else {
+            return nil
+        }
         var deleted = Bits(repeating: true, count: segment.rowCount), positions: [Int] = []
         for id in rows.rowIDs {
             guard let position = try segment.position(of: id) else { return nil }
@@ -250,17 +274,20 @@ private struct DerivedSegment {
             differing.append((index, stored == nil ? nil : rows))
         }
         // A chunk that shares the validity of a replaced chunk is replaced too.
-        let replaced = Set(differing.compactMap { $0.patched == nil ? header.place(of: segment.type.columns[$0.column].id, near: $0.column) : nil })
+        let replaced = Set(
+            differing.compactMap { $0.patched == nil ? header.place(of: segment.type.columns[$0.column].id, near: $0.column) : nil })
         for (place, stored) in header.entries.enumerated() where !replaced.contains(place) {
-            guard let outer = try segment.presenceSource(of: place), replaced.contains(outer), let index = segment.type.index(ofID: stored.columnID) else { continue }
+            guard let outer = try segment.presenceSource(of: place), replaced.contains(outer),
+                let index = segment.type.index(ofID: stored.columnID)
+            else { continue }
             differing.removeAll { $0.column == index }
             differing.append((index, nil))
         }
         if !differing.isEmpty, differing.count(where: { $0.patched == nil }) == segment.type.columns.count { return nil }
     }
 
-    /// Returns the rows of a column that differ, together with those that already have a chunk overlay; `.some(nil)` if there are too many for an
-    /// overlay, `.none` if no row differs.
+    /// Returns the rows of a column that differ, together with those that already have a chunk overlay; `.some(nil)` if there are too many
+    /// for an overlay, `.none` if no row differs.
     private func differences(_ index: Int, _ stored: SegmentHeader.Entry?) throws(Damage) -> [Int]?? {
         let mine = try segment.allRows(index), wanted = try rows.column(index)
         let there = positions.count == mine.count ? mine : mine.gather(positions)

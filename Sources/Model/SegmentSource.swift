@@ -3,8 +3,8 @@ import FirnCodecs
 import FirnStore
 import Synchronization
 
-/// The source that stored segments are read from: extents, and the blobs that several segments share. It pins no version, so a segment that two
-/// versions share does not hold the older one.
+/// The source that stored segments are read from: extents, and the blobs that several segments share. It pins no version, so a segment that
+/// two versions share does not hold the older one.
 final class SegmentSource: Sendable {
     let store: any ExtentSource & Sendable
     let counts: ReadCounts
@@ -35,7 +35,8 @@ final class SegmentSource: Sendable {
 
 /// Counters of what a database has read so far. Tests check with them what a change may cost.
 package final class ReadCounts: Sendable {
-    private let records = Atomic<Int>(0), vectors = Atomic<Int>(0), segments = Atomic<Int>(0), vectorsOfObjects = Atomic<Int>(0), valuesOfObjects = Atomic<Int>(0)
+    private let records = Atomic<Int>(0), vectors = Atomic<Int>(0), segments = Atomic<Int>(0), vectorsOfObjects = Atomic<Int>(0),
+        valuesOfObjects = Atomic<Int>(0)
 
     package init() {}
 

@@ -1,8 +1,8 @@
 import FirnBytes
 import Synchronization
 
-/// Selected rows of another table in a given order, with repetitions. Queries over a list of objects run on it. Rows that do not exist are not live.
-/// Columns are gathered by vector, and only if they are requested.
+/// Selected rows of another table in a given order, with repetitions. Queries over a list of objects run on it. Rows that do not exist are
+/// not live. Columns are gathered by vector, and only if they are requested.
 package final class SelectedRows: Table {
     package let base: any Table
     /// The number of selected rows that exist.
@@ -50,7 +50,9 @@ package final class SelectedRows: Table {
     }
 
     /// Links refer to the rows of the base, selected or not.
-    package func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) ?? (typeName == type.name ? base : nil) }
+    package func related(_ typeName: String) throws(Damage) -> (any Table)? {
+        try base.related(typeName) ?? (typeName == type.name ? base : nil)
+    }
 }
 
 /// A column of the base with the vectors decoded so far. All segments of a selection share it.
@@ -112,7 +114,9 @@ private final class SelectedSegment: Segment {
         return SelectedColumn(rowIDs, type: sources.base.type.columns[index].type.stored, try sources.source([index], stored: true))
     }
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        SelectedColumn(rowIDs, type: try ColumnSchema(path: path, in: sources.base.type, sources.base.schema).type, try sources.source(path, stored: false))
+        SelectedColumn(
+            rowIDs, type: try ColumnSchema(path: path, in: sources.base.type, sources.base.schema).type,
+            try sources.source(path, stored: false))
     }
 }
 

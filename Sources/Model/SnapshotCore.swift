@@ -3,8 +3,8 @@ import FirnCodecs
 import FirnStore
 import Synchronization
 
-/// What all readers of one version share: its extents, the catalogue, the schema, and bounded caches. It pins nothing. Cached segments refer to this
-/// object; `close` breaks this cycle when the last owner is released.
+/// What all readers of one version share: its extents, the catalogue, the schema, and bounded caches. It pins nothing. Cached segments
+/// refer to this object; `close` breaks this cycle when the last owner is released.
 final class SnapshotCore: TableHome {
     let source: SegmentSource
     let catalogue: Catalogue
@@ -30,7 +30,10 @@ final class SnapshotCore: TableHome {
     var store: any ExtentSource & Sendable { source.store }
 
     /// `old` contains rows of an earlier version, which can be the same in this one.
-    init(_ store: any ExtentSource & Sendable, catalogue: Catalogue, schema: Schema, taking old: OpenRows? = nil, counts: ReadCounts = ReadCounts()) {
+    init(
+        _ store: any ExtentSource & Sendable, catalogue: Catalogue, schema: Schema, taking old: OpenRows? = nil,
+        counts: ReadCounts = ReadCounts()
+    ) {
         source = SegmentSource(store, counts: counts)
         self.catalogue = catalogue
         self.schema = schema
@@ -47,21 +50,26 @@ final class SnapshotCore: TableHome {
         caches = Mutex(first)
     }
 
-    convenience init(_ store: any ExtentSource & Sendable, catalogueRef: ExtentRef, taking old: OpenRows? = nil, counts: ReadCounts = ReadCounts()) throws(Damage) {
+    convenience init(
+        _ store: any ExtentSource & Sendable, catalogueRef: ExtentRef, taking old: OpenRows? = nil, counts: ReadCounts = ReadCounts()
+    ) throws(Damage) {
         let bytes = catalogueRef == .none ? nil : try naming("the catalogue") { () throws(Damage) in try store.read(catalogueRef) }
         if let bytes, Catalogue.isAlone(bytes) {
             let (catalogue, schema) = try naming("the catalogue") { () throws(Damage) in try Catalogue.decodeAlone(bytes) }
             self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)
             return
         }
-        var catalogue = try naming("the catalogue") { () throws(Damage) in try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty }
+        var catalogue = try naming("the catalogue") { () throws(Damage) in
+            try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty
+        }
         if let read = old?.read, catalogue.hasSchema(of: read.catalogue) {
             for (type, state) in read.catalogue.types.enumerated() { catalogue.types[type].indexes = state.indexes }
             self.init(store, catalogue: catalogue, schema: read.schema, taking: old, counts: counts)
             return
         }
         let schemaRef = catalogue.schemaRef
-        var schema = schemaRef == .none ? Schema() : try naming("the schema") { () throws(Damage) in try Schema(encoded: try store.read(schemaRef)) }
+        var schema =
+            schemaRef == .none ? Schema() : try naming("the schema") { () throws(Damage) in try Schema(encoded: try store.read(schemaRef)) }
         guard schema.types.count == catalogue.types.count else { throw Damage("schema and catalogue disagree") }
         catalogue.takeIndexes(&schema, store)
         self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)
@@ -76,7 +84,11 @@ final class SnapshotCore: TableHome {
 
     /// Returns the rows that are open now, for a later version.
     func openRows(version: UInt64) -> OpenRows {
-        caches.withLock { OpenRows(version: version, catalogue: catalogue, schema: schema, read: (catalogue, schema), sealed: $0.rows, order: $0.order, tails: $0.tails, runs: $0.runs) }
+        caches.withLock {
+            OpenRows(
+                version: version, catalogue: catalogue, schema: schema, read: (catalogue, schema), sealed: $0.rows, order: $0.order,
+                tails: $0.tails, runs: $0.runs)
+        }
     }
 
     func directoryEntry(type: Int, index: Int) throws(Damage) -> DirectoryEntry {
@@ -133,8 +145,8 @@ final class SnapshotCore: TableHome {
         return segment
     }
 
-    /// Returns the rows of a segment, from the file or as a transaction of this process left them. The index after the last sealed segment is that of
-    /// the rows that exist only in the delta store.
+    /// Returns the rows of a segment, from the file or as a transaction of this process left them. The index after the last sealed segment
+    /// is that of the rows that exist only in the delta store.
     func rows(type: Int, index: Int) throws(Damage) -> any StoredRows {
         if index >= catalogue.types[type].segmentCount, let tail = try tail(type: type) { return tail }
         if let rows = caches.withLock({ $0.rows[type << 32 | index] }) { return rows }
@@ -173,7 +185,9 @@ final class SnapshotCore: TableHome {
     func run(_ ref: RunRef) throws(Damage) -> IndexRun {
         if let run = caches.withLock({ $0.runs[ref.ref] }) { return run }
         let run = try IndexRun(try store.read(ref.ref), owner: store)
-        guard run.count == ref.count, run.nullCount == ref.nullCount else { throw Damage("a run has another number of entries than the directory records", at: Int(clamping: ref.ref.offset)) }
+        guard run.count == ref.count, run.nullCount == ref.nullCount else {
+            throw Damage("a run has another number of entries than the directory records", at: Int(clamping: ref.ref.offset))
+        }
         caches.withLock { $0.runs[ref.ref] = run }
         return run
     }
@@ -196,7 +210,9 @@ final class SnapshotCore: TableHome {
     var counts: ReadCounts { source.counts }
 
     func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table {
-        guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type \"\(column.type.target ?? "")\" is missing") }
+        guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else {
+            throw Damage("type \"\(column.type.target ?? "")\" is missing")
+        }
         return StoredTable(self, type: index, keeper: nil)
     }
 }

@@ -50,8 +50,9 @@ extension SnapshotCore {
 
     private func statistics(_ type: Int) throws(Damage) -> TypeStatistics {
         let state = catalogue.types[type], schema = schema.types[type]
-        var out = TypeStatistics(name: schema.name, isEmbedded: schema.isEmbedded, rows: state.liveRows, segments: state.segmentCount,
-                                 deltaRows: state.deltaRows, deltaChanges: state.deltaChanges)
+        var out = TypeStatistics(
+            name: schema.name, isEmbedded: schema.isEmbedded, rows: state.liveRows, segments: state.segmentCount,
+            deltaRows: state.deltaRows, deltaChanges: state.deltaChanges)
         out.columns = schema.columns.map { ColumnStatistics(name: $0.name, type: $0.type) }
         out.overheadBytes = Int(state.directory.length) + state.deltaBytes
         for index in state.indexes {
@@ -72,11 +73,13 @@ extension SnapshotCore {
                     encoding = chunk.encodingName
                     if let outer = chunk.sharedPresence {
                         let id = segment.layout.entries[outer.column].columnID
-                        encoding += " \(outer.isNested ? "validity-within" : "validity-of")(\(schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"))"
+                        encoding +=
+                            " \(outer.isNested ? "validity-within" : "validity-of")(\(schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"))"
                     }
                 }
                 out.columns[place].note(encoding)
-                for blob in (segment.sharedPlaces[column] ?? []).map({ segment.layout.shared[$0] }) where counted.insert(blob.ref).inserted {
+                for blob in (segment.sharedPlaces[column] ?? []).map({ segment.layout.shared[$0] }) where counted.insert(blob.ref).inserted
+                {
                     out.columns[place].sharedBytes += Int(blob.ref.length)
                 }
             }
@@ -89,7 +92,11 @@ extension SnapshotCore {
 
 extension ColumnStatistics {
     fileprivate mutating func note(_ encoding: String) {
-        if let i = encodings.firstIndex(where: { $0.name == encoding }) { encodings[i].segments += 1 } else { encodings.append((encoding, 1)) }
+        if let i = encodings.firstIndex(where: { $0.name == encoding }) {
+            encodings[i].segments += 1
+        } else {
+            encodings.append((encoding, 1))
+        }
     }
 }
 

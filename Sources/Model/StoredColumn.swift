@@ -34,7 +34,7 @@ struct Patch: Sendable {
 
     /// Returns the index of a row's new value, or nil if it has none.
     func index(of row: Int) -> Int? {
-        if row < positions.count, positions[row] == row { return row }   // the overlay has every row, or every row up to this one
+        if row < positions.count, positions[row] == row { return row }  // the overlay has every row, or every row up to this one
         let i = lowerBound(row)
         return i < positions.count && positions[i] == row ? i : nil
     }
@@ -49,7 +49,8 @@ struct Patch: Sendable {
     }
 }
 
-/// A stored column with embedded objects as row ids: the chunk (or none, if the column was added after the segment was written) and its overlay.
+/// A stored column with embedded objects as row ids: the chunk (or none, if the column was added after the segment was written) and its
+/// overlay.
 final class RawColumn: Sendable {
     /// The type, with embedded objects as links.
     let type: ColumnType
@@ -61,11 +62,15 @@ final class RawColumn: Sendable {
     /// Keeps the mapped bytes valid.
     private let owner: (any AnyObject & Sendable)?
     let memory: MemoryScope
-    /// A counter that grows if a file was truncated while it was read, so that zeros were read in place of its contents, and in a forked child.
+    /// A counter that grows if a file was truncated while it was read, so that zeros were read in place of its contents, and in a forked
+    /// child.
     private nonisolated(unsafe) let faults = Mapping.faults
     private let faultsBefore = Mapping.faults.pointee
 
-    init(type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: (any AnyObject & Sendable)?, memory: MemoryScope) {
+    init(
+        type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: (any AnyObject & Sendable)?,
+        memory: MemoryScope
+    ) {
         self.memory = memory
         var raw = type
         if raw.kind == .embedded { raw.kind = .link }
@@ -216,13 +221,18 @@ final class StoredColumn: ColumnReader {
         return zone
     }
 
-    /// Returns the bounds of a vector if values ascend: its first value and that of the next vector. Reads only first values, one for each requested
-    /// vector.
+    /// Returns the bounds of a vector if values ascend: its first value and that of the next vector. Reads only first values, one for each
+    /// requested vector.
     private func textBounds(ofVector vector: Int, _ chunk: ChunkReader) -> TextBounds? {
-        guard raw.patch == nil, case .text(let whole)? = raw.zone?.bounds, whole.ascends, let text = chunk.text, chunk.present == nil else { return nil }
+        guard raw.patch == nil, case .text(let whole)? = raw.zone?.bounds, whole.ascends, let text = chunk.text, chunk.present == nil else {
+            return nil
+        }
         guard let low = firstValue(vector, text) else { return nil }
         let isLast = (vector + 1) * vectorSize >= rowCount
-        let bounds = isLast ? TextBounds(low: low, high: whole.high, isCut: whole.isCut) : firstValue(vector + 1, text).map { TextBounds(low: low, high: $0) }
+        let bounds =
+            isLast
+            ? TextBounds(low: low, high: whole.high, isCut: whole.isCut)
+            : firstValue(vector + 1, text).map { TextBounds(low: low, high: $0) }
         return bounds.flatMap { $0.mayHold(low) ? $0 : nil }
     }
 
@@ -244,7 +254,9 @@ final class StoredColumn: ColumnReader {
     }
 
     func readCodes(vector: Int, into column: inout Column) throws(Damage) {
-        guard let chunk = raw.chunk, let text = chunk.text else { preconditionFailure("this segment has no dictionary: ask dictionary() first") }
+        guard let chunk = raw.chunk, let text = chunk.text else {
+            preconditionFailure("this segment has no dictionary: ask dictionary() first")
+        }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         column.count = count
         column.present = try ChunkReader.bits(chunk.present, vector: vector, count: count)

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnDisk
 
-/// A run of rows of one type in stored form: embedded objects are row ids. It is the content of a table's segment without the version that it belongs
-/// to, so that versions can share it. Usable from any thread as long as no thread writes to it.
+/// A run of rows of one type in stored form: embedded objects are row ids. It is the content of a table's segment without the version that
+/// it belongs to, so that versions can share it. Usable from any thread as long as no thread writes to it.
 protocol StoredRows: AnyObject, Sendable {
     /// The number of rows, including deleted ones.
     var rowCount: Int { get }
@@ -13,14 +13,15 @@ protocol StoredRows: AnyObject, Sendable {
     func position(of rowID: Int64) throws(Damage) -> Int?
     /// Returns the reader of one column, by its position in the type.
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader
-    /// Returns what is known about a column's values without reading any of them, or nil. Opens no chunk if the segment's header contains the zone.
+    /// Returns what is known about a column's values without reading any of them, or nil. Opens no chunk if the segment's header contains
+    /// the zone.
     func zone(of column: Int) throws(Damage) -> Zone?
     /// Returns a bool, int or link, or nil for null. Nothing is boxed.
     func word(at position: Int, _ column: Int) throws(Damage) -> Int64?
     /// Returns a float or double, or nil for null.
     func real(at position: Int, _ column: Int) throws(Damage) -> Double?
-    /// Compares with the same rows at another version. Returns the rows that may differ in a value or in existence, with as many bits as the longer of
-    /// both has rows (either may continue after the other's last row). Returns nil if nothing is known.
+    /// Compares with the same rows at another version. Returns the rows that may differ in a value or in existence, with as many bits as
+    /// the longer of both has rows (either may continue after the other's last row). Returns nil if nothing is known.
     func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits?
 }
 
@@ -61,7 +62,9 @@ extension StoredRows {
             try all.hold(memory(index), adding: scratch.footprint)
             all.append(contentsOf: scratch)
             // A few bytes can claim to represent any number of equal values.
-            guard all.bytesInMemory <= StoredSegment.mostInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else { throw Damage("more values than their bytes can represent") }
+            guard all.bytesInMemory <= StoredSegment.mostInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else {
+                throw Damage("more values than their bytes can represent")
+            }
         }
         all.normalise()
         return all

@@ -23,8 +23,11 @@ final class StoredSegment: StoredRows {
     /// The memory charge of the columns' readers. It grows only while `raws` is locked.
     private let held: MemoryCharge
 
-    private init(_ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer, headerOwner: any AnyObject & Sendable,
-                 rowIDs: [Int64]?, overlay: [Int: Patch], live: Bits?) {
+    private init(
+        _ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer,
+        headerOwner: any AnyObject & Sendable,
+        rowIDs: [Int64]?, overlay: [Int: Patch], live: Bits?
+    ) {
         self.source = source
         self.headerRef = headerRef
         self.type = type
@@ -40,28 +43,38 @@ final class StoredSegment: StoredRows {
         raws = Mutex(Array(repeating: nil, count: type.columns.count))
     }
 
-    /// A function and not an initialiser: one that threw between its fields was measured to release fields that it had not set (Swift 6.3, with a
+    /// A function and not an initialiser: one that threw between its fields was measured to release fields that it had not set (Swift 6.3,
+    /// with a
     /// `Mutex` among the fields).
     static func open(_ core: SnapshotCore, type index: Int, segment: Int, entry: DirectoryEntry) throws(Damage) -> StoredSegment {
         let type = core.schema.types[index], state = core.catalogue.types[index]
         let (headerBytes, headerOwner) = try core.header(type: index, entry)
         let header = try SegmentHeader(headerBytes)
-        guard state.touches(segment) else { return try open(core, schema: type, entry: entry, header: header, bytes: headerBytes, owner: headerOwner, changes: []) }
+        guard state.touches(segment) else {
+            return try open(core, schema: type, entry: entry, header: header, bytes: headerBytes, owner: headerOwner, changes: [])
+        }
         let last = entry.lastRowID
         let changes = try DeltaChanges(core, type: index, rows: min(header.firstRowID, last)...last).records
         return try open(core, schema: type, entry: entry, header: header, bytes: headerBytes, owner: headerOwner, changes: changes)
     }
 
     /// `changes` are the delta records about its rows.
-    static func open(_ core: SnapshotCore, schema type: TypeSchema, entry: DirectoryEntry, header: SegmentHeader, bytes: UnsafeRawBufferPointer, owner: any AnyObject & Sendable,
-                     changes: [(rowID: Int64, record: DeltaRecord)]) throws(Damage) -> StoredSegment {
-        guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else { throw Damage("segment header and directory disagree") }
+    static func open(
+        _ core: SnapshotCore, schema type: TypeSchema, entry: DirectoryEntry, header: SegmentHeader, bytes: UnsafeRawBufferPointer,
+        owner: any AnyObject & Sendable,
+        changes: [(rowID: Int64, record: DeltaRecord)]
+    ) throws(Damage) -> StoredSegment {
+        guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else {
+            throw Damage("segment header and directory disagree")
+        }
         let rowIDs = try header.decodeRowIDs()
         if let last = rowIDs?.last, last > entry.lastRowID - entry.firstRowID { throw Damage("row ids exceed those in the directory") }
         var deleted = try header.decodeDeletes()
         var overlay: [Int: Patch] = [:]
         for (rowID, record) in changes {
-            guard let position = StoredSegment.position(of: rowID, header, rowIDs) else { throw Damage("a delta record for a row that does not exist") }
+            guard let position = StoredSegment.position(of: rowID, header, rowIDs) else {
+                throw Damage("a delta record for a row that does not exist")
+            }
             switch record.kind {
             case .deletion:
                 if deleted == nil { deleted = Bits(repeating: false, count: header.rowCount) }
@@ -70,16 +83,21 @@ final class StoredSegment: StoredRows {
                 for entry in record.values {
                     guard let column = type.index(ofID: entry.column) else { continue }
                     guard overlay[column]?.positions.last != position else { throw Damage("a delta record sets a column twice") }
-                    overlay[column, default: Patch(positions: [], values: Column(type.columns[column].type.stored))].positions.append(position)
+                    overlay[column, default: Patch(positions: [], values: Column(type.columns[column].type.stored))].positions.append(
+                        position)
                     if !overlay[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
                 }
             case .row: throw Damage("a delta record of a new row within a sealed segment")
             }
         }
-        for column in Array(overlay.keys) { try overlay[column]!.values.hold(MemoryScope(core.source.memory, type: type.name, column: type.columns[column].name)) }
+        for column in Array(overlay.keys) {
+            try overlay[column]!.values.hold(MemoryScope(core.source.memory, type: type.name, column: type.columns[column].name))
+        }
         let live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
         core.source.counts.addOpenedSegment()
-        return StoredSegment(core.source, entry.header, type: type, header: header, headerBytes: bytes, headerOwner: owner, rowIDs: rowIDs, overlay: overlay, live: live)
+        return StoredSegment(
+            core.source, entry.header, type: type, header: header, headerBytes: bytes, headerOwner: owner, rowIDs: rowIDs, overlay: overlay,
+            live: live)
     }
 
     func rowID(at position: Int) throws(Damage) -> Int64 { header.firstRowID + (rowIDs?[position] ?? Int64(position)) }
@@ -129,7 +147,8 @@ final class StoredSegment: StoredRows {
     /// Returns the column without the changes in the delta store, as the segment's header describes it.
     func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try overlay[index] == nil ? rawColumn(index) : openRaw(index, nil) }
 
-    /// Returns the column with the changes in the delta store, and without its chunk overlay unless `patched` is set. Returns nil if there is no chunk.
+    /// Returns the column with the changes in the delta store, and without its chunk overlay unless `patched` is set. Returns nil if there
+    /// is no chunk.
     func rawColumn(_ index: Int, patched: Bool) throws(Damage) -> RawColumn? {
         header.place(of: type.columns[index].id, near: index) != nil ? try openRaw(index, overlay[index], patched: patched) : nil
     }
@@ -137,18 +156,24 @@ final class StoredSegment: StoredRows {
     private func openRaw(_ index: Int, _ delta: Patch?, patched: Bool = true) throws(Damage) -> RawColumn {
         let column = type.columns[index]
         guard let place = header.place(of: column.id, near: index) else {
-            return RawColumn(type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: source.store, memory: scope(index))
+            return RawColumn(
+                type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: source.store, memory: scope(index))
         }
         let entry = header.entries[place]
         let memory = scope(index)
-        let chunk = try ChunkReader(try chunkBytes(place), type: column.type, rowCount: rowCount,
-                                    sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys), memory: memory) { (reference) throws(Damage) in
+        let chunk = try ChunkReader(
+            try chunkBytes(place), type: column.type, rowCount: rowCount,
+            sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys), memory: memory
+        ) { (reference) throws(Damage) in
             try self.presence(reference, of: place)
         }
-        var patch = try (patched ? entry.patch : nil).map { (ref) throws(Damage) in try Patch(try source.store.read(ref), type: column.type, rowCount: rowCount, memory: memory) }
+        var patch = try (patched ? entry.patch : nil).map { (ref) throws(Damage) in
+            try Patch(try source.store.read(ref), type: column.type, rowCount: rowCount, memory: memory)
+        }
         if let delta { patch = try patch?.overlaid(by: delta, memory) ?? delta }
-        return RawColumn(type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil,
-                         owner: entry.packed != nil ? headerOwner : source.store, memory: memory)
+        return RawColumn(
+            type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil,
+            owner: entry.packed != nil ? headerOwner : source.store, memory: memory)
     }
 
     /// Returns the chunk of an entry of the header.
@@ -184,7 +209,9 @@ extension SegmentHeader {
             let reader = try WordsReader(bytes, count: rowCount)
             var ids: [Int64] = []
             for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
-                ids += try Array(count: min(vectorSize, rowCount - vector * vectorSize)) { (out) throws(Damage) in try reader.decode(vector: vector, into: out) }
+                ids += try Array(count: min(vectorSize, rowCount - vector * vectorSize)) { (out) throws(Damage) in
+                    try reader.decode(vector: vector, into: out)
+                }
             }
             return ids
         }
@@ -229,13 +256,18 @@ extension Patch {
         guard count > 0 else { throw Damage("a chunk overlay without rows") }
         let stream = try WordsReader(try reader.readLengthPrefixed(), count: count)
         positions = []
-        let chunk = try ChunkReader(try reader.read(count: reader.remaining), type: type.stored, rowCount: count, sharedText: [], sharedKeys: [], memory: memory)
+        let chunk = try ChunkReader(
+            try reader.read(count: reader.remaining), type: type.stored, rowCount: count, sharedText: [], sharedKeys: [], memory: memory)
         values = Column(type.stored)
         var scratch = Column(type.stored)
         for vector in 0..<(count + vectorSize - 1) / vectorSize {
-            let part: [Int64] = try Array(count: min(vectorSize, count - vector * vectorSize)) { (out) throws(Damage) in try stream.decode(vector: vector, into: out) }
+            let part: [Int64] = try Array(count: min(vectorSize, count - vector * vectorSize)) { (out) throws(Damage) in
+                try stream.decode(vector: vector, into: out)
+            }
             for position in part {
-                guard position >= 0, position < Int64(rowCount), positions.last.map({ Int64($0) < position }) ?? true else { throw Damage("positions of a chunk overlay do not ascend") }
+                guard position >= 0, position < Int64(rowCount), positions.last.map({ Int64($0) < position }) ?? true else {
+                    throw Damage("positions of a chunk overlay do not ascend")
+                }
                 positions.append(Int(position))
             }
             try chunk.read(vector: vector, into: &scratch)

@@ -2,7 +2,8 @@ import FirnBytes
 
 extension StoredTable {
     /// Returns the row id of the first row with this primary key (values in the order of `type.key`), or nil.
-    /// - Complexity: The first look-ups skip what zones exclude and search the rest. Once they have cost as much as building an index, one is built in
+    /// - Complexity: The first look-ups skip what zones exclude and search the rest. Once they have cost as much as building an index, one
+    /// is built in
     ///   memory, and look-ups are O(1).
     package func find(key: [Value]) throws(Damage) -> Int64? {
         precondition(key.count == type.key.count, "give a value for each column of the key")
@@ -26,7 +27,9 @@ extension StoredTable {
         guard let place = try segmentIndex(of: rowID) else { return false }
         let segment = try segment(place)
         guard let row = try segment.position(of: rowID), segment.live?[row] ?? true else { return false }
-        for (i, column) in shape.columns.enumerated() where !shape.same(try segment.column(column).value(at: row), wanted.values[i]) { return false }
+        for (i, column) in shape.columns.enumerated() where !shape.same(try segment.column(column).value(at: row), wanted.values[i]) {
+            return false
+        }
         return true
     }
 

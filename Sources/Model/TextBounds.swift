@@ -48,10 +48,15 @@ package struct TextBounds: Sendable, Equatable {
 
     func union(_ other: TextBounds) -> TextBounds {
         let upper: (bytes: [UInt8], isCut: Bool)
-        if high == other.high { upper = (high, isCut || other.isCut) }
-        else if isCut, other.high.starts(with: high) { upper = (high, true) }
-        else if other.isCut, high.starts(with: other.high) { upper = (other.high, true) }
-        else { upper = high.isBelow(other.high) ? (other.high, other.isCut) : (high, isCut) }
+        if high == other.high {
+            upper = (high, isCut || other.isCut)
+        } else if isCut, other.high.starts(with: high) {
+            upper = (high, true)
+        } else if other.isCut, high.starts(with: other.high) {
+            upper = (other.high, true)
+        } else {
+            upper = high.isBelow(other.high) ? (other.high, other.isCut) : (high, isCut)
+        }
         return TextBounds(low: low.isBelow(other.low) ? low : other.low, high: upper.bytes, isCut: upper.isCut)
     }
 
@@ -60,7 +65,8 @@ package struct TextBounds: Sendable, Equatable {
 
     /// The exact bounds of the values of a column that are present. Fails if there are none.
     init?(_ text: Text, present: Bits?, count: Int) {
-        var low = -1, high = -1, last = -1, lowWord: UInt64 = 0, highWord: UInt64 = 0, lastWord: UInt64 = 0, ascends = present.map { $0.ones == count } ?? true
+        var low = -1, high = -1, last = -1, lowWord: UInt64 = 0, highWord: UInt64 = 0, lastWord: UInt64 = 0,
+            ascends = present.map { $0.ones == count } ?? true
         text.bytes.withUnsafeBytes { bytes in
             func value(_ row: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[text.range(row)]) }
             func look(_ row: Int) {
@@ -128,8 +134,10 @@ extension SegmentHeader {
         while !reader.isAtEnd {
             let place = reader.position, position = try reader.readCount(limit: entries.count), flags = try reader.read(UInt8.self)
             let low = Array(try reader.readLengthPrefixed()), high = Array(try reader.readLengthPrefixed())
-            guard position >= next, position < entries.count, flags < 4, low.count <= TextBounds.most, high.count <= TextBounds.most, !high.isBelow(low),
-                  entries[position].zone.bounds == .none, !entries[position].zone.allNull else { throw Damage("bounds of text are inconsistent", at: place) }
+            guard position >= next, position < entries.count, flags < 4, low.count <= TextBounds.most, high.count <= TextBounds.most,
+                !high.isBelow(low),
+                entries[position].zone.bounds == .none, !entries[position].zone.allNull
+            else { throw Damage("bounds of text are inconsistent", at: place) }
             entries[position].zone.bounds = .text(TextBounds(low: low, high: high, isCut: flags & 1 != 0, ascends: flags & 2 != 0))
             next = position + 1
         }

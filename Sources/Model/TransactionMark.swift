@@ -1,4 +1,5 @@
-/// The state of a transaction that its tables check with every row. It is separate, so that they need not count references to the transaction.
+/// The state of a transaction that its tables check with every row. It is separate, so that they need not count references to the
+/// transaction.
 final class TransactionMark {
     /// The number of writes after which readers of the transaction find rows in another place than before.
     @exclusivity(unchecked) var structures = 0

@@ -1,6 +1,7 @@
 import FirnBytes
 
-/// Makes columns without any value, for a number of rows. Their arrays are shared, so a batch with many such columns takes the memory of a few.
+/// Makes columns without any value, for a number of rows. Their arrays are shared, so a batch with many such columns takes the memory of a
+/// few.
 package struct VacantColumns {
     private var rows = -1
     private var present = Bits(count: 0)

@@ -1,8 +1,8 @@
 import FirnBytes
 
 extension Value {
-    /// Returns whether two values mean the same: numbers are compared by value whatever their kind (`sameNumber`), lists in order, sets and maps
-    /// without order, and objects by field, where an absent field equals null. An empty list is not null.
+    /// Returns whether two values mean the same: numbers are compared by value whatever their kind (`sameNumber`), lists in order, sets and
+    /// maps without order, and objects by field, where an absent field equals null. An empty list is not null.
     package static func sameMeaning(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         switch (a, b) {
         case (.list(let x), .list(let y)):
@@ -33,10 +33,12 @@ extension Value {
             return present.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         }
         let x = fields(a), y = fields(b)
-        return x.count == y.count && zip(x, y).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && sameMeaning($0.value, $1.value, tolerance: tolerance) }
+        return x.count == y.count
+            && zip(x, y).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && sameMeaning($0.value, $1.value, tolerance: tolerance) }
     }
 
-    /// Returns whether two numbers are equal: by exact value; by their shortest decimal text if they are of different kinds (the float 0.1, the double
+    /// Returns whether two numbers are equal: by exact value; by their shortest decimal text if they are of different kinds (the float 0.1,
+    /// the double
     /// 0.1 and the decimal 0.1 are three values of one number); or within `tolerance`. Both values must be numbers.
     package static func sameNumber(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         if order(a, b) == 0 { return true }

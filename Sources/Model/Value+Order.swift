@@ -1,5 +1,5 @@
-/// The total order of values across kinds: null < bool < numbers (by value, whatever their kind) < string < data < date < object id < UUID < link <
-/// list < set < map and object. Strings and data are ordered by bytes.
+/// The total order of values across kinds: null < bool < numbers (by value, whatever their kind) < string < data < date < object id < UUID
+/// < link < list < set < map and object. Strings and data are ordered by bytes.
 extension Value {
     private var rank: Int {
         switch self {

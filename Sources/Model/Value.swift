@@ -14,8 +14,8 @@ package struct Timestamp: Hashable, Sendable, Comparable {
     package static func < (a: Timestamp, b: Timestamp) -> Bool { (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds) }
 }
 
-/// A decimal of up to 34 digits (IEEE 754-2008 decimal128, binary-integer form). Equality is that of the bits: 1.0 and 1.00 differ. `compare` compares
-/// by value.
+/// A decimal of up to 34 digits (IEEE 754-2008 decimal128, binary-integer form). Equality is that of the bits: 1.0 and 1.00 differ.
+/// `compare` compares by value.
 package struct Decimal: Hashable, Sendable, CustomStringConvertible {
     package var high: UInt64
     package var low: UInt64
@@ -40,8 +40,9 @@ package struct Decimal: Hashable, Sendable, CustomStringConvertible {
     private static func read(_ text: String) -> (value: Decimal, inexact: Bool)? {
         // The C library would end the text at a NUL.
         guard !text.utf8.contains(0),
-              let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: ".") }),
-              first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") || "inNI".utf8.contains(first) else { return nil }
+            let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: ".") }),
+            first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") || "inNI".utf8.contains(first)
+        else { return nil }
         var inexact: Int32 = 0
         let value = Decimal(bits: firn_decimal_from_text(text, &inexact))
         // The library reads NaN from any text that is not a number, and from any that begins with "nan".
@@ -116,7 +117,9 @@ package struct Identifier: Hashable, Sendable, Comparable {
         let utf8 = Array(uuidText.utf8)
         guard utf8.count == 36, utf8[8] == 45, utf8[13] == 45, utf8[18] == 45, utf8[23] == 45 else { return nil }
         let digits = utf8.filter { $0 != 45 }
-        guard digits.count == 32, let high = Identifier.parse(digits[0..<16]), let low = Identifier.parse(digits[16..<32]) else { return nil }
+        guard digits.count == 32, let high = Identifier.parse(digits[0..<16]), let low = Identifier.parse(digits[16..<32]) else {
+            return nil
+        }
         self.init(high: high, low: low)
     }
 
@@ -145,8 +148,8 @@ package struct Identifier: Hashable, Sendable, Comparable {
     }
 }
 
-/// One value of any kind. Single rows, keys, arguments and `any` columns use it; whole columns use `Column`. Equality and hashing are by kind and bits,
-/// so NaN equals itself; `Value.order` compares by meaning.
+/// One value of any kind. Single rows, keys, arguments and `any` columns use it; whole columns use `Column`. Equality and hashing are by
+/// kind and bits, so NaN equals itself; `Value.order` compares by meaning.
 package indirect enum Value: Hashable, Sendable {
     case null
     case bool(Bool)

@@ -2,9 +2,9 @@ import FirnBytes
 import FirnStore
 
 extension DatabaseSnapshot {
-    /// Reads every extent of this version, so that every hash is checked, and returns the defects. If `full`, also decodes every value, and checks
-    /// counts, ascending row ids, the order within sets and maps, zones and indexes, and that links lead to row ids that were assigned. Whether keys
-    /// are unique is not checked.
+    /// Reads every extent of this version, so that every hash is checked, and returns the defects. If `full`, also decodes every value, and
+    /// checks counts, ascending row ids, the order within sets and maps, zones and indexes, and that links lead to row ids that were
+    /// assigned. Whether keys are unique is not checked.
     package func verify(full: Bool, progress: (_ rows: Int) -> Void = { _ in }) -> [Defect] {
         core.verify(full: full, progress: progress)
     }
@@ -49,7 +49,8 @@ private final class Verifier {
     }
 
     private func note(_ place: Place, _ column: Int?, _ damage: Damage) {
-        defects.append(Defect(type: schema.name, column: column.map { schema.columns[$0].name }, rows: place.rows, part: place.part, damage))
+        defects.append(
+            Defect(type: schema.name, column: column.map { schema.columns[$0].name }, rows: place.rows, part: place.part, damage))
         isBeyondMemory = isBeyondMemory || damage.isBeyondMemory
     }
 
@@ -70,13 +71,21 @@ private final class Verifier {
         checkDelta(type, all)
         hasDeltaDefect = defects.count > before
         // A directory that cannot be read is one defect, not one for each segment that it lists.
-        if state.segmentCount > 0, state.inner == nil, attempt(Place(part: "directory", rows: all), nil, { () throws(Damage) in try core.store.read(state.directory) }) == nil { return }
+        if state.segmentCount > 0, state.inner == nil,
+            attempt(Place(part: "directory", rows: all), nil, { () throws(Damage) in try core.store.read(state.directory) }) == nil
+        {
+            return
+        }
         for index in 0..<state.segmentCount {
             var place = Place(part: "segment \(index)")
-            let entry = attempt(place, base: state.directory.offset) { () throws(Damage) in try core.directoryEntry(type: type, index: index) }
+            let entry = attempt(place, base: state.directory.offset) { () throws(Damage) in
+                try core.directoryEntry(type: type, index: index)
+            }
             guard let entry else { continue }
             place.rows = entry.firstRowID...entry.lastRowID
-            if entry.firstRowID <= last { note(place, nil, Damage("row ids do not ascend from the segment before", at: Int(clamping: state.directory.offset))) }
+            if entry.firstRowID <= last {
+                note(place, nil, Damage("row ids do not ascend from the segment before", at: Int(clamping: state.directory.offset)))
+            }
             last = entry.lastRowID
             // A segment that another version shares, without new delta records about it, was checked there.
             if !entry.header.isNone, !state.touches(index), seen.contains(entry.header) {
@@ -94,7 +103,9 @@ private final class Verifier {
         defects += core.verifyIndexes(type, full: full)
         // Read the file, not rows that versions share in memory.
         let tail = Place(part: "delta", rows: last + 1 < state.nextRowID ? last + 1...state.nextRowID - 1 : all)
-        if state.deltaRows > 0, !hasDeltaDefect, let rows = attempt(tail, nil, base: state.delta.offset, { () throws(Damage) in try DeltaSegment(core, type: type) }) {
+        if state.deltaRows > 0, !hasDeltaDefect,
+            let rows = attempt(tail, nil, base: state.delta.offset, { () throws(Damage) in try DeltaSegment(core, type: type) })
+        {
             live += rows.rowCount
             for column in schema.columns.indices { checkValues(rows.values(column), column, tail) { try? rows.rowID(at: $0) } }
         }
@@ -107,7 +118,8 @@ private final class Verifier {
     private func checkDelta(_ type: Int, _ all: ClosedRange<Int64>?) {
         let state = core.catalogue.types[type]
         TreeReader(root: state.delta, source: core.store).verify { from, before, damage in
-            let low = from.flatMap(Int64.init(treeKey:)) ?? 0, high = before.flatMap(Int64.init(treeKey:)).map { $0 - 1 } ?? state.nextRowID - 1
+            let low = from.flatMap(Int64.init(treeKey:)) ?? 0,
+                high = before.flatMap(Int64.init(treeKey:)).map { $0 - 1 } ?? state.nextRowID - 1
             note(Place(part: "delta", rows: max(low, 0)...max(low, high, 0)), nil, damage)
         }
     }
@@ -115,14 +127,19 @@ private final class Verifier {
     /// Opens a segment with its delta records or, if the delta store is damaged, without them.
     private func open(_ type: Int, _ index: Int, _ entry: DirectoryEntry, _ place: Place) -> StoredSegment? {
         do throws(Damage) { return try core.segment(type: type, index: index) } catch {
-            guard core.catalogue.types[type].touches(index), let (bytes, owner) = try? core.header(type: type, entry), let header = try? SegmentHeader(bytes),
-                  let bare = try? StoredSegment.open(core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: []) else {
+            guard core.catalogue.types[type].touches(index), let (bytes, owner) = try? core.header(type: type, entry),
+                let header = try? SegmentHeader(bytes),
+                let bare = try? StoredSegment.open(
+                    core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: [])
+            else {
                 note(place, nil, error.offset < entry.header.offset ? error.shifted(by: entry.header.offset) : error)
                 return nil
             }
-            // The segment itself is intact: the defect is in the delta store, and was reported when its nodes and values were read one by one, unless
-            // they contradict the segment.
-            if !hasDeltaDefect { note(Place(part: "delta", rows: place.rows), nil, error.shifted(by: core.catalogue.types[type].delta.offset)) }
+            // The segment itself is intact: the defect is in the delta store, and was reported when its nodes and values were read one by
+            // one, unless they contradict the segment.
+            if !hasDeltaDefect {
+                note(Place(part: "delta", rows: place.rows), nil, error.shifted(by: core.catalogue.types[type].delta.offset))
+            }
             return bare
         }
     }
@@ -165,7 +182,8 @@ private final class Verifier {
         let end = core.catalogue.types[index].nextRowID
         for place in 0..<links.count where links.isPresent(place) && (links.words[place] < 0 || links.words[place] >= end) {
             // The row of an element is the first one whose elements end after it.
-            return fault("a link to a row that never existed", type.isCollection ? (values.offsets.firstIndex { $0 > place } ?? 1) - 1 : place)
+            return fault(
+                "a link to a row that never existed", type.isCollection ? (values.offsets.firstIndex { $0 > place } ?? 1) - 1 : place)
         }
     }
 }

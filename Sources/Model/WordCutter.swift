@@ -2,8 +2,8 @@ import FirnBytes
 
 /// Cuts text into the words that full-text search compares: runs of letters and digits, without case and without marks on letters.
 ///
-/// The text is folded (`Folding` of case and marks), then cut at every scalar that is neither a letter, a digit nor a mark, and at bytes that are not
-/// UTF-8. Indexes of words store the result, so it never changes.
+/// The text is folded (`Folding` of case and marks), then cut at every scalar that is neither a letter, a digit nor a mark, and at bytes
+/// that are not UTF-8. Indexes of words store the result, so it never changes.
 package struct WordCutter {
     private static let folding = Folding(case: true, marks: true)
     private var folded: [UInt8] = []
@@ -50,8 +50,10 @@ package struct WordCutter {
         let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
         guard byte >= 0xC2, byte < 0xF5, at + length <= bytes.count, let scalar = Folding.decode(bytes, at, length) else { return 0 }
         switch scalar.properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber, .letterNumber, .otherNumber,
-             .nonspacingMark, .spacingMark, .enclosingMark: return length
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber, .letterNumber,
+            .otherNumber,
+            .nonspacingMark, .spacingMark, .enclosingMark:
+            return length
         default: return 0
         }
     }

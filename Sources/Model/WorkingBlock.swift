@@ -1,7 +1,7 @@
 import FirnBytes
 
-/// One column of up to 1,024 rows in memory, which a transaction reads and writes in place. Only the transaction that created it may write to it;
-/// afterwards it never changes.
+/// One column of up to 1,024 rows in memory, which a transaction reads and writes in place. Only the transaction that created it may write
+/// to it; afterwards it never changes.
 final class WorkingBlock: @unchecked Sendable {
     /// The number of the transaction that created it.
     let owner: UInt64

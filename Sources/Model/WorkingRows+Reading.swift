@@ -11,7 +11,8 @@ extension WorkingRows {
             return try base!.word(at: position, column)
         }
         let row = position - baseCount
-        return row < grownCount ? grown[column][row / vectorSize].column.word(at: row & (vectorSize - 1)) : open[column].word(at: row - grownCount)
+        return row < grownCount
+            ? grown[column][row / vectorSize].column.word(at: row & (vectorSize - 1)) : open[column].word(at: row - grownCount)
     }
 
     func real(at position: Int, _ column: Int) throws(Damage) -> Double? {
@@ -20,14 +21,16 @@ extension WorkingRows {
             return try base!.real(at: position, column)
         }
         let row = position - baseCount
-        return row < grownCount ? grown[column][row / vectorSize].column.real(at: row & (vectorSize - 1)) : open[column].real(at: row - grownCount)
+        return row < grownCount
+            ? grown[column][row / vectorSize].column.real(at: row & (vectorSize - 1)) : open[column].real(at: row - grownCount)
     }
 
     /// Returns a value of a block in memory, or nil if the row has its value from the base.
     func heldValue(at position: Int, _ column: Int) -> Value? {
         if position < baseCount { return overlay(column, position / vectorSize)?.column.value(at: position & (vectorSize - 1)) }
         let row = position - baseCount
-        return row < grownCount ? grown[column][row / vectorSize].column.value(at: row & (vectorSize - 1)) : open[column].value(at: row - grownCount)
+        return row < grownCount
+            ? grown[column][row / vectorSize].column.value(at: row & (vectorSize - 1)) : open[column].value(at: row - grownCount)
     }
 
     /// Returns whether some row of the vector is not read from the base.
@@ -40,7 +43,8 @@ extension WorkingRows {
         let working = other as? WorkingRows
         let (longer, shorter): (any StoredRows, any StoredRows) = rowCount >= other.rowCount ? (self, other) : (other, self)
         let otherBase: (any StoredRows)? = working == nil ? other : working!.base
-        guard !needsBase, working.map({ !$0.needsBase && $0.firstGrown == firstGrown }) ?? true, otherBase?.rowCount ?? 0 == baseCount else { return nil }
+        guard !needsBase, working.map({ !$0.needsBase && $0.firstGrown == firstGrown }) ?? true, otherBase?.rowCount ?? 0 == baseCount
+        else { return nil }
         var bits = Bits(count: longer.rowCount)
         if let base, let otherBase, base !== otherBase {
             guard let under = try base.rowsThatMayDiffer(from: otherBase) else { return nil }
@@ -49,7 +53,9 @@ extension WorkingRows {
         func mark(_ rows: Range<Int>) { for row in rows where row < bits.count { bits[row] = true } }
         for column in types.indices {
             for vector in 0..<(baseCount + vectorSize - 1) / vectorSize {
-                WorkingBlock.differences(overlay(column, vector), working?.overlay(column, vector))?.forEachSet { bits[vector * vectorSize + $0] = true }
+                WorkingBlock.differences(overlay(column, vector), working?.overlay(column, vector))?.forEachSet {
+                    bits[vector * vectorSize + $0] = true
+                }
             }
             // Rows that one has in blocks and the other has open are marked with the open rows.
             guard let theirs = working?.grown[column] else { continue }

@@ -2,8 +2,8 @@ import FirnBytes
 
 /// The rows of one segment as a transaction sees them: a base that is read, blocks of it that were changed, and new rows after the base.
 ///
-/// A block is one column of one vector. The first write to a vector decodes it; later writes are in place. After the transaction has ended, nothing is
-/// written here: versions and later transactions share the object, and later transactions write to a successor.
+/// A block is one column of one vector. The first write to a vector decodes it; later writes are in place. After the transaction has ended,
+/// nothing is written here: versions and later transactions share the object, and later transactions write to a successor.
 ///
 ///     base rows …                  | new rows, in whole blocks … | open: up to 1,024 rows
 ///     overlays[column][vector]       grown[column][block]          open[column]
@@ -77,7 +77,9 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
     var needsBase: Bool { base == nil && baseCount > 0 }
 
     func take(base: any StoredRows) {
-        precondition(needsBase && base.rowCount == baseCount && base.live == nil, "the base must have the announced number of rows, none of them deleted")
+        precondition(
+            needsBase && base.rowCount == baseCount && base.live == nil,
+            "the base must have the announced number of rows, none of them deleted")
         self.base = base
     }
 
@@ -195,7 +197,8 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
 /// The changes that the transaction has made to its rows.
 extension WorkingRows {
     func hasChanged(_ column: Int) -> Bool {
-        overlays[column].contains { $0?.owner == owner && !$0!.dirty.noneSet } || grown[column].contains { $0.owner == owner && !$0.dirty.noneSet }
+        overlays[column].contains { $0?.owner == owner && !$0!.dirty.noneSet }
+            || grown[column].contains { $0.owner == owner && !$0.dirty.noneSet }
     }
 
     /// Returns the rows of the base whose value in a column the transaction has set, ascending.

@@ -1,8 +1,8 @@
 import FirnBytes
 
 extension WorkingTable {
-    /// Appends a row and returns its row id. `fill` must append exactly one value to each column (embedded objects as links to their rows). If `fill`
-    /// throws, or if another row has the key, nothing of the row is kept.
+    /// Appends a row and returns its row id. `fill` must append exactly one value to each column (embedded objects as links to their rows).
+    /// If `fill` throws, or if another row has the key, nothing of the row is kept.
     /// - Throws: `.duplicateKey` if another row has the key, and what `fill` throws.
     package func append(_ fill: (inout [Column]) throws(FirnError) -> Void) throws(FirnError) -> Int64 {
         let rows = try startRow()
@@ -62,7 +62,8 @@ extension WorkingTable {
     }
 
     /// Sets one value of a row; embedded objects are links to their rows.
-    /// - Throws: `.schema` if the value does not fit the column, `.duplicateKey` if another row has the new key, `.notFound` if the row does not exist.
+    /// - Throws: `.schema` if the value does not fit the column, `.duplicateKey` if another row has the new key, `.notFound` if the row
+    /// does not exist.
     package func set(_ rowID: Int64, _ column: Int, _ value: Value) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         guard Column(rows.types[column]).fits(value) else { throw misfit(column, value) }

@@ -2,10 +2,12 @@ import FirnBytes
 import FirnStore
 import Synchronization
 
-/// All rows of one type as a transaction sees them: the version that it began from, with its own changes. Rows are read and written in place.
+/// All rows of one type as a transaction sees them: the version that it began from, with its own changes. Rows are read and written in
+/// place.
 ///
-/// One thread at a time may write, and no thread may read meanwhile; between writes any thread may read. A segment or reader that was taken before a
-/// write may still show the previous state: request it again if `stamp` has grown. The table must not be used after the transaction has been released.
+/// One thread at a time may write, and no thread may read meanwhile; between writes any thread may read. A segment or reader that was taken
+/// before a write may still show the previous state: request it again if `stamp` has grown. The table must not be used after the
+/// transaction has been released.
 package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Like an `unowned` reference, which would be counted with every row.
     private let origin: Unmanaged<DatabaseTransaction>
@@ -60,8 +62,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         tail = WorkingTable.tail(of: transaction, index, core)
     }
 
-    /// Returns the rows of the delta store as far as they are written: those of a version if they are in memory, otherwise rows that are read when one
-    /// is requested.
+    /// Returns the rows of the delta store as far as they are written: those of a version if they are in memory, otherwise rows that are
+    /// read when one is requested.
     private static func tail(of transaction: DatabaseTransaction, _ index: Int, _ core: SnapshotCore) -> WorkingRows {
         let state = transaction.states[index]
         let types = transaction.schema.types[index].columns.map(\.type.stored)
@@ -69,8 +71,9 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         if let working = open as? WorkingRows, working.firstGrown + Int64(working.rowCount - working.baseCount) == state.nextRowID {
             return WorkingRows(successorOf: working, owner: transaction.number)
         }
-        return WorkingRows(owner: transaction.number, types: types, base: open is WorkingRows ? nil : open, baseCount: state.deltaRows,
-                           firstGrown: state.nextRowID, counts: transaction.database.counts)
+        return WorkingRows(
+            owner: transaction.number, types: types, base: open is WorkingRows ? nil : open, baseCount: state.deltaRows,
+            firstGrown: state.nextRowID, counts: transaction.database.counts)
     }
 
     /// Returns the next row id, for a row that exists from now on. The transaction must be open.
@@ -144,7 +147,9 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Writes the rows that the bulk writer still holds, so that they can be read, and takes over what the transaction has written.
     func settleBulk() {
         if let writer, writer.isPending {
-            do throws(FirnError) { try writer.finish() } catch { failure = Damage("rows cannot be written: \(error.message)", isUnread: error.code != .damaged) }
+            do throws(FirnError) { try writer.finish() } catch {
+                failure = Damage("rows cannot be written: \(error.message)", isUnread: error.code != .damaged)
+            }
         }
         if seen != mark.structures { keepUp() }
     }
@@ -172,13 +177,15 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
 
     /// Called when the tail has been written as sealed rows.
     func emptyTail() {
-        tail = WorkingRows(owner: transaction.number, types: tail.types, base: nil, baseCount: 0, firstGrown: transaction.states[index].nextRowID, counts: tail.counts)
+        tail = WorkingRows(
+            owner: transaction.number, types: tail.types, base: nil, baseCount: 0, firstGrown: transaction.states[index].nextRowID,
+            counts: tail.counts)
         segments.withLock { $0 = [:] }
         rowStamp &+= 1
     }
 
-    /// Called when the rows of the tail have been written to the delta store. If the older ones of them were never read, all of them are read from
-    /// there.
+    /// Called when the rows of the tail have been written to the delta store. If the older ones of them were never read, all of them are
+    /// read from there.
     func noteTailWritten() {
         if tail.needsBase { tail = WorkingTable.tail(of: transaction, index, transaction.current()) }
     }
@@ -271,15 +278,22 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         guard found.rows.isLive(found.position) else { throw FirnError(.notFound, "row \(rowID) is deleted") }
         if found.segment == sealedCount { return (tail, found.position) }
         let rows: WorkingRows
-        if let own = found.rows as? WorkingRows, own.owner == transaction.number { rows = own } else { rows = edit(found.segment, found.rows) }
+        if let own = found.rows as? WorkingRows, own.owner == transaction.number {
+            rows = own
+        } else {
+            rows = edit(found.segment, found.rows)
+        }
         lastChanged = (rows.base as? StoredSegment).flatMap { $0.rowIDs == nil ? (found.segment, rows, $0.header.firstRowID) : nil }
         return (rows, found.position)
     }
 
     private func edit(_ segment: Int, _ rows: any StoredRows) -> WorkingRows {
         let number = transaction.number
-        let working = (rows as? WorkingRows).map { WorkingRows(successorOf: $0, owner: number) }
-            ?? WorkingRows(owner: number, types: type.columns.map(\.type.stored), base: rows, baseCount: rows.rowCount, firstGrown: .max, counts: transaction.database.counts)
+        let working =
+            (rows as? WorkingRows).map { WorkingRows(successorOf: $0, owner: number) }
+            ?? WorkingRows(
+                owner: number, types: type.columns.map(\.type.stored), base: rows, baseCount: rows.rowCount, firstGrown: .max,
+                counts: transaction.database.counts)
         if edited.isEmpty { edited = Array(repeating: nil, count: sealedCount) }
         edited[segment] = working
         last = (segment, working)

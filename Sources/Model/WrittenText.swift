@@ -1,5 +1,5 @@
-/// Returns one value as the text that a file would show, for comparing a column of text with one of another kind, and for messages. Numbers are the
-/// shortest text that reads back as the same value, unless the notation requires another.
+/// Returns one value as the text that a file would show, for comparing a column of text with one of another kind, and for messages. Numbers
+/// are the shortest text that reads back as the same value, unless the notation requires another.
 package func writtenText(_ value: Value, notation: Notation = .plain) -> String {
     switch value {
     case .null: return ""
@@ -18,7 +18,9 @@ package func writtenText(_ value: Value, notation: Notation = .plain) -> String 
     case .uuid(let x): return notation == .uuidUpper ? x.uuidText.uppercased() : x.uuidText
     case .list(let values), .set(let values): return "[" + values.map { nestedText($0) }.joined(separator: ",") + "]"
     case .map(let entries), .object(let entries):
-        return "{" + entries.filter { !$0.value.isNull || $0.key.isEmpty }.map { quoted($0.key) + ":" + nestedText($0.value) }.joined(separator: ",") + "}"
+        return "{"
+            + entries.filter { !$0.value.isNull || $0.key.isEmpty }.map { quoted($0.key) + ":" + nestedText($0.value) }.joined(
+                separator: ",") + "}"
     }
 }
 
@@ -108,8 +110,8 @@ private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
     return date + separator + time + fraction + zone
 }
 
-/// Returns the year, month and day of a day counted from 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date
-/// algorithms").
+/// Returns the year, month and day of a day counted from 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible
+/// low-level date algorithms").
 private func civil(_ day: Int64) -> (Int64, Int64, Int64) {
     let shifted = day &+ 719_468
     let era = (shifted >= 0 ? shifted : shifted &- 146_096) / 146_097, ofEra = shifted &- era &* 146_097

@@ -45,7 +45,8 @@ struct Accumulator {
         switch measure.function {
         case .count: form = measure.operand == nil ? .rows : measure.isDistinct ? .distinct : .counts
         case .sum, .avg: form = kind == .int ? .wholeSums : kind == .float || kind == .double ? .realSums : .sums
-        case .min, .max: form = kind == .bool || kind == .int || kind == .link ? .words : kind == .float || kind == .double ? .reals : .values
+        case .min, .max:
+            form = kind == .bool || kind == .int || kind == .link ? .words : kind == .float || kind == .double ? .reals : .values
         case .first: form = .first
         case .median, .quantile: form = .samples
         }
@@ -125,7 +126,9 @@ struct Accumulator {
             addReals(column, chosen)
         case .words: Accumulator.each(column, chosen) { group, row in keep(word: column.words[row], group, isMinimum) }
         case .reals:
-            column.reals.withUnsafeBufferPointer { reals in Accumulator.each(column, chosen) { group, row in keep(real: reals[row], group, isMinimum) } }
+            column.reals.withUnsafeBufferPointer { reals in
+                Accumulator.each(column, chosen) { group, row in keep(real: reals[row], group, isMinimum) }
+            }
         case .values: Accumulator.each(column, chosen) { group, row in keep(column.value(at: row), group, isMinimum) }
         case .first: Accumulator.each(column, chosen) { group, row in if !known[group] { keep(first: column.value(at: row), group) } }
         case .samples: Accumulator.each(column, chosen) { group, row in samples.add(column, row, to: group) }
@@ -139,7 +142,9 @@ struct Accumulator {
     }
 
     /// Adds the chosen rows of a column of dictionary codes. Requires `takesCodes`.
-    mutating func add(codes: Column, of dictionary: Text, _ segment: Int, _ chosen: RowChoice) { distinct.add(codes: codes, of: dictionary, segment, chosen) }
+    mutating func add(codes: Column, of dictionary: Text, _ segment: Int, _ chosen: RowChoice) {
+        distinct.add(codes: codes, of: dictionary, segment, chosen)
+    }
 
     /// The kind of plain numbers that `add` accepts for a vector without nulls.
     enum Numbers { case none, words, reals }
@@ -185,13 +190,17 @@ struct Accumulator {
                 if chosen.groups == nil {
                     var sum = reals[0]
                     chosen.forEachRun { first, length in
-                        for row in first..<(first &+ length) where bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 { sum += values[row] }
+                        for row in first..<(first &+ length) where bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 {
+                            sum += values[row]
+                        }
                     }
                     reals[0] = sum
                     return
                 }
                 reals.withUnsafeMutableBufferPointer { sums in
-                    chosen.forEach { group, row in if bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 { sums[group] += values[row] } }
+                    chosen.forEach { group, row in
+                        if bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 { sums[group] += values[row] }
+                    }
                 }
             }
         }
@@ -204,7 +213,8 @@ struct Accumulator {
                 if let parts = chosen.parts {
                     parts.add(values, to: sums.baseAddress!)
                 } else if Lanes.pay(sums.count, chosen) {
-                    Lanes.with(sums, Double.zero, +) { lanes in chosen.forEach { group, row in lanes[group &* 4 &+ row & 3] += values[row] } }
+                    Lanes.with(sums, Double.zero, +) { lanes in chosen.forEach { group, row in lanes[group &* 4 &+ row & 3] += values[row] }
+                    }
                 } else {
                     chosen.forEach { group, row in sums[group] += values[row] }
                 }
@@ -301,12 +311,15 @@ struct Accumulator {
         quantiles = Array(unsafeUninitializedCapacity: groups) { out, filled in
             out.initialize(repeating: nil)
             nonisolated(unsafe) let places = out.baseAddress!
-            parallel(runs) { run in for group in (groups * run / runs)..<(groups * (run + 1) / runs) { places[group] = samples.quantile(share, of: group) } }
+            parallel(runs) { run in
+                for group in (groups * run / runs)..<(groups * (run + 1) / runs) { places[group] = samples.quantile(share, of: group) }
+            }
             filled = groups
         }
     }
 
-    /// Returns the value of a group. `function` selects sum or average, which share one accumulator; otherwise it is the measure's own function.
+    /// Returns the value of a group. `function` selects sum or average, which share one accumulator; otherwise it is the measure's own
+    /// function.
     mutating func value(_ group: Int, _ rows: Int, as function: Aggregate.Function) -> Value {
         let isSum = function == .sum
         switch form {
@@ -323,7 +336,8 @@ struct Accumulator {
             return isSum ? .double(reals[group]) : count == 0 ? .null : .double(reals[group] / Double(count))
         case .words:
             guard known[group] else { return .null }
-            return measure.type.kind == .bool ? .bool(words[group] != 0) : measure.type.kind == .link ? .link(words[group]) : .int(words[group])
+            return measure.type.kind == .bool
+                ? .bool(words[group] != 0) : measure.type.kind == .link ? .link(words[group]) : .int(words[group])
         case .reals: return !known[group] ? .null : measure.type.kind == .float ? .float(Float(reals[group])) : .double(reals[group])
         case .values, .first: return values[group]
         case .samples: return quantiles[group].map(Value.double) ?? .null
@@ -336,12 +350,17 @@ enum Lanes {
     static func pay(_ groups: Int, _ chosen: RowChoice) -> Bool { groups <= 64 && chosen.hits >= groups &* 8 }
 
     @inline(__always)
-    static func with<T: BitwiseCopyable>(_ sums: UnsafeMutableBufferPointer<T>, _ zero: T, _ add: (T, T) -> T, _ body: (UnsafeMutablePointer<T>) -> Void) {
+    static func with<T: BitwiseCopyable>(
+        _ sums: UnsafeMutableBufferPointer<T>, _ zero: T, _ add: (T, T) -> T, _ body: (UnsafeMutablePointer<T>) -> Void
+    ) {
         withUnsafeTemporaryAllocation(of: T.self, capacity: sums.count &* 4) { room in
             let lanes = room.baseAddress!
             lanes.initialize(repeating: zero, count: sums.count &* 4)
             body(lanes)
-            for group in sums.indices { sums[group] = add(sums[group], add(add(lanes[group &* 4], lanes[group &* 4 &+ 1]), add(lanes[group &* 4 &+ 2], lanes[group &* 4 &+ 3]))) }
+            for group in sums.indices {
+                sums[group] = add(
+                    sums[group], add(add(lanes[group &* 4], lanes[group &* 4 &+ 1]), add(lanes[group &* 4 &+ 2], lanes[group &* 4 &+ 3])))
+            }
         }
     }
 }
@@ -375,7 +394,9 @@ struct WholeSums {
         if let present {
             partial.withUnsafeMutableBufferPointer { sums in
                 present.words.withUnsafeBufferPointer { bits in
-                    WholeSums.each(chosen) { group, row in sums[group] &+= bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 ? values[row] : 0 }
+                    WholeSums.each(chosen) { group, row in
+                        sums[group] &+= bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 ? values[row] : 0
+                    }
                 }
             }
         } else if chosen.groups == nil {

@@ -2,8 +2,8 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// The inverse of the links of one column (the owners' column for embedded objects): for a row, the rows that link to it, in their order and as
-/// often as they link to it. Built in one pass over the column, at the first use. Thread-safe.
+/// The inverse of the links of one column (the owners' column for embedded objects): for a row, the rows that link to it, in their order
+/// and as often as they link to it. Built in one pass over the column, at the first use. Thread-safe.
 final class Backlinks: Sendable {
     /// The table of the rows that link.
     let table: any Table
@@ -32,9 +32,12 @@ final class Backlinks: Sendable {
         }
 
         mutating func index() {
-            guard let first = targets.first, let last = targets.last, last &- first >= 0, last &- first < Int64(targets.count) * 8 + 1024 else { return }
+            guard let first = targets.first, let last = targets.last, last &- first >= 0, last &- first < Int64(targets.count) * 8 + 1024
+            else { return }
             starts.reserveCapacity(Int(last - first) + 2)
-            for (i, target) in targets.enumerated() { while starts.count <= Int(target - first) { starts.append(Int32(truncatingIfNeeded: i)) } }
+            for (i, target) in targets.enumerated() {
+                while starts.count <= Int(target - first) { starts.append(Int32(truncatingIfNeeded: i)) }
+            }
             starts.append(Int32(truncatingIfNeeded: targets.count))
         }
     }
@@ -113,7 +116,9 @@ final class Backlinks: Sendable {
                 let links = scratch.type.isCollection ? scratch.children[scratch.children.count - 1] : scratch
                 try charge.grow(to: (sources.count + links.count) * pairBytes, for: memory.name)
                 for row in rows where segment.live?[row] ?? true {
-                    let elements = scratch.type.isCollection ? scratch.offsets[row - rows.lowerBound]..<scratch.offsets[row - rows.lowerBound + 1]
+                    let elements =
+                        scratch.type.isCollection
+                        ? scratch.offsets[row - rows.lowerBound]..<scratch.offsets[row - rows.lowerBound + 1]
                         : row - rows.lowerBound..<row - rows.lowerBound + 1
                     for i in elements where links.isPresent(i) {
                         targets.words.append(links.words[i])

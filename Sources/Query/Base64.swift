@@ -16,7 +16,9 @@ enum Base64 {
     /// Returns nil if a byte is not in the alphabet or the length is impossible. Accepts the URL-safe alphabet; padding is optional.
     static func decode(_ text: [UInt8]) -> [UInt8]? {
         let body = text.prefix { $0 != UInt8(ascii: "=") }
-        guard text.count - body.count <= 2, text[body.endIndex...].allSatisfy({ $0 == UInt8(ascii: "=") }), body.count % 4 != 1 else { return nil }
+        guard text.count - body.count <= 2, text[body.endIndex...].allSatisfy({ $0 == UInt8(ascii: "=") }), body.count % 4 != 1 else {
+            return nil
+        }
         var out: [UInt8] = []
         var group: UInt32 = 0, bits = 0
         for byte in body {

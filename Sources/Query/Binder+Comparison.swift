@@ -10,21 +10,31 @@ extension Binder {
             guard syntax.comparator.isEquality, try list(syntax.right) == nil else {
                 throw error("\"\(syntax.comparator.rawValue)\" does not accept a list on its left", at: syntax.left.position)
             }
-            return try listComparison(ComparisonSyntax(syntax.right, syntax.comparator, ignoresCase: syntax.ignoresCase, ignoresMarks: syntax.ignoresMarks, syntax.left, at: syntax.position), values)
+            return try listComparison(
+                ComparisonSyntax(
+                    syntax.right, syntax.comparator, ignoresCase: syntax.ignoresCase, ignoresMarks: syntax.ignoresMarks, syntax.left,
+                    at: syntax.position), values)
         }
         let left = try operand(syntax.left), right = try operand(syntax.right)
         switch (left, right) {
         case (.constant(let a), .constant(let b)):
             // A property whose name looks like a row literal must be quoted.
-            let named = [a, b].lazy.compactMap { if case .link(let row) = $0.value { "O\(row)" } else { nil } }.first { type.index(of: $0) != nil }
-            throw error("Cannot compare two constants (\"\(asWritten(syntax.left))\" and \"\(asWritten(syntax.right))\")", at: syntax.position.offset, suggestion: (named ?? quotedColumn(a, b)).map { "\(PathSyntax.inBackQuotes($0)) (in back-quotes, for the property)" })
+            let named = [a, b].lazy.compactMap { if case .link(let row) = $0.value { "O\(row)" } else { nil } }.first {
+                type.index(of: $0) != nil
+            }
+            throw error(
+                "Cannot compare two constants (\"\(asWritten(syntax.left))\" and \"\(asWritten(syntax.right))\")",
+                at: syntax.position.offset,
+                suggestion: (named ?? quotedColumn(a, b)).map { "\(PathSyntax.inBackQuotes($0)) (in back-quotes, for the property)" })
         case (_, .constant(let constant)):
             guard syntax.comparator != .isIn else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
             return try test(left, syntax.comparator, constant, syntax)
         case (.constant(let constant), _):
             if syntax.comparator == .isIn { return try member(left, right, syntax) }
             if syntax.comparator.isTextual { return try textInColumn(constant, right, syntax) }
-            guard syntax.comparator != .text else { throw error("TEXT needs a property on its left and words on its right", at: syntax.left.position) }
+            guard syntax.comparator != .text else {
+                throw error("TEXT needs a property on its left and words on its right", at: syntax.left.position)
+            }
             return try test(right, syntax.comparator.flipped, constant, syntax)
         default:
             if syntax.comparator == .isIn { return try member(left, right, syntax) }
@@ -34,7 +44,9 @@ extension Binder {
     }
 
     private func mismatch(_ a: ScalarKind?, _ b: ScalarKind?, _ syntax: ComparisonSyntax) -> QueryError {
-        error("cannot compare: \(syntax.left) is \(a?.queryName ?? "null"), \(syntax.right) is \(b?.queryName ?? "null")", at: syntax.position.offset)
+        error(
+            "cannot compare: \(syntax.left) is \(a?.queryName ?? "null"), \(syntax.right) is \(b?.queryName ?? "null")",
+            at: syntax.position.offset)
     }
 
     private func comparable(_ a: ScalarKind, _ b: ScalarKind) -> Bool {
@@ -47,8 +59,12 @@ extension Binder {
         guard !syntax.comparator.isTextual || isText else {
             throw error("\"\(syntax.comparator.rawValue)\" needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset)
         }
-        guard syntax.comparator != .text || kind == .string else { throw error("TEXT needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset) }
-        guard !syntax.folding.isNeeded || isText else { throw error("\(syntax.folding) needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset) }
+        guard syntax.comparator != .text || kind == .string else {
+            throw error("TEXT needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset)
+        }
+        guard !syntax.folding.isNeeded || isText else {
+            throw error("\(syntax.folding) needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset)
+        }
         guard kind != .link || !syntax.comparator.isOrder else { throw error("links have no order", at: syntax.position.offset) }
     }
 
@@ -62,8 +78,12 @@ extension Binder {
 
     // MARK: Operand against constant
 
-    private mutating func test(_ operand: Operand, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
-        if case .path(let path) = operand, path.type.isCollection, !path.isMany, constant.value.isNull, comparator.isEquality, path.quantifier == nil {
+    private mutating func test(_ operand: Operand, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax)
+        throws(QueryError) -> PredicateNode
+    {
+        if case .path(let path) = operand, path.type.isCollection, !path.isMany, constant.value.isNull, comparator.isEquality,
+            path.quantifier == nil
+        {
             if let node = try nullCollection(path, comparator, syntax) { return node }
         }
         var operand = try entered(operand, syntax.left.position)
@@ -85,17 +105,25 @@ extension Binder {
     }
 
     /// Binds `list == NULL`, which tests whether there is a list at all, if the collection is optional. Returns nil for other collections.
-    private func nullCollection(_ path: BoundPath, _ comparator: Comparator, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode? {
+    private func nullCollection(_ path: BoundPath, _ comparator: Comparator, _ syntax: ComparisonSyntax) throws(QueryError)
+        -> PredicateNode?
+    {
         if path.type.isOptional {
             let isNull = comparator == .equal
-            return TestNode(.path(path), ElementTest(form: isNull ? .never : .always, matchesNull: isNull), quantifier: nil, number: nil, text: syntax.description)
+            return TestNode(
+                .path(path), ElementTest(form: isNull ? .never : .always, matchesNull: isNull), quantifier: nil, number: nil,
+                text: syntax.description)
         }
-        guard path.type.kind != .link, path.type.kind != .embedded else { throw error("Cannot compare linklist (\"\(path.text)\") with NULL", at: syntax.position.offset) }
+        guard path.type.kind != .link, path.type.kind != .embedded else {
+            throw error("Cannot compare linklist (\"\(path.text)\") with NULL", at: syntax.position.offset)
+        }
         return nil
     }
 
     /// Binds `'x' CONTAINS name`.
-    private mutating func textInColumn(_ constant: ConstantSyntax, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+    private mutating func textInColumn(_ constant: ConstantSyntax, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError)
+        -> PredicateNode
+    {
         let right = try entered(right, syntax.right.position)
         guard let kind = right.kind else { throw mismatch(nil, nil, syntax) }
         try checkOperator(syntax, kind)
@@ -105,32 +133,55 @@ extension Binder {
         guard let other = constant.value.scalarKind, kind == .any && (other == .string || other == .data) || other == kind else {
             throw mismatch(constant.value.scalarKind, kind, syntax)
         }
-        return PairNode(.constant(constant), syntax.comparator, right, folding: syntax.folding, quantifier: quantifier(right), text: syntax.description)
+        return PairNode(
+            .constant(constant), syntax.comparator, right, folding: syntax.folding, quantifier: quantifier(right), text: syntax.description)
     }
 
     // MARK: Operand against operand
 
     /// Binds `ints == others`: compares two collections of plain values element by element, in order.
     private func wholeCollections(_ left: Operand, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode? {
-        guard case .path(let a) = left, case .path(let b) = right, a.isPrimitiveCollection, b.isPrimitiveCollection, a.quantifier == nil, b.quantifier == nil,
-              a.type.kind != .embedded, b.type.kind != .embedded else { return nil }
-        guard (a.type.collection == .map) == (b.type.collection == .map), comparable(a.type.kind, b.type.kind) else { throw mismatch(a.type.kind, b.type.kind, syntax) }
-        guard syntax.comparator.isEquality else { throw error("\"\(syntax.comparator.rawValue)\" cannot compare two collections", at: syntax.position.offset, expected: "== or !=, or ANY, ALL or NONE before one side") }
-        guard !syntax.folding.isNeeded else { throw error("\(syntax.folding) cannot be used with two collections", at: syntax.position.offset) }
+        guard case .path(let a) = left, case .path(let b) = right, a.isPrimitiveCollection, b.isPrimitiveCollection, a.quantifier == nil,
+            b.quantifier == nil,
+            a.type.kind != .embedded, b.type.kind != .embedded
+        else { return nil }
+        guard (a.type.collection == .map) == (b.type.collection == .map), comparable(a.type.kind, b.type.kind) else {
+            throw mismatch(a.type.kind, b.type.kind, syntax)
+        }
+        guard syntax.comparator.isEquality else {
+            throw error(
+                "\"\(syntax.comparator.rawValue)\" cannot compare two collections", at: syntax.position.offset,
+                expected: "== or !=, or ANY, ALL or NONE before one side")
+        }
+        guard !syntax.folding.isNeeded else {
+            throw error("\(syntax.folding) cannot be used with two collections", at: syntax.position.offset)
+        }
         return PairNode(left, syntax.comparator, right, folding: Folding(), quantifier: nil, text: syntax.description)
     }
 
-    private mutating func pair(_ left: Operand, _ comparator: Comparator, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
-        guard comparator != .text else { throw error("TEXT needs a constant on its right: the words to search for", at: syntax.right.position) }
+    private mutating func pair(_ left: Operand, _ comparator: Comparator, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError)
+        -> PredicateNode
+    {
+        guard comparator != .text else {
+            throw error("TEXT needs a constant on its right: the words to search for", at: syntax.right.position)
+        }
         let left = try entered(left, syntax.left.position), right = try entered(right, syntax.right.position)
-        guard !(left.isMany && right.isMany) else { throw error("A comparison between two primitive lists is not supported", at: syntax.position.offset) }
+        guard !(left.isMany && right.isMany) else {
+            throw error("A comparison between two primitive lists is not supported", at: syntax.position.offset)
+        }
         guard let a = left.kind, let b = right.kind, comparable(a, b) else { throw mismatch(left.kind, right.kind, syntax) }
         try checkOperator(syntax, a)
         try checkOperator(syntax, b)
         if a == .link, b == .link {
-            guard left.type.target == right.type.target else { throw error("cannot compare: \(syntax.left) links to \(left.type.target ?? "?"), \(syntax.right) to \(right.type.target ?? "?")", at: syntax.position.offset) }
+            guard left.type.target == right.type.target else {
+                throw error(
+                    "cannot compare: \(syntax.left) links to \(left.type.target ?? "?"), \(syntax.right) to \(right.type.target ?? "?")",
+                    at: syntax.position.offset)
+            }
         }
-        return PairNode(a == .link ? resolved(left) : left, comparator, b == .link ? resolved(right) : right, folding: syntax.folding, quantifier: quantifier(left) ?? quantifier(right), text: syntax.description)
+        return PairNode(
+            a == .link ? resolved(left) : left, comparator, b == .link ? resolved(right) : right, folding: syntax.folding,
+            quantifier: quantifier(left) ?? quantifier(right), text: syntax.description)
     }
 
     /// Binds `x IN list`: ANY element equals x.
@@ -161,12 +212,20 @@ extension Binder {
 
     private mutating func listComparison(_ syntax: ComparisonSyntax, _ values: [ConstantSyntax]) throws(QueryError) -> PredicateNode {
         let operand = try operand(syntax.left)
-        guard !operand.isConstant else { throw error("Cannot compare two constants (\"\(asWritten(syntax.left))\" and \"\(asWritten(syntax.right))\")", at: syntax.position.offset) }
+        guard !operand.isConstant else {
+            throw error(
+                "Cannot compare two constants (\"\(asWritten(syntax.left))\" and \"\(asWritten(syntax.right))\")",
+                at: syntax.position.offset)
+        }
         var listQuantifier: Quantifier?
         if case .list(let quantifier, _, _) = syntax.right { listQuantifier = quantifier }
         if syntax.comparator == .between { return try between(operand, values, syntax) }
         if case .path(let path) = operand, path.quantifier == nil, listQuantifier == nil, path.isPrimitiveCollection {
-            guard path.type.collection != .map else { throw error("a map cannot be compared with a list", at: syntax.position.offset, expected: "its @values or its @keys, or ANY, ALL or NONE before it") }
+            guard path.type.collection != .map else {
+                throw error(
+                    "a map cannot be compared with a list", at: syntax.position.offset,
+                    expected: "its @values or its @keys, or ANY, ALL or NONE before it")
+            }
             if syntax.comparator.isEquality { return wholeCollection(path, values, syntax) }
             if syntax.comparator == .isIn { return ConstantNode(false) }
         }
@@ -187,7 +246,10 @@ extension Binder {
         var parts: [PredicateNode] = []
         let comparator = syntax.comparator == .isIn ? .equal : syntax.comparator
         for value in values {
-            parts.append(node(elements, try elementTest(kind, comparator, value, syntax), quantifier(elements), ComparisonSyntax(syntax.left, comparator, .constant(value))))
+            parts.append(
+                node(
+                    elements, try elementTest(kind, comparator, value, syntax), quantifier(elements),
+                    ComparisonSyntax(syntax.left, comparator, .constant(value))))
         }
         switch listQuantifier {
         case .all: return parts.isEmpty ? ConstantNode(true) : AndNode(parts)
@@ -196,7 +258,9 @@ extension Binder {
         }
     }
 
-    private mutating func between(_ operand: Operand, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+    private mutating func between(_ operand: Operand, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) throws(QueryError)
+        -> PredicateNode
+    {
         guard values.count == 2 else { throw error("Operator \"BETWEEN\" requires a list with 2 elements", at: syntax.right.position) }
         let elements = try entered(operand, syntax.left.position)
         guard !elements.isMany || quantifier(elements) == .all else {
@@ -204,21 +268,27 @@ extension Binder {
         }
         guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
         let low = try elementTest(kind, .greaterOrEqual, values[0], syntax), high = try elementTest(kind, .lessOrEqual, values[1], syntax)
-        return AndNode([node(elements, low, quantifier(elements), ComparisonSyntax(syntax.left, .greaterOrEqual, .constant(values[0]))),
-                        node(elements, high, quantifier(elements), ComparisonSyntax(syntax.left, .lessOrEqual, .constant(values[1])))])
+        return AndNode([
+            node(elements, low, quantifier(elements), ComparisonSyntax(syntax.left, .greaterOrEqual, .constant(values[0]))),
+            node(elements, high, quantifier(elements), ComparisonSyntax(syntax.left, .lessOrEqual, .constant(values[1]))),
+        ])
     }
 
     /// Binds `list == {1, 2}`: the same elements in the same order (for a set, in ascending order).
     private mutating func wholeCollection(_ path: BoundPath, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) -> PredicateNode {
-        let wanted = Value.list(values.map { constant in
-            // A constant that is not comparable with the elements equals none of them.
-            coerced(constant, to: path.type.kind)?.value ?? constant.value
-        })
-        let test = ElementTest(form: .value(syntax.comparator, wanted, folding: syntax.folding), matchesNull: syntax.comparator == .notEqual)
+        let wanted = Value.list(
+            values.map { constant in
+                // A constant that is not comparable with the elements equals none of them.
+                coerced(constant, to: path.type.kind)?.value ?? constant.value
+            })
+        let test = ElementTest(
+            form: .value(syntax.comparator, wanted, folding: syntax.folding), matchesNull: syntax.comparator == .notEqual)
         return TestNode(.path(path), test, quantifier: nil, number: nil, text: syntax.description)
     }
 
-    private func memberTest(_ kind: ScalarKind, _ values: [ConstantSyntax], inverted: Bool, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
+    private func memberTest(_ kind: ScalarKind, _ values: [ConstantSyntax], inverted: Bool, _ syntax: ComparisonSyntax) throws(QueryError)
+        -> ElementTest
+    {
         let hasNull = values.contains { $0.value.isNull }
         var wanted: [Value] = []
         for value in values where !value.value.isNull {
@@ -235,7 +305,8 @@ extension Binder {
             return ElementTest(form: .text(TextTest(.oneOf(texts), folding: syntax.folding), inverted: inverted), matchesNull: matchesNull)
         case .any:
             // A null in a column of mixed values is a value like others.
-            return ElementTest(form: .valueSet(wanted + (hasNull ? [.null] : []), inverted: inverted, folding: syntax.folding), matchesNull: matchesNull)
+            return ElementTest(
+                form: .valueSet(wanted + (hasNull ? [.null] : []), inverted: inverted, folding: syntax.folding), matchesNull: matchesNull)
         default: return ElementTest(form: .valueSet(wanted, inverted: inverted, folding: Folding()), matchesNull: matchesNull)
         }
     }
@@ -248,7 +319,9 @@ extension Binder {
         case .float(let x): Int64(exactly: x)
         case .double(let x): Int64(exactly: x)
         case .decimal(let x):
-            Int64(exactly: x.double.rounded()).flatMap { guess in (max(guess, .min + 1) - 1...min(guess, .max - 1) + 1).first { Value.order(.int($0), value) == 0 } }
+            Int64(exactly: x.double.rounded()).flatMap { guess in
+                (max(guess, .min + 1) - 1...min(guess, .max - 1) + 1).first { Value.order(.int($0), value) == 0 }
+            }
         default: nil
         }
     }

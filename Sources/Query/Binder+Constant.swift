@@ -2,16 +2,23 @@ import FirnBytes
 import FirnModel
 
 extension Binder {
-    /// Converts the constant to a value that is comparable with the kind; returns nil if that is impossible. Text is parsed as a number, date or
-    /// identifier. A literal keeps all its digits for decimals and is rounded for floats.
+    /// Converts the constant to a value that is comparable with the kind; returns nil if that is impossible. Text is parsed as a number,
+    /// date or identifier. A literal keeps all its digits for decimals and is rounded for floats.
     func coerced(_ constant: ConstantSyntax, to kind: ScalarKind) -> ConstantSyntax? {
         let value = constant.value
         var out = constant
         switch (kind, value) {
         case (_, .null), (.any, _): return constant
-        case (.bool, .bool), (.string, .string), (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.link, .link): return constant
+        case (.bool, .bool), (.string, .string), (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.link, .link):
+            return constant
         case (.int, .string(let text)), (.float, .string(let text)), (.double, .string(let text)):
-            if let whole = Int64(text) { out.value = .int(whole) } else if let real = Double(text) { out.value = .double(real) } else { return nil }
+            if let whole = Int64(text) {
+                out.value = .int(whole)
+            } else if let real = Double(text) {
+                out.value = .double(real)
+            } else {
+                return nil
+            }
             return kind == .float ? coerced(out, to: kind) : out
         case (.decimal, .string(let text)):
             guard let decimal = Decimal(text) else { return nil }
@@ -37,7 +44,9 @@ extension Binder {
             out.value = .decimal(constant.digits.flatMap { Decimal($0) } ?? Decimal(x))
             return out
         case (.int, .int), (.int, .float), (.int, .double), (.int, .decimal), (.float, .int), (.float, .float), (.float, .decimal),
-             (.double, .int), (.double, .float), (.double, .double), (.double, .decimal), (.decimal, .int), (.decimal, .float), (.decimal, .decimal): return constant
+            (.double, .int), (.double, .float), (.double, .double), (.double, .decimal), (.decimal, .int), (.decimal, .float),
+            (.decimal, .decimal):
+            return constant
         default: return nil
         }
     }
@@ -71,18 +80,26 @@ extension Binder {
     }
 
     /// Binds a comparison with one constant as a test of every value of the kind.
-    func elementTest(_ kind: ScalarKind, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
+    func elementTest(_ kind: ScalarKind, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax)
+        throws(QueryError) -> ElementTest
+    {
         if comparator == .text { return try wordTest(constant, syntax) }
         if constant.value.isNull { return nullTest(kind, comparator) }
         guard kind != .embedded, let coerced = coerced(constant, to: kind) else {
             // The constant can be on either side.
-            let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left, other = constant.value.scalarKind?.queryName ?? "collection"
-            throw error("cannot compare: \(path) is \(kind.queryName), \(asWritten(constant)) is \(other)", at: syntax.position.offset, expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
+            let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left,
+                other = constant.value.scalarKind?.queryName ?? "collection"
+            throw error(
+                "cannot compare: \(path) is \(kind.queryName), \(asWritten(constant)) is \(other)", at: syntax.position.offset,
+                expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
         }
         let value = coerced.value
         let isNot = comparator == .notEqual
         // Null is less than every text, also among mixed values.
-        let matchesNull = isNot || value.bytes != nil && (kind == .string || kind == .data || kind == .any) && (comparator == .less || comparator == .lessOrEqual)
+        let matchesNull =
+            isNot
+            || value.bytes != nil && (kind == .string || kind == .data || kind == .any)
+                && (comparator == .less || comparator == .lessOrEqual)
         func made(_ form: ElementTest.Form) -> ElementTest { ElementTest(form: form, matchesNull: matchesNull) }
         switch kind {
         case .string, .data:
@@ -103,17 +120,26 @@ extension Binder {
     }
 
     private func wordTest(_ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
-        guard case .string(let text) = constant.value else { throw error("TEXT searches for words", at: constant.position.offset, expected: "text, such as 'snow -rain ic*'") }
+        guard case .string(let text) = constant.value else {
+            throw error("TEXT searches for words", at: constant.position.offset, expected: "text, such as 'snow -rain ic*'")
+        }
         switch WordSearch.parsed(text) {
-        case .success(let search): return ElementTest(form: .text(TextTest(.words(search), folding: Folding()), inverted: false), matchesNull: false)
-        case .failure(let fault): throw error(fault.words, at: constant.position.offset, expected: "words of letters and digits, each optionally with - before it or * after it")
+        case .success(let search):
+            return ElementTest(form: .text(TextTest(.words(search), folding: Folding()), inverted: false), matchesNull: false)
+        case .failure(let fault):
+            throw error(
+                fault.words, at: constant.position.offset,
+                expected: "words of letters and digits, each optionally with - before it or * after it")
         }
     }
 
-    /// Binds comparisons with NULL: for text, null is less than all values; for other kinds, only `==`, `>=` and `<=` are true for two nulls.
+    /// Binds comparisons with NULL: for text, null is less than all values; for other kinds, only `==`, `>=` and `<=` are true for two
+    /// nulls.
     private func nullTest(_ kind: ScalarKind, _ comparator: Comparator) -> ElementTest {
         if kind == .any, !comparator.isTextual || comparator == .like {
-            return ElementTest(form: .value(comparator, .null, folding: Folding()), matchesNull: comparator == .equal || comparator == .lessOrEqual || comparator == .greaterOrEqual || comparator == .like)
+            return ElementTest(
+                form: .value(comparator, .null, folding: Folding()),
+                matchesNull: comparator == .equal || comparator == .lessOrEqual || comparator == .greaterOrEqual || comparator == .like)
         }
         let isText = kind == .string || kind == .data
         return switch comparator {
@@ -140,7 +166,8 @@ extension Binder {
         }
     }
 
-    /// Returns the words that satisfy a comparison, as low ... high (for `!=`: those that satisfy `==`); (1, 0) if there are none. Nil for decimals.
+    /// Returns the words that satisfy a comparison, as low ... high (for `!=`: those that satisfy `==`); (1, 0) if there are none. Nil for
+    /// decimals.
     private static func words(_ comparator: Comparator, _ value: Value) -> (Int64, Int64)? {
         let floor: Int64, isExact: Bool
         switch value {

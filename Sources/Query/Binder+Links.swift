@@ -30,8 +30,12 @@ extension Binder {
     }
 
     private mutating func target(of trail: Trail, _ place: Int) throws(QueryError) -> any Table {
-        guard let name = trail.type.target, schema[name] != nil else { throw error("the type that \"\(trail.name)\" links to is not known", at: place) }
-        guard let table = try related(name) else { throw error("the rows of \"\(name)\", which \"\(trail.name)\" links to, are not available here", at: place) }
+        guard let name = trail.type.target, schema[name] != nil else {
+            throw error("the type that \"\(trail.name)\" links to is not known", at: place)
+        }
+        guard let table = try related(name) else {
+            throw error("the rows of \"\(name)\", which \"\(trail.name)\" links to, are not available here", at: place)
+        }
         return table
     }
 
@@ -39,27 +43,38 @@ extension Binder {
 
     /// Binds `@links.Type.column` and `@links.@count`, beginning at the step after `@links`.
     mutating func links(_ trail: inout Trail, _ rest: inout ArraySlice<PathStep>, _ position: Int) throws(QueryError) {
-        guard trail.type.kind == .link else { throw error("\"\(trail.name)\" is not a link or an object, so it has no @links", at: position) }
+        guard trail.type.kind == .link else {
+            throw error("\"\(trail.name)\" is not a link or an object, so it has no @links", at: position)
+        }
         if rest.first == .count {
             rest.removeFirst()
             return try countLinks(&trail)
         }
-        guard case .name(let typeName, let place)? = rest.popFirst() else { throw error("@links must be followed by a type and its linking column, or by @count", at: position) }
-        guard let source = schema[typeName] else {
-            throw QueryError(.binding, "no type \"\(typeName)\"", in: text, at: place.offset, suggestion: closest(to: typeName, in: schema.types.map(\.name)).map { "\"\($0)\"" },
-                             hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
+        guard case .name(let typeName, let place)? = rest.popFirst() else {
+            throw error("@links must be followed by a type and its linking column, or by @count", at: position)
         }
-        guard case .name(let column, let columnPlace)? = rest.popFirst() else { throw error("@links.\(typeName) must be followed by the name of the linking column", at: place.offset) }
+        guard let source = schema[typeName] else {
+            throw QueryError(
+                .binding, "no type \"\(typeName)\"", in: text, at: place.offset,
+                suggestion: closest(to: typeName, in: schema.types.map(\.name)).map { "\"\($0)\"" },
+                hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
+        }
+        guard case .name(let column, let columnPlace)? = rest.popFirst() else {
+            throw error("@links.\(typeName) must be followed by the name of the linking column", at: place.offset)
+        }
         guard source.index(of: column) != nil else { throw unknown(column, in: source, at: columnPlace.offset) }
         try turn(typeName, column, &trail, columnPlace.offset)
     }
 
     /// Extends a path from links to the lists of rows of a type that link to their targets through a column.
     private mutating func turn(_ typeName: String, _ column: String, _ trail: inout Trail, _ place: Int) throws(QueryError) {
-        guard let source = schema[typeName], let index = source.index(of: column), source.columns[index].type.leads(to: trail.type.target) else {
+        guard let source = schema[typeName], let index = source.index(of: column), source.columns[index].type.leads(to: trail.type.target)
+        else {
             throw error("\"\(typeName).\(column)\" does not link to \(trail.type.target ?? trail.name)", at: place)
         }
-        guard let table = try related(typeName) else { throw error("the rows of \"\(typeName)\", which link to \"\(trail.name)\", are not available here", at: place) }
+        guard let table = try related(typeName) else {
+            throw error("the rows of \"\(typeName)\", which link to \"\(trail.name)\", are not available here", at: place)
+        }
         try resolve(&trail)
         trail.notation = .plain
         trail.add(.inverse(slots.backlinks(table, index)), ColumnType(.link, collection: .list, target: typeName))
@@ -87,7 +102,9 @@ extension Binder {
     }
 
     /// Returns the inverse with this name that rows of the type have.
-    func inverse(_ name: String, of typeName: String) -> QueryRequest.Inverse? { inverses.first { $0.name == name && isInverse($0, of: typeName) } }
+    func inverse(_ name: String, of typeName: String) -> QueryRequest.Inverse? {
+        inverses.first { $0.name == name && isInverse($0, of: typeName) }
+    }
 
     func isInverse(_ inverse: QueryRequest.Inverse, of typeName: String) -> Bool {
         guard let source = schema[inverse.typeName], let index = source.index(of: inverse.column) else { return false }
@@ -99,7 +116,8 @@ extension Binder {
     /// Returns the path with links to missing rows made null, if the target's rows are available.
     mutating func resolved(_ path: BoundPath) -> BoundPath {
         let isOwn = path.steps.isEmpty && slots.paths[path.slot].isEmpty
-        guard path.type.kind == .link, !path.type.isCollection, !isOwn, let target = path.type.target, let table = try? related(target) else { return path }
+        guard path.type.kind == .link, !path.type.isCollection, !isOwn, let target = path.type.target, let table = try? related(target)
+        else { return path }
         var path = path
         path.steps.append(.resolve(slots.hop(table, [])))
         path.type.isOptional = true
@@ -113,10 +131,14 @@ extension Binder {
     /// Checks the type of a link constant. A link to a missing row becomes one that equals nothing: neither null nor another dangling link.
     mutating func checked(_ constant: ConstantSyntax, against operand: Operand) throws(QueryError) -> ConstantSyntax {
         if let known = constant.target, let wanted = operand.type.target, known != wanted {
-            throw error("cannot compare: one side links to \(wanted), the other is a \(known)", at: constant.position.offset, expected: "a \(wanted)")
+            throw error(
+                "cannot compare: one side links to \(wanted), the other is a \(known)", at: constant.position.offset,
+                expected: "a \(wanted)")
         }
-        guard case .link(let rowID) = constant.value, case .path(let path) = operand, let target = path.type.target, let table = try? related(target),
-              var rows = try? LinkedColumn(table, path: []), let isLive = try? rows.isLive(rowID), !isLive else { return constant }
+        guard case .link(let rowID) = constant.value, case .path(let path) = operand, let target = path.type.target,
+            let table = try? related(target),
+            var rows = try? LinkedColumn(table, path: []), let isLive = try? rows.isLive(rowID), !isLive
+        else { return constant }
         var none = constant
         none.value = .link(-1)
         return none

@@ -33,9 +33,13 @@ extension Binder {
         var root: Int?
         if case .variable? = rest.first {
             rest.removeFirst()
-            guard !rest.isEmpty || !isDetached else { throw error("embedded objects cannot be compared: compare one of their properties", at: path.position.offset) }
+            guard !rest.isEmpty || !isDetached else {
+                throw error("embedded objects cannot be compared: compare one of their properties", at: path.position.offset)
+            }
             // The variable without further steps is the row itself.
-            if rest.isEmpty { return compressed(nil, Trail(type: ColumnType(.link, target: type.name), isColumn: false, name: type.name), path) }
+            if rest.isEmpty {
+                return compressed(nil, Trail(type: ColumnType(.link, target: type.name), isColumn: false, name: type.name), path)
+            }
         }
         if case .name(let name, let place)? = rest.first {
             root = type.index(of: name)
@@ -54,8 +58,9 @@ extension Binder {
         } else if rest.first != .links || isDetached {
             throw error("a path must begin with a property", at: path.position.offset)
         }
-        var trail = Trail(type: root.map { type.columns[$0].type } ?? ColumnType(.link, target: type.name), isColumn: root != nil,
-                          name: root.map { "\(type.name).\(type.columns[$0].name)" } ?? type.name)
+        var trail = Trail(
+            type: root.map { type.columns[$0].type } ?? ColumnType(.link, target: type.name), isColumn: root != nil,
+            name: root.map { "\(type.name).\(type.columns[$0].name)" } ?? type.name)
         if let root { trail.notation = type.columns[root].notation }
         while let step = rest.popFirst() {
             if step.isAggregate {
@@ -79,10 +84,13 @@ extension Binder {
                 out.append(step)
                 continue
             }
-            guard case .string(let text) = try argument(index, at: place.offset) else { throw error("argument \(index) is not the text of a path", at: place.offset) }
+            guard case .string(let text) = try argument(index, at: place.offset) else {
+                throw error("argument \(index) is not the text of a path", at: place.offset)
+            }
             let path: PathSyntax
             do throws(QueryError) { path = try self.path(text) } catch {
-                throw self.error("argument \(index) (\"\(text)\") is not a path: \(error.message)", at: place.offset, expected: error.expected)
+                throw self.error(
+                    "argument \(index) (\"\(text)\") is not a path: \(error.message)", at: place.offset, expected: error.expected)
             }
             // Errors in these steps are reported at the position of the argument.
             for step in path.steps { if case .name(let name, _) = step { out.append(.name(name, place)) } else { out.append(step) } }
@@ -93,8 +101,9 @@ extension Binder {
     func unknown(_ name: String, in type: TypeSchema, at position: Int) -> QueryError {
         let names = type.columns.map(\.name) + inverses.filter { isInverse($0, of: type.name) }.map(\.name)
         let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
-        return QueryError(.binding, "no column \"\(name)\" in \(type.name)", in: text, at: position,
-                          suggestion: closest(to: name, in: names).map { "\"\($0)\"" }, hint: "its columns are \(some)")
+        return QueryError(
+            .binding, "no column \"\(name)\" in \(type.name)", in: text, at: position,
+            suggestion: closest(to: name, in: names).map { "\"\($0)\"" }, hint: "its columns are \(some)")
     }
 
     private mutating func follow(_ step: PathStep, _ trail: inout Trail, _ position: Int) throws(QueryError) {
@@ -135,13 +144,17 @@ extension Binder {
                 trail.add(.anyCount, ColumnType(.any, optional: true))
             }
         case .keys, .values:
-            guard type.collection == .map else { throw error("Property \"\(trail.name)\" is not a dictionary: it has no \(step == .keys ? "@keys" : "@values")", at: position) }
+            guard type.collection == .map else {
+                throw error(
+                    "Property \"\(trail.name)\" is not a dictionary: it has no \(step == .keys ? "@keys" : "@values")", at: position)
+            }
             if step == .values { return trail.enter() }
             trail.notation = .plain
             trail.add(.keys, ColumnType(.string))
             trail.isMany = true
         case .type: throw error("@type can only be compared with the name of a type, such as x.@type == 'int'", at: position)
-        case .minimum, .maximum, .sum, .average, .links: preconditionFailure("aggregates and @links must be bound together with the names after them")
+        case .minimum, .maximum, .sum, .average, .links:
+            preconditionFailure("aggregates and @links must be bound together with the names after them")
         case .variable: throw error("a variable is allowed only at the beginning of a path", at: position)
         case .path: preconditionFailure("path arguments must be expanded first")
         }
@@ -155,7 +168,9 @@ extension Binder {
 
     private func pick(_ pick: BoundPath.Pick, _ name: String, _ trail: inout Trail, _ position: Int) throws(QueryError) {
         if trail.type.kind == .any, !trail.type.isCollection { return trail.add(.anyPick(pick), ColumnType(.any, optional: true)) }
-        guard trail.type.collection == .list else { throw error("Property \"\(trail.name)\" does not support index \"\(name)\"", at: position) }
+        guard trail.type.collection == .list else {
+            throw error("Property \"\(trail.name)\" does not support index \"\(name)\"", at: position)
+        }
         trail.add(.pick(pick), optional(trail.type.element))
     }
 
@@ -169,7 +184,9 @@ extension Binder {
         }
         switch type.kind {
         case .embedded:
-            guard let target = type.target.flatMap({ schema[$0] }) else { throw error("the type of \"\(trail.name)\" is not known", at: position) }
+            guard let target = type.target.flatMap({ schema[$0] }) else {
+                throw error("the type of \"\(trail.name)\" is not known", at: position)
+            }
             guard let index = target.index(of: name) else { throw unknown(name, in: target, at: position) }
             if type.isCollection { trail.enter() }
             var field = target.columns[index].type
@@ -186,7 +203,9 @@ extension Binder {
         }
     }
 
-    private mutating func aggregate(_ function: PathStep, _ trail: inout Trail, _ rest: inout ArraySlice<PathStep>, _ position: Int) throws(QueryError) {
+    private mutating func aggregate(_ function: PathStep, _ trail: inout Trail, _ rest: inout ArraySlice<PathStep>, _ position: Int)
+        throws(QueryError)
+    {
         while case .name(let name, let place)? = rest.first {
             rest.removeFirst()
             try follow(name: name, &trail, place.offset)
@@ -227,13 +246,16 @@ extension Binder {
             next = part.next
         }
         let isPrimitive = trail.type.isCollection && !trail.isMany
-        return BoundPath(slot: slot, steps: steps, type: trail.type, isMany: trail.isMany, quantifier: syntax.quantifier,
-                         syntax: syntax, isPrimitiveCollection: isPrimitive, notation: trail.notation)
+        return BoundPath(
+            slot: slot, steps: steps, type: trail.type, isMany: trail.isMany, quantifier: syntax.quantifier,
+            syntax: syntax, isPrimitiveCollection: isPrimitive, notation: trail.notation)
     }
 
-    /// Returns what one reader does of the steps from `start` on: the leading fields of embedded objects, also through collections of them. `next` is
-    /// the first remaining step. `isEntered` means that the reader returns lists, which must be entered.
-    private static func absorbed(_ column: Int, _ type: ColumnType, _ trail: Trail, from start: Int) -> (path: [Int], type: ColumnType, isEntered: Bool, next: Int) {
+    /// Returns what one reader does of the steps from `start` on: the leading fields of embedded objects, also through collections of them.
+    /// `next` is the first remaining step. `isEntered` means that the reader returns lists, which must be entered.
+    private static func absorbed(_ column: Int, _ type: ColumnType, _ trail: Trail, from start: Int) -> (
+        path: [Int], type: ColumnType, isEntered: Bool, next: Int
+    ) {
         var path = [column], type = type
         var used = start, entered = false, i = start
         while i < trail.steps.count {

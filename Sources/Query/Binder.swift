@@ -60,7 +60,9 @@ struct Binder {
 
     func argument(_ index: Int, at position: Int) throws(QueryError) -> Value {
         guard index < arguments.count else {
-            throw error("Request for argument at index \(index) but \(arguments.isEmpty ? "no" : "only \(arguments.count)") arguments are provided", at: position)
+            throw error(
+                "Request for argument at index \(index) but \(arguments.isEmpty ? "no" : "only \(arguments.count)") arguments are provided",
+                at: position)
         }
         return arguments[index]
     }
@@ -101,9 +103,13 @@ struct Binder {
         }
     }
 
-    private mutating func arithmetic(_ op: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax) throws(QueryError) -> Operand {
+    private mutating func arithmetic(_ op: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax) throws(QueryError)
+        -> Operand
+    {
         let a = try numeric(left), b = try numeric(right)
-        if case .constant(let x) = a, case .constant(let y) = b { return .constant(ConstantSyntax(Comparison.combine(op, x.value, y.value), at: x.position)) }
+        if case .constant(let x) = a, case .constant(let y) = b {
+            return .constant(ConstantSyntax(Comparison.combine(op, x.value, y.value), at: x.position))
+        }
         guard !(a.isMany && b.isMany) else { throw error("two lists cannot be combined with \"\(op.rawValue)\"", at: right.position) }
         let kind = Binder.common(a.kind, b.kind)
         return .arithmetic(op, Binder.exact(a, kind), Binder.exact(b, kind), kind)
@@ -121,7 +127,9 @@ struct Binder {
 
     /// Returns a literal with a decimal point as an exact decimal, if the kind is decimal.
     private static func exact(_ operand: Operand, _ kind: ScalarKind) -> Operand {
-        guard kind == .decimal, case .constant(let constant) = operand, let digits = constant.digits, let decimal = Decimal(digits) else { return operand }
+        guard kind == .decimal, case .constant(let constant) = operand, let digits = constant.digits, let decimal = Decimal(digits) else {
+            return operand
+        }
         return .constant(ConstantSyntax(.decimal(decimal), at: constant.position))
     }
 
@@ -139,7 +147,9 @@ struct Binder {
             path.type = path.type.element
             path.isMany = true
         } else if path.quantifier != nil, !path.isMany {
-            guard path.type.kind == .any else { throw error("The keypath following \"\(path.quantifier!.rawValue)\" must contain a list", at: position) }
+            guard path.type.kind == .any else {
+                throw error("The keypath following \"\(path.quantifier!.rawValue)\" must contain a list", at: position)
+            }
             path.steps.append(.anyEnter)
             path.isMany = true
         }
@@ -150,7 +160,9 @@ struct Binder {
     mutating func scalar(_ path: PathSyntax, for purpose: String) throws(QueryError) -> BoundPath {
         let bound = try bind(path)
         guard !bound.type.isCollection, !bound.isMany, bound.type.kind != .embedded else {
-            throw error("\(purpose) needs one value a row, but \"\(bound.text)\" is \(bound.isMany ? "a list" : "of type \(bound.type.name)")", at: path.position.offset)
+            throw error(
+                "\(purpose) needs one value a row, but \"\(bound.text)\" is \(bound.isMany ? "a list" : "of type \(bound.type.name)")",
+                at: path.position.offset)
         }
         return resolved(bound)
     }

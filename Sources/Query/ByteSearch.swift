@@ -1,7 +1,7 @@
 import FirnBytes
 
-/// Searches for a byte string in all strings of a vector, in one pass over their contiguous bytes. Compares sixteen positions at a time by the
-/// first and the last byte.
+/// Searches for a byte string in all strings of a vector, in one pass over their contiguous bytes. Compares sixteen positions at a time by
+/// the first and the last byte.
 struct ByteSearch {
     private let wanted: [UInt8]
 

@@ -26,14 +26,17 @@ struct ByteTable: Sendable {
     }
 
     @inline(__always)
-    private static func word(_ bytes: UnsafeRawBufferPointer, _ at: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self) }
+    private static func word(_ bytes: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+    }
 
     /// Returns up to seven bytes as one number, unique among strings of the same length.
     @inline(__always)
     private static func short(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let count = bytes.count
         if count >= 4 {
-            return UInt64(bytes.loadUnaligned(fromByteOffset: 0, as: UInt32.self)) << 32 | UInt64(bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+            return UInt64(bytes.loadUnaligned(fromByteOffset: 0, as: UInt32.self)) << 32
+                | UInt64(bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
         }
         return count == 0 ? 0 : UInt64(bytes[0]) << 16 | UInt64(bytes[count >> 1]) << 8 | UInt64(bytes[count &- 1])
     }
@@ -93,8 +96,8 @@ struct ByteTable: Sendable {
         return id
     }
 
-    /// Writes the numbers of some rows of a column, as if `number` were called for one after another. The look-ups are independent of each other, so
-    /// the processor overlaps their memory accesses.
+    /// Writes the numbers of some rows of a column, as if `number` were called for one after another. The look-ups are independent of each
+    /// other, so the processor overlaps their memory accesses.
     mutating func numbers(_ text: Text, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>) {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: rows.count) { hashes in
             text.bytes.withUnsafeBytes { bytes in
@@ -110,12 +113,16 @@ struct ByteTable: Sendable {
                         keys.offsets.withUnsafeBufferPointer { places in
                             for j in rows.indices where out[j] != .max {
                                 let id = Int(out[j])
-                                if !ByteTable.isSame(UnsafeRawBufferPointer(rebasing: known[places[id]..<places[id &+ 1]]), value(j)) { out[j] = .max }
+                                if !ByteTable.isSame(UnsafeRawBufferPointer(rebasing: known[places[id]..<places[id &+ 1]]), value(j)) {
+                                    out[j] = .max
+                                }
                             }
                         }
                     }
                     let wasKeyed = isKeyed
-                    for j in rows.indices where out[j] == .max { out[j] = isKeyed == wasKeyed ? number(value(j), hashes[j]) : number(value(j)) }
+                    for j in rows.indices where out[j] == .max {
+                        out[j] = isKeyed == wasKeyed ? number(value(j), hashes[j]) : number(value(j))
+                    }
                 }
             }
         }

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// The rows of another table that an index names, in their order. Segments without such rows are omitted; other rows of a segment are not live.
+/// The rows of another table that an index names, in their order. Segments without such rows are omitted; other rows of a segment are not
+/// live.
 final class ChosenRows: Table {
     let base: any Table
     /// The indexes of the included segments in the base table, in order.

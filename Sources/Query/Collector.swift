@@ -17,7 +17,9 @@ struct Collector {
 
     static func position(_ segment: Int, _ row: Int) -> UInt64 { UInt64(segment) << 32 | UInt64(row) }
 
-    mutating func append(_ segment: Int, _ vector: Int, _ first: Int, _ count: Int, _ rows: [Int32], _ plan: Plan, _ scan: SegmentScan) throws(FirnError) {
+    mutating func append(_ segment: Int, _ vector: Int, _ first: Int, _ count: Int, _ rows: [Int32], _ plan: Plan, _ scan: SegmentScan)
+        throws(FirnError)
+    {
         for row in rows { positions.append(Collector.position(segment, first + Int(row))) }
         for (i, key) in plan.keys.enumerated() {
             switch key {
@@ -32,12 +34,15 @@ struct Collector {
 
     /// Charges the rows collected so far and the memory for ordering them.
     mutating func hold(_ plan: Plan, _ scanner: Scanner) throws(FirnError) {
-        guard positions.count < Int(Int32.max) else { throw FirnError(.unsupported, "SORT and DISTINCT take at most 2,147,483,646 rows", advice: "filter them first") }
+        guard positions.count < Int(Int32.max) else {
+            throw FirnError(.unsupported, "SORT and DISTINCT take at most 2,147,483,646 rows", advice: "filter them first")
+        }
         do throws(Damage) {
             for i in keys.indices { try keys[i].hold(scanner.memory(plan.name(ofKey: i))) }
             if charges.isEmpty { charges = [MemoryCharge(scanner.table.memory)] }
             // A position, two orders, and two words and their buffers for sorting.
-            try charges[0].grow(to: positions.count * (keys.isEmpty ? 12 : 48), for: keys.isEmpty ? "the result" : scanner.memory(plan.name(ofKey: 0)).name)
+            try charges[0].grow(
+                to: positions.count * (keys.isEmpty ? 12 : 48), for: keys.isEmpty ? "the result" : scanner.memory(plan.name(ofKey: 0)).name)
         } catch { throw scanner.source.error(error) }
     }
 
@@ -78,7 +83,9 @@ struct Collector {
     mutating func prune(_ descriptor: Plan.Descriptor, to count: Int, _ plan: Plan? = nil) {
         order = (0..<positions.count).map { Int32($0) }
         apply(descriptor)
-        if let plan, count > 0, order.count >= count, case .sort(let list) = descriptor, let first = list.first, case .value(let path) = plan.keys[first.key] {
+        if let plan, count > 0, order.count >= count, case .sort(let list) = descriptor, let first = list.first,
+            case .value(let path) = plan.keys[first.key]
+        {
             cut = SortCut(path, last: keys[first.key].value(at: Int(order[count - 1])), ascending: first.ascending)
         }
         let kept = order.prefix(count).map { Int($0) }.sorted()

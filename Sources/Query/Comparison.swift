@@ -3,8 +3,8 @@ import FirnModel
 
 /// Comparisons of single values: all rules of null, of kinds and of text.
 enum Comparison {
-    /// Returns whether a comparison is true. Null is less than every text and not ordered with other values; values of incomparable kinds are
-    /// unequal and not ordered.
+    /// Returns whether a comparison is true. Null is less than every text and not ordered with other values; values of incomparable kinds
+    /// are unequal and not ordered.
     static func holds(_ comparator: Comparator, _ a: Value, _ b: Value, folding: Folding) -> Bool {
         if comparator.isTextual { return textHolds(comparator, a, b, folding: folding) }
         guard let order = order(a, b, folding: folding) else { return comparator == .notEqual }
@@ -31,9 +31,12 @@ enum Comparison {
         // Whole collections are compared for equality only: element by element, by the same rules.
         case (.map(let x), .map(let y)):
             guard x.count == y.count else { return nil }
-            let p = x.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }, q = y.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            return zip(p, q).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && order($0.value, $1.value, folding: folding) == 0 } ? 0 : nil
-        case (.list, .list), (.set, .set), (.list, .set), (.set, .list): return elements(a).elementsEqual(elements(b)) { order($0, $1, folding: folding) == 0 } ? 0 : nil
+            let p = x.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) },
+                q = y.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            return zip(p, q).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && order($0.value, $1.value, folding: folding) == 0 }
+                ? 0 : nil
+        case (.list, .list), (.set, .set), (.list, .set), (.set, .list):
+            return elements(a).elementsEqual(elements(b)) { order($0, $1, folding: folding) == 0 } ? 0 : nil
         default: break
         }
         guard a.kindClass == b.kindClass else { return nil }
@@ -52,18 +55,19 @@ enum Comparison {
     private static func textHolds(_ comparator: Comparator, _ a: Value, _ b: Value, folding: Folding) -> Bool {
         if b.isNull { return comparator == .like ? a.isNull : true }
         guard let x = a.bytes, let y = b.bytes, a.kindClass == b.kindClass else { return false }
-        let form: TextTest.Form = switch comparator {
-        case .beginsWith: .prefix(y)
-        case .endsWith: .suffix(y)
-        case .contains: .contains(y)
-        default: .like(y)
-        }
+        let form: TextTest.Form =
+            switch comparator {
+            case .beginsWith: .prefix(y)
+            case .endsWith: .suffix(y)
+            case .contains: .contains(y)
+            default: .like(y)
+            }
         var scratch: [UInt8] = []
         return x.withUnsafeBytes { TextTest(form, folding: folding).matches($0, &scratch) }
     }
 
-    /// Computes in the wider kind of int ⊂ float ⊂ double ⊂ decimal; null if either side is not a number. Ints wrap on overflow; an int divided by
-    /// zero is the minimum or maximum int.
+    /// Computes in the wider kind of int ⊂ float ⊂ double ⊂ decimal; null if either side is not a number. Ints wrap on overflow; an int
+    /// divided by zero is the minimum or maximum int.
     static func combine(_ op: ArithmeticOperator, _ a: Value, _ b: Value) -> Value {
         guard let x = a.number, let y = b.number else { return .null }
         switch (a, b) {

@@ -22,8 +22,8 @@ package struct ConjunctTally: Sendable, Equatable {
         return sum
     }
 
-    /// Returns the order in which to test the parts of an AND: by the cost of excluding one row. A part that has not tested any row is assumed to
-    /// exclude half of them.
+    /// Returns the order in which to test the parts of an AND: by the cost of excluding one row. A part that has not tested any row is
+    /// assumed to exclude half of them.
     func order(_ costs: [Int]) -> [Int] {
         func price(_ part: Int) -> Double {
             let refused = seen[part] > 0 ? 1 - Double(passed[part]) / Double(seen[part]) : 0.5

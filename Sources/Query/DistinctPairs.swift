@@ -45,10 +45,12 @@ struct DistinctPairs {
         }
     }
 
-    /// Adds the pairs of another run, whose group g is this one's `groupOf[g]` and whose value v is this one's `values[v]`; values are below `bound`.
+    /// Adds the pairs of another run, whose group g is this one's `groupOf[g]` and whose value v is this one's `values[v]`; values are
+    /// below `bound`.
     mutating func meet(_ other: DistinctPairs, _ groupOf: [Int], _ values: [UInt32], below bound: Int, _ counts: inout [Int]) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * vectorSize) { room in
-            let met = UnsafeMutableBufferPointer(rebasing: room[..<vectorSize]), groups = UnsafeMutableBufferPointer(rebasing: room[vectorSize...])
+            let met = UnsafeMutableBufferPointer(rebasing: room[..<vectorSize]),
+                groups = UnsafeMutableBufferPointer(rebasing: room[vectorSize...])
             var n = 0
             func flush() {
                 meet(UnsafeBufferPointer(rebasing: met[..<n]), below: bound, groups.baseAddress, &counts)

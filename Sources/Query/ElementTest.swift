@@ -108,13 +108,18 @@ struct ElementTest: Sendable {
         case (.always, _): verdict = .all
         case (.never, _): verdict = .none
         case (.words(let low, let high, let inverted), .words(let least, let greatest)):
-            verdict = Verdict(inside: low <= least && greatest <= high, outside: high < least || greatest < low || low > high, inverted: inverted)
+            verdict = Verdict(
+                inside: low <= least && greatest <= high, outside: high < least || greatest < low || low > high, inverted: inverted)
         case (.reals(let low, let high, let inverted), .reals(let least, let greatest)):
-            verdict = Verdict(inside: low <= least && greatest <= high, outside: high < least || greatest < low || low > high, inverted: inverted)
+            verdict = Verdict(
+                inside: low <= least && greatest <= high, outside: high < least || greatest < low || low > high, inverted: inverted)
         case (.pairs(let low, let high, let inverted), .words(let least, let greatest)):
-            verdict = Verdict(inside: low.word < least && greatest < high.word, outside: high.word < least || greatest < low.word, inverted: inverted)
+            verdict = Verdict(
+                inside: low.word < least && greatest < high.word, outside: high.word < least || greatest < low.word, inverted: inverted)
         case (.wordSet(let set, let inverted), .words(let least, let greatest)):
-            verdict = Verdict(inside: least == greatest && set.contains(least), outside: !set.contains { $0 >= least && $0 <= greatest }, inverted: inverted)
+            verdict = Verdict(
+                inside: least == greatest && set.contains(least), outside: !set.contains { $0 >= least && $0 <= greatest },
+                inverted: inverted)
         case (.text(let test, let inverted), .text(let bounds)): verdict = test.verdict(bounds, inverted: inverted)
         default: break
         }
@@ -142,28 +147,38 @@ struct WordPair: Sendable, Equatable {
     func isBelow(_ other: WordPair) -> Bool { word < other.word || word == other.word && extra < other.extra }
 
     /// The adjacent pairs; nil past the end.
-    var next: WordPair? { extra < .max ? WordPair(word: word, extra: extra + 1) : word < .max ? WordPair(word: word + 1, extra: .min) : nil }
-    var previous: WordPair? { extra > .min ? WordPair(word: word, extra: extra - 1) : word > .min ? WordPair(word: word - 1, extra: .max) : nil }
+    var next: WordPair? {
+        extra < .max ? WordPair(word: word, extra: extra + 1) : word < .max ? WordPair(word: word + 1, extra: .min) : nil
+    }
+    var previous: WordPair? {
+        extra > .min ? WordPair(word: word, extra: extra - 1) : word > .min ? WordPair(word: word - 1, extra: .max) : nil
+    }
 }
 
 /// Loops over a vector that produce one bit for each value.
 enum Kernel {
-    static func range(_ values: UnsafeBufferPointer<Int64>, _ low: Int64, _ high: Int64, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+    static func range(_ values: UnsafeBufferPointer<Int64>, _ low: Int64, _ high: Int64, _ count: Int, _ out: UnsafeMutablePointer<UInt64>)
+    {
         guard count > 0, let base = values.baseAddress else { return }
         RangeBits.of(base, count: count, low, high, into: out)
     }
 
-    static func range(_ values: UnsafeBufferPointer<Double>, _ low: Double, _ high: Double, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+    static func range(
+        _ values: UnsafeBufferPointer<Double>, _ low: Double, _ high: Double, _ count: Int, _ out: UnsafeMutablePointer<UInt64>
+    ) {
         guard count > 0, let base = values.baseAddress else { return }
         RangeBits.of(base, count: count, low, high, into: out)
     }
 
-    static func range(_ words: [Int64], _ extra: [Int64], _ low: WordPair, _ high: WordPair, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+    static func range(
+        _ words: [Int64], _ extra: [Int64], _ low: WordPair, _ high: WordPair, _ count: Int, _ out: UnsafeMutablePointer<UInt64>
+    ) {
         words.withUnsafeBufferPointer { words in
             extra.withUnsafeBufferPointer { extra in
                 each(count, nil, out) { i in
                     let word = words[i], more = extra[i]
-                    return (word > low.word || word == low.word && more >= low.extra) && (word < high.word || word == high.word && more <= high.extra)
+                    return (word > low.word || word == low.word && more >= low.extra)
+                        && (word < high.word || word == high.word && more <= high.extra)
                 }
             }
         }
@@ -187,7 +202,9 @@ enum Kernel {
     }
 
     /// Tests whether the code of each row is in a set of codes, given as a bitmap.
-    static func coded(_ codes: UnsafeBufferPointer<Int64>, in set: UnsafeBufferPointer<UInt64>, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+    static func coded(
+        _ codes: UnsafeBufferPointer<Int64>, in set: UnsafeBufferPointer<UInt64>, _ count: Int, _ out: UnsafeMutablePointer<UInt64>
+    ) {
         for w in 0..<((count &+ 63) >> 6) {
             let start = w &* 64, n = min(64, count &- start)
             var bits: UInt64 = 0

@@ -10,7 +10,10 @@ final class GeoNode: PredicateNode, @unchecked Sendable {
     private let quantifier: Quantifier
     private let describe: @Sendable () -> String
 
-    init(_ operand: Operand, _ fields: (type: Int, coordinates: Int), _ shape: GeoShape, quantifier: Quantifier?, text: @autoclosure @escaping @Sendable () -> String) {
+    init(
+        _ operand: Operand, _ fields: (type: Int, coordinates: Int), _ shape: GeoShape, quantifier: Quantifier?,
+        text: @autoclosure @escaping @Sendable () -> String
+    ) {
         self.operand = operand
         self.fields = fields
         test = GeoTest(shape)
@@ -22,10 +25,14 @@ final class GeoNode: PredicateNode, @unchecked Sendable {
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
         let values = try operand.evaluate(scan, vector, rows)
         try values.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in
-            guard column.children.count > max(fields.type, fields.coordinates) else { throw FirnError(.unsupported, "embedded objects are nested too deep for queries") }
+            guard column.children.count > max(fields.type, fields.coordinates) else {
+                throw FirnError(.unsupported, "embedded objects are nested too deep for queries")
+            }
             let kinds = column.children[fields.type], coordinates = column.children[fields.coordinates]
             Kernel.each(column.count, nil, out) { row in
-                guard column.isPresent(row), kinds.isPresent(row), kinds.text.withBytes(row, { $0.elementsEqual("Point".utf8) }) else { return false }
+                guard column.isPresent(row), kinds.isPresent(row), kinds.text.withBytes(row, { $0.elementsEqual("Point".utf8) }) else {
+                    return false
+                }
                 guard let place = GeoNode.place(coordinates, row) else { return false }
                 return test.contains(place)
             }
@@ -35,7 +42,8 @@ final class GeoNode: PredicateNode, @unchecked Sendable {
     /// Reads [longitude, latitude] with an optional altitude; nil if there is no valid point.
     private static func place(_ coordinates: Column, _ row: Int) -> GeoPlace? {
         let start = coordinates.offsets[row], numbers = coordinates.children[0]
-        guard coordinates.isPresent(row), coordinates.offsets[row + 1] - start >= 2, numbers.isPresent(start), numbers.isPresent(start + 1) else { return nil }
+        guard coordinates.isPresent(row), coordinates.offsets[row + 1] - start >= 2, numbers.isPresent(start), numbers.isPresent(start + 1)
+        else { return nil }
         return GeoPlace(longitude: numbers.reals[start], latitude: numbers.reals[start + 1])
     }
 
@@ -47,9 +55,13 @@ extension Binder {
         guard case .path(let written) = syntax.left else { throw error("GEOWITHIN needs a property on its left", at: syntax.left.position) }
         let path = try entered(try bind(written), at: written.position.offset)
         guard path.type.kind == .embedded, let target = path.type.target.flatMap({ schema[$0] }),
-              let type = target.index(of: "type"), target.columns[type].type.kind == .string, !target.columns[type].type.isCollection,
-              let coordinates = target.index(of: "coordinates"), target.columns[coordinates].type.kind == .double, target.columns[coordinates].type.collection == .list else {
-            throw error("GEOWITHIN needs an embedded object with \"type\" (string) and \"coordinates\" (list of doubles), as in GeoJSON: \"\(path.text)\" is not one", at: written.position.offset)
+            let type = target.index(of: "type"), target.columns[type].type.kind == .string, !target.columns[type].type.isCollection,
+            let coordinates = target.index(of: "coordinates"), target.columns[coordinates].type.kind == .double,
+            target.columns[coordinates].type.collection == .list
+        else {
+            throw error(
+                "GEOWITHIN needs an embedded object with \"type\" (string) and \"coordinates\" (list of doubles), as in GeoJSON: \"\(path.text)\" is not one",
+                at: written.position.offset)
         }
         return GeoNode(.path(path), (type, coordinates), try shape(syntax.right), quantifier: path.quantifier, text: syntax.description)
     }
@@ -68,11 +80,17 @@ extension Binder {
             if let written = syntax.radius { radius = try numbers([written])[0] }
             made = GeoShape.made(syntax.kind, rings, radius)
         case .argument(let index, let position): made = GeoShape.made(from: try argument(index, at: position.offset))
-        default: throw error("GEOWITHIN needs a shape on its right", at: expression.position, expected: "geoBox(…), geoCircle(…), geoPolygon(…) or an argument")
+        default:
+            throw error(
+                "GEOWITHIN needs a shape on its right", at: expression.position,
+                expected: "geoBox(…), geoCircle(…), geoPolygon(…) or an argument")
         }
         switch made {
         case .success(let shape): return shape
-        case .failure(let fault): throw error(fault.words, at: expression.position, expected: "geoBox([lon, lat], [lon, lat]), geoCircle([lon, lat], radians) or geoPolygon({[lon, lat], …})")
+        case .failure(let fault):
+            throw error(
+                fault.words, at: expression.position,
+                expected: "geoBox([lon, lat], [lon, lat]), geoCircle([lon, lat], radians) or geoPolygon({[lon, lat], …})")
         }
     }
 

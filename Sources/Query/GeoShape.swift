@@ -1,10 +1,10 @@
 import FirnModel
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// A point on the globe, in degrees.
@@ -28,8 +28,8 @@ package struct GeoPlace: Hashable, Sendable {
 
 /// A region of the globe. Edges of polygons are the shortest lines on the sphere; points on a border are inside.
 package enum GeoShape: Hashable, Sendable {
-    /// Between two parallels and two meridians, given by the south-western and the north-eastern corner. If the first corner is east of the second,
-    /// the box crosses 180°.
+    /// Between two parallels and two meridians, given by the south-western and the north-eastern corner. If the first corner is east of the
+    /// second, the box crosses 180°.
     case box(GeoPlace, GeoPlace)
     /// All points within an angle (in radians) of a point.
     case circle(GeoPlace, radius: Double)
@@ -48,7 +48,9 @@ package enum GeoShape: Hashable, Sendable {
 
     /// Parses the argument form. Fails with an explanation if the value is not a shape or an impossible one.
     package static func made(from value: Value) -> Result<GeoShape, QueryFault> {
-        guard case .map(let entries) = value, entries.count == 1, case .list(let parts) = entries[0].value, let kind = GeoSyntax.Kind(rawValue: entries[0].key) else {
+        guard case .map(let entries) = value, entries.count == 1, case .list(let parts) = entries[0].value,
+            let kind = GeoSyntax.Kind(rawValue: entries[0].key)
+        else {
             return .failure(.init(words: "this is not a shape"))
         }
         func points(_ values: [Value]) -> [[Value]]? {
@@ -74,11 +76,14 @@ package enum GeoShape: Hashable, Sendable {
         for ring in rings {
             var out: [GeoPlace] = []
             for point in ring {
-                guard point.count == 2 || point.count == 3, let x = point[0].number, let y = point[1].number, point.allSatisfy({ $0.number != nil }) else {
+                guard point.count == 2 || point.count == 3, let x = point[0].number, let y = point[1].number,
+                    point.allSatisfy({ $0.number != nil })
+                else {
                     return .failure(.init(words: "a point must have two or three numbers"))
                 }
                 guard let place = GeoPlace(longitude: x, latitude: y) else {
-                    return .failure(.init(words: "there is no point [\(x), \(y)]: longitudes are from -180 to 180, latitudes from -90 to 90"))
+                    return .failure(
+                        .init(words: "there is no point [\(x), \(y)]: longitudes are from -180 to 180, latitudes from -90 to 90"))
                 }
                 out.append(place)
             }
@@ -87,11 +92,15 @@ package enum GeoShape: Hashable, Sendable {
         switch kind {
         case .box:
             guard places.count == 1, places[0].count == 2 else { return .failure(.init(words: "a box must have two corners")) }
-            guard places[0][0].latitude <= places[0][1].latitude else { return .failure(.init(words: "the first corner of a box must be the southern one")) }
+            guard places[0][0].latitude <= places[0][1].latitude else {
+                return .failure(.init(words: "the first corner of a box must be the southern one"))
+            }
             return .success(.box(places[0][0], places[0][1]))
         case .circle:
             guard places.count == 1, places[0].count == 1 else { return .failure(.init(words: "a circle must have one centre")) }
-            guard let radius = radius?.number, radius >= 0 else { return .failure(.init(words: "a circle's radius must be a number of radians, at least 0")) }
+            guard let radius = radius?.number, radius >= 0 else {
+                return .failure(.init(words: "a circle's radius must be a number of radians, at least 0"))
+            }
             return .success(.circle(places[0][0], radius: radius))
         case .polygon:
             var open: [[GeoPlace]] = []
@@ -113,7 +122,8 @@ extension GeoSyntax {
         func point(_ place: GeoPlace) -> [ExpressionSyntax] { [number(place.longitude), number(place.latitude)] }
         switch shape {
         case .box(let a, let b): self.init(.box, [[point(a), point(b)]])
-        case .circle(let centre, let radius): self.init(.circle, [[point(centre)]], radius: radius.isFinite ? number(radius) : .constant(ConstantSyntax(.double(radius))))
+        case .circle(let centre, let radius):
+            self.init(.circle, [[point(centre)]], radius: radius.isFinite ? number(radius) : .constant(ConstantSyntax(.double(radius))))
         case .polygon(let rings): self.init(.polygon, rings.map { $0.map(point) })
         }
     }
@@ -145,7 +155,8 @@ struct GeoTest: Sendable {
             // A pole is on every meridian.
             if abs(place.latitude) == 90 { return true }
             if a.longitude <= b.longitude {
-                return place.longitude >= a.longitude && place.longitude <= b.longitude || abs(place.longitude) == 180 && (b.longitude == 180 || a.longitude == -180)
+                return place.longitude >= a.longitude && place.longitude <= b.longitude
+                    || abs(place.longitude) == 180 && (b.longitude == 180 || a.longitude == -180)
             }
             return place.longitude >= a.longitude || place.longitude <= b.longitude
         case .circle(_, let radius):
@@ -175,7 +186,8 @@ struct GeoRing: Sendable {
     private static let width = 1e-12
 
     init(_ points: [SIMD3<Double>]) {
-        // The area on the left of the line: the sum of the signed triangles from its first point (Van Oosterom and Strackee 1983), between -4π and 4π.
+        // The area on the left of the line: the sum of the signed triangles from its first point (Van Oosterom and Strackee 1983), between
+        // -4π and 4π.
         var area = 0.0
         for i in 1..<(points.count - 1) { area += GeoRing.triangle(points[0], points[i], points[i + 1]) }
         var left = area.truncatingRemainder(dividingBy: 4 * .pi)
@@ -187,8 +199,8 @@ struct GeoRing: Sendable {
         2 * atan2(dot(a, cross(b, c)), 1 + dot(a, b) + dot(b, c) + dot(c, a))
     }
 
-    /// Returns the side, from the angle by which the line turns about the point: one full turn to the left if the point is inside, to the right if the
-    /// opposite point is inside, otherwise none.
+    /// Returns the side, from the angle by which the line turns about the point: one full turn to the left if the point is inside, to the
+    /// right if the opposite point is inside, otherwise none.
     func side(of point: SIMD3<Double>) -> Side {
         var turned = 0.0
         var last = points[points.count - 1]

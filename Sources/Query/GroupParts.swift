@@ -7,8 +7,8 @@ final class GroupParts {
     let rows = UnsafeMutablePointer<Int32>.allocate(capacity: vectorSize + 16)
     let starts = UnsafeMutablePointer<Int>.allocate(capacity: GroupParts.most + 1)
     private(set) var count = 0
-    // Four parts of the rows, so that storing a row does not wait for the position of the previous one. Each part has spare capacity for whole
-    // copy steps, which also keeps the parts in separate cache lines.
+    // Four parts of the rows, so that storing a row does not wait for the position of the previous one. Each part has spare capacity for
+    // whole copy steps, which also keeps the parts in separate cache lines.
     private let shares = UnsafeMutablePointer<Int32>.allocate(capacity: 4 * GroupParts.most * GroupParts.room + 16)
     private let ends = UnsafeMutablePointer<Int>.allocate(capacity: 4 * GroupParts.most)
     private static let room = vectorSize / 4 + 16
@@ -29,7 +29,9 @@ final class GroupParts {
     func sort(_ source: UnsafePointer<Int32>, _ groups: UnsafePointer<UInt32>, _ hits: Int, _ count: Int) {
         precondition(count <= GroupParts.most && hits <= vectorSize, "too many groups to sort, or more rows than a vector has")
         self.count = count
-        for share in 0..<4 { for group in 0..<count { ends[share &* GroupParts.most &+ group] = (share &* GroupParts.most &+ group) &* GroupParts.room } }
+        for share in 0..<4 {
+            for group in 0..<count { ends[share &* GroupParts.most &+ group] = (share &* GroupParts.most &+ group) &* GroupParts.room }
+        }
         let shares = shares, ends = ends
         @inline(__always)
         func put(_ j: Int, _ share: Int) {
@@ -61,7 +63,9 @@ final class GroupParts {
                 let source = UnsafeRawPointer(shares + first), target = UnsafeMutableRawPointer(rows + at)
                 var i = 0
                 while i < length {
-                    target.storeBytes(of: source.loadUnaligned(fromByteOffset: i &* 4, as: SIMD4<Int32>.self), toByteOffset: i &* 4, as: SIMD4<Int32>.self)
+                    target.storeBytes(
+                        of: source.loadUnaligned(fromByteOffset: i &* 4, as: SIMD4<Int32>.self), toByteOffset: i &* 4, as: SIMD4<Int32>.self
+                    )
                     i &+= 4
                 }
                 at &+= length

@@ -33,7 +33,8 @@ struct GroupPlan: Sendable {
     var after: QueryRequest
 
     init(_ request: QueryRequest, _ binder: inout Binder) throws(QueryError) {
-        after = QueryRequest(select: request.select, sort: request.sort, distinct: request.distinct, limit: request.limit, offset: request.offset)
+        after = QueryRequest(
+            select: request.select, sort: request.sort, distinct: request.distinct, limit: request.limit, offset: request.offset)
         for text in request.groupBy {
             binder.text = text
             let path = try binder.scalar(try binder.path(text), for: "group by")
@@ -53,7 +54,9 @@ struct GroupPlan: Sendable {
     }
 
     private static func bind(_ aggregate: Aggregate, _ binder: inout Binder) throws(QueryError) -> Measure {
-        guard let text = aggregate.path else { return Measure(function: .count, operand: nil, isDistinct: false, type: ColumnType(.int), name: aggregate.name) }
+        guard let text = aggregate.path else {
+            return Measure(function: .count, operand: nil, isDistinct: false, type: ColumnType(.int), name: aggregate.name)
+        }
         let operand = try operand(aggregate, text, &binder)
         let kind = operand.kind ?? .any, of = operand.type
         let type: ColumnType
@@ -61,30 +64,42 @@ struct GroupPlan: Sendable {
         case .count: type = ColumnType(.int)
         case .min, .max, .first: type = ColumnType(kind, optional: true, target: of.target)
         case .sum, .avg, .median, .quantile:
-            guard kind.isNumber || kind == .any else { throw binder.error("\(aggregate.function.rawValue) needs numbers, but \"\(text)\" is of type \"\(of.name)\"", at: 0) }
-            type = switch aggregate.function {
-            case .sum: BoundPath.aggregateType(.sum, kind)
-            case .avg: BoundPath.aggregateType(.average, kind)
-            default: ColumnType(.double, optional: true)
+            guard kind.isNumber || kind == .any else {
+                throw binder.error("\(aggregate.function.rawValue) needs numbers, but \"\(text)\" is of type \"\(of.name)\"", at: 0)
             }
+            type =
+                switch aggregate.function {
+                case .sum: BoundPath.aggregateType(.sum, kind)
+                case .avg: BoundPath.aggregateType(.average, kind)
+                default: ColumnType(.double, optional: true)
+                }
         }
-        return Measure(function: aggregate.function, operand: operand, isDistinct: aggregate.isDistinct,
-                       type: aggregate.function == .sum && kind != .any ? ColumnType(type.kind) : type, name: aggregate.name, quantile: aggregate.quantile, text: text)
+        return Measure(
+            function: aggregate.function, operand: operand, isDistinct: aggregate.isDistinct,
+            type: aggregate.function == .sum && kind != .any ? ColumnType(type.kind) : type, name: aggregate.name,
+            quantile: aggregate.quantile, text: text)
     }
 
     /// Binds the operand of an aggregate, which must have one value for each row.
     private static func operand(_ aggregate: Aggregate, _ text: String, _ binder: inout Binder) throws(QueryError) -> Operand {
-        let expression: ExpressionSyntax = binder.type.index(of: text) != nil ? .path(PathSyntax([.name(text)])) : try Parser.expression(text)
+        let expression: ExpressionSyntax =
+            binder.type.index(of: text) != nil ? .path(PathSyntax([.name(text)])) : try Parser.expression(text)
         guard case .path(let syntax) = expression else {
             let operand = try binder.operand(expression)
             guard case .arithmetic = operand, !operand.isMany else {
-                throw binder.error("\(aggregate.function.rawValue) needs one value a row, computed from columns, but \"\(text)\" is \(operand.isMany ? "a list" : "a constant")", at: 0)
+                throw binder.error(
+                    "\(aggregate.function.rawValue) needs one value a row, computed from columns, but \"\(text)\" is \(operand.isMany ? "a list" : "a constant")",
+                    at: 0)
             }
             return operand
         }
-        guard aggregate.function == .count, !aggregate.isDistinct else { return .path(try binder.scalar(syntax, for: aggregate.function.rawValue)) }
+        guard aggregate.function == .count, !aggregate.isDistinct else {
+            return .path(try binder.scalar(syntax, for: aggregate.function.rawValue))
+        }
         let path = try binder.bind(syntax)
-        guard !path.isMany else { throw binder.error("count needs one value a row, but \"\(text)\" is a list: sum(\(text).@count) counts its elements", at: 0) }
+        guard !path.isMany else {
+            throw binder.error("count needs one value a row, but \"\(text)\" is a list: sum(\(text).@count) counts its elements", at: 0)
+        }
         return .path(path)
     }
 }

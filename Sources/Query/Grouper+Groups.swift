@@ -24,7 +24,8 @@ extension Grouper {
 
     func findGroups(_ segment: Int, _ vector: Int, _ count: Int, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
         if denseSegment != segment { try prepareDense(segment, scan) }
-        // If at least half of the rows are chosen, the numbers of all rows are computed in one loop; otherwise only those of the chosen rows.
+        // If at least half of the rows are chosen, the numbers of all rows are computed in one loop; otherwise only those of the chosen
+        // rows.
         if denseKeys != nil { return try findDense(vector, count, hits, all: hits * 2 >= count, scan) }
         let chosen = UnsafeBufferPointer(start: rows, count: hits)
         for (i, key) in plan.keys.enumerated() {
@@ -46,7 +47,8 @@ extension Grouper {
         if rowCounts.count < known { rowCounts.append(contentsOf: repeatElement(0, count: known - rowCounts.count)) }
     }
 
-    /// If all keys have few values in this segment (dictionary codes, or ints in a small range), prepares a direct table from key numbers to groups.
+    /// If all keys have few values in this segment (dictionary codes, or ints in a small range), prepares a direct table from key numbers
+    /// to groups.
     private func prepareDense(_ segment: Int, _ scan: SegmentScan) throws(FirnError) {
         denseSegment = segment
         denseKeys = nil
@@ -79,12 +81,16 @@ extension Grouper {
         for i in denseKeys!.indices {
             let key = denseKeys![i]
             if let low = key.low {
-                let isWithin = try scan.withColumn(key.slot, vector) { (column) throws(FirnError) in number(column, all ? count : hits, all, from: low, key, isFirst: i == 0) }
+                let isWithin = try scan.withColumn(key.slot, vector) { (column) throws(FirnError) in
+                    number(column, all ? count : hits, all, from: low, key, isFirst: i == 0)
+                }
                 // The bounds need not include deleted rows.
                 if !isWithin, all, hits < count { return try findDense(vector, count, hits, all: false, scan) }
                 guard isWithin else { throw scan.damaged(Damage("a value outside the bounds of its column")) }
             } else {
-                _ = try scan.withCodes(key.slot, vector) { (column) throws(FirnError) in number(column, all ? count : hits, all, from: 0, key, isFirst: i == 0) }
+                _ = try scan.withCodes(key.slot, vector) { (column) throws(FirnError) in
+                    number(column, all ? count : hits, all, from: 0, key, isFirst: i == 0)
+                }
             }
         }
         var least: Int32 = 0
@@ -105,8 +111,8 @@ extension Grouper {
         }
     }
 
-    /// Combines the numbers of a key with those of the keys before it in `ids`: for the first `count` rows, or for as many chosen ones. Returns false
-    /// if a number exceeds the key's bits; `ids` must not be used then.
+    /// Combines the numbers of a key with those of the keys before it in `ids`: for the first `count` rows, or for as many chosen ones.
+    /// Returns false if a number exceeds the key's bits; `ids` must not be used then.
     private func number(_ column: Column, _ count: Int, _ all: Bool, from low: Int64, _ key: DenseKey, isFirst: Bool) -> Bool {
         let shift = UInt32(truncatingIfNeeded: key.bits), rows = rows, ids = ids
         var bits: UInt64 = 0
@@ -122,7 +128,11 @@ extension Grouper {
                 present.words.withUnsafeBufferPointer { present in
                     for j in 0..<count {
                         let row = all ? j : Int(rows[j])
-                        if present[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 { put(j, row) } else { ids[j] = isFirst ? 0 : ids[j] &<< shift }
+                        if present[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 {
+                            put(j, row)
+                        } else {
+                            ids[j] = isFirst ? 0 : ids[j] &<< shift
+                        }
                     }
                 }
             } else if !all {

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Groups and aggregates the rows of some segments. Groupers of consecutive ranges of segments are merged in order, so that the result does not
-/// depend on the scheduling of threads. Not thread-safe.
+/// Groups and aggregates the rows of some segments. Groupers of consecutive ranges of segments are merged in order, so that the result does
+/// not depend on the scheduling of threads. Not thread-safe.
 final class Grouper: @unchecked Sendable {
     let plan: GroupPlan
     /// The memory of the groups is charged under the name of the first key.
@@ -20,7 +20,8 @@ final class Grouper: @unchecked Sendable {
     /// The step of the program that computes a measure's numbers.
     private let numbers: [Int?]
     private lazy var parts = GroupParts()
-    // For one vector: the chosen rows, their groups, their key numbers, the numbers 0 …, and a mask for the rows when only the chosen ones are read.
+    // For one vector: the chosen rows, their groups, their key numbers, the numbers 0 …, and a mask for the rows when only the chosen ones
+    // are read.
     let rows = UnsafeMutablePointer<Int32>.allocate(capacity: vectorSize)
     let groups = UnsafeMutablePointer<UInt32>.allocate(capacity: vectorSize)
     let ids = UnsafeMutablePointer<UInt32>.allocate(capacity: vectorSize)
@@ -63,17 +64,22 @@ final class Grouper: @unchecked Sendable {
     }
 
     /// Adds the `hits` rows whose bit in `mask` is set, from a vector of `count` rows.
-    func add(_ segment: Int, _ vector: Int, _ count: Int, _ mask: UnsafePointer<UInt64>, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
+    func add(_ segment: Int, _ vector: Int, _ count: Int, _ mask: UnsafePointer<UInt64>, _ hits: Int, _ scan: SegmentScan) throws(FirnError)
+    {
         try addRows(segment, vector, count, mask, hits, scan)
         try hold(scan)
     }
 
-    private func addRows(_ segment: Int, _ vector: Int, _ count: Int, _ mask: UnsafePointer<UInt64>, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
+    private func addRows(_ segment: Int, _ vector: Int, _ count: Int, _ mask: UnsafePointer<UInt64>, _ hits: Int, _ scan: SegmentScan)
+        throws(FirnError)
+    {
         if needsRows { Scanner.rows(mask, into: rows) }
         // If few rows are chosen, numbers are read for those only.
         let isSparse = hits &* 2 < count
         var sorted: GroupParts?
-        if plan.keys.isEmpty { rowCounts[0] &+= hits } else {
+        if plan.keys.isEmpty {
+            rowCounts[0] &+= hits
+        } else {
             try findGroups(segment, vector, count, hits, scan)
             rowCounts.withUnsafeMutableBufferPointer { counts in
                 if GroupParts.pay(counts.count, hits) {
@@ -96,7 +102,9 @@ final class Grouper: @unchecked Sendable {
                 if plan.keys.isEmpty, chosen.isWhole, !measures[i].needsRows, measures[i].add(try scan.sum(path.slot, vector)) { continue }
             }
             if case .path(let path) = operand, path.isPlain, measures[i].takesCodes, let dictionary = try scan.dictionary(path.slot) {
-                try scan.withCodes(path.slot, vector) { (codes) throws(FirnError) in measures[i].add(codes: codes, of: dictionary, segment, chosen) }
+                try scan.withCodes(path.slot, vector) { (codes) throws(FirnError) in
+                    measures[i].add(codes: codes, of: dictionary, segment, chosen)
+                }
                 continue
             }
             if let step = numbers[i], try add(i, step, vector, chosen, isSparse, sorted, scan) { continue }
@@ -109,7 +117,9 @@ final class Grouper: @unchecked Sendable {
     }
 
     /// Adds numbers of the program. Returns false if a row has no value.
-    private func add(_ i: Int, _ step: Int, _ vector: Int, _ chosen: RowChoice, _ isSparse: Bool, _ sorted: GroupParts?, _ scan: SegmentScan) throws(FirnError) -> Bool {
+    private func add(
+        _ i: Int, _ step: Int, _ vector: Int, _ chosen: RowChoice, _ isSparse: Bool, _ sorted: GroupParts?, _ scan: SegmentScan
+    ) throws(FirnError) -> Bool {
         var chosen = chosen, only: UnsafeBufferPointer<Int32>?
         let count = chosen.count
         if isSparse {
@@ -137,14 +147,18 @@ final class Grouper: @unchecked Sendable {
             return measures[i].add(try operand.evaluate(scan, vector, chosen.count, checked: true).whole().column, chosen)
         }
         if !needsRows { Scanner.rows(chosen.mask, into: rows) }
-        let column = try operand.evaluate(scan, vector, chosen.count, only: UnsafeBufferPointer(start: rows, count: chosen.hits), checked: true).whole().column
+        let column = try operand.evaluate(
+            scan, vector, chosen.count, only: UnsafeBufferPointer(start: rows, count: chosen.hits), checked: true
+        ).whole().column
         RangeBits.fill(mask, count: chosen.hits, true)
         measures[i].add(column, RowChoice(mask: mask, count: chosen.hits, hits: chosen.hits, rows: ascending, groups: chosen.groups))
     }
 
     /// Charges the memory of the groups so far.
     private func hold(_ scan: SegmentScan) throws(FirnError) {
-        guard rowCounts.count < 1 << 31 else { throw FirnError(.unsupported, "more than 2,147,483,648 groups", advice: "filter the rows first") }
+        guard rowCounts.count < 1 << 31 else {
+            throw FirnError(.unsupported, "more than 2,147,483,648 groups", advice: "filter the rows first")
+        }
         do throws(Damage) { try charges[0].grow(to: bytes, for: memory.name) } catch { throw scan.damaged(error) }
     }
 
@@ -173,12 +187,16 @@ final class Grouper: @unchecked Sendable {
         // Together, the two charges cover at least the merged groups.
         charges += other.charges
         var groupOf: [Int] = []
-        if plan.keys.isEmpty { groupOf = [0] } else {
+        if plan.keys.isEmpty {
+            groupOf = [0]
+        } else {
             let numbers = tables.indices.map { tables[$0].numbers(of: other.tables[$0]) }
             var ids = [UInt32](repeating: 0, count: other.rowCounts.count)
             for (i, keys) in other.keyNumbers().enumerated() {
                 let known = keys.map { numbers[i][$0] }
-                ids.withUnsafeMutableBufferPointer { ids in known.withUnsafeBufferPointer { if let start = ids.baseAddress { chains[i].numbers($0, start) } } }
+                ids.withUnsafeMutableBufferPointer { ids in
+                    known.withUnsafeBufferPointer { if let start = ids.baseAddress { chains[i].numbers($0, start) } }
+                }
             }
             groupOf = ids.map { Int($0) }
             growCounts()

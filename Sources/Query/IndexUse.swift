@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// The access path of a filter through the indexes of a table: the rows that may match. The whole filter is applied to each of them, so results do
-/// not depend on indexes.
+/// The access path of a filter through the indexes of a table: the rows that may match. The whole filter is applied to each of them, so
+/// results do not depend on indexes.
 struct IndexUse {
     /// The indexed columns that are used, such as `Dog.name`.
     let names: [String]
@@ -80,7 +80,9 @@ struct IndexUse {
     }
 
     private static func way(_ index: ColumnIndex, _ column: Int, _ probe: IndexProbe, _ table: any IndexedTable) throws(Damage) -> Way {
-        .look(index, probe, column: column, name: "\(table.type.name).\(table.type.columns[column].name)", estimate: try index.estimate(probe))
+        .look(
+            index, probe, column: column, name: "\(table.type.name).\(table.type.columns[column].name)", estimate: try index.estimate(probe)
+        )
     }
 
     /// Returns the path for an AND. Ranges of one column are intersected to one range.
@@ -92,7 +94,8 @@ struct IndexUse {
                 continue
             }
             for look in self.looks(test, slots, table) {
-                if look.index.kind == .values, let known = looks.firstIndex(where: { $0.column == look.column && $0.index.kind == .values }) {
+                if look.index.kind == .values, let known = looks.firstIndex(where: { $0.column == look.column && $0.index.kind == .values })
+                {
                     looks[known].probe = looks[known].probe.intersection(look.probe)
                 } else {
                     looks.append(look)
@@ -113,7 +116,9 @@ struct IndexUse {
     private static func flat(_ node: AndNode) -> [PredicateNode] { node.parts.flatMap { part in (part as? AndNode).map(flat) ?? [part] } }
 
     /// Returns the index look-ups for one condition; for words, one for each word that must occur.
-    private static func looks(_ node: TestNode, _ slots: SlotTable, _ table: any IndexedTable) -> [(index: ColumnIndex, column: Int, probe: IndexProbe)] {
+    private static func looks(_ node: TestNode, _ slots: SlotTable, _ table: any IndexedTable) -> [(
+        index: ColumnIndex, column: Int, probe: IndexProbe
+    )] {
         guard let slot = node.plainSlot, slots.paths[slot].count == 1, let column = slots.paths[slot].first else { return [] }
         if case .text(let test, inverted: false) = node.test.form, case .words(let search) = test.form {
             guard let index = table.columnIndex(column, .words) else { return [] }
@@ -144,7 +149,8 @@ extension ElementTest {
             default: return nil
             }
         case .value(let comparator, let wanted, let folding):
-            guard !folding.isNeeded, comparator == .equal || kind == .decimal, let found = ElementTest.probe(comparator, wanted, kind) else { return nil }
+            guard !folding.isNeeded, comparator == .equal || kind == .decimal, let found = ElementTest.probe(comparator, wanted, kind)
+            else { return nil }
             probe = found
         case .valueSet(let values, inverted: false, let folding):
             guard !folding.isNeeded else { return nil }

@@ -1,5 +1,5 @@
-/// Numbers pairs of (number of the previous keys, number of the next key) in the order of their first appearance. The numbers of the last key are
-/// the groups.
+/// Numbers pairs of (number of the previous keys, number of the next key) in the order of their first appearance. The numbers of the last
+/// key are the groups.
 struct KeyChain {
     /// The assigned numbers by number of the first key; these are dense. `.max` means not assigned.
     private var places: [UInt32] = []
@@ -17,7 +17,9 @@ struct KeyChain {
 
     /// Returns the number of a pair. `before` is the number of the previous keys, 0 for the first key.
     @inline(__always)
-    mutating func number(_ key: UInt32, after before: UInt32) -> UInt32 { isFirst ? first(key) : pairs.number(Int64(before) << 32 | Int64(key)) }
+    mutating func number(_ key: UInt32, after before: UInt32) -> UInt32 {
+        isFirst ? first(key) : pairs.number(Int64(before) << 32 | Int64(key))
+    }
 
     /// Replaces `out[i]` with the number of `keys[i]` after `out[i]`, for many pairs at a time.
     mutating func numbers(_ keys: UnsafeBufferPointer<UInt32>, _ out: UnsafeMutablePointer<UInt32>) {
@@ -38,7 +40,9 @@ struct KeyChain {
     }
 
     private mutating func meet(_ key: UInt32) -> UInt32 {
-        if Int(key) >= places.count { places.append(contentsOf: repeatElement(.max, count: max(Int(key) + 1, places.count * 2) - places.count)) }
+        if Int(key) >= places.count {
+            places.append(contentsOf: repeatElement(.max, count: max(Int(key) + 1, places.count * 2) - places.count))
+        }
         places[Int(key)] = UInt32(truncatingIfNeeded: firsts.count)
         firsts.append(Int64(key))
         return places[Int(key)]

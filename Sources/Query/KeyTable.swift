@@ -24,7 +24,9 @@ struct KeyTable: Sendable {
 
     var count: Int { store.count }
     /// The memory in use in bytes.
-    var bytes: Int { words.bytes &+ extras.bytes &+ pairs.bytes &+ texts.bytes &+ store.footprint &* (buckets.isEmpty ? 1 : 2) &+ buckets.count &* 96 }
+    var bytes: Int {
+        words.bytes &+ extras.bytes &+ pairs.bytes &+ texts.bytes &+ store.footprint &* (buckets.isEmpty ? 1 : 2) &+ buckets.count &* 96
+    }
 
     /// The values; row i is the value numbered i.
     /// - Complexity: O(n) for each call, because the column is copied.
@@ -55,8 +57,18 @@ struct KeyTable: Sendable {
             return
         }
         switch type.kind {
-        case .bool, .int, .link: number(rows, into: out) { column.words[$0] } keep: { $0.words.append(column.words[$1]) }
-        case .float, .double: number(rows, into: out) { KeyTable.word(column.reals[$0]) } keep: { $0.reals.append(column.reals[$1]) }
+        case .bool, .int, .link:
+            number(rows, into: out) {
+                column.words[$0]
+            } keep: {
+                $0.words.append(column.words[$1])
+            }
+        case .float, .double:
+            number(rows, into: out) {
+                KeyTable.word(column.reals[$0])
+            } keep: {
+                $0.reals.append(column.reals[$1])
+            }
         case .string, .data:
             let known = texts.keys.count
             texts.numbers(column.text, rows, into: out)
@@ -67,7 +79,10 @@ struct KeyTable: Sendable {
     }
 
     @inline(__always)
-    private mutating func number(_ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>, _ word: (Int) -> Int64, keep: (inout Column, Int) -> Void) {
+    private mutating func number(
+        _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>, _ word: (Int) -> Int64,
+        keep: (inout Column, Int) -> Void
+    ) {
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: rows.count) { keys in
             for (j, row) in rows.enumerated() { keys[j] = word(Int(row)) }
             words.numbers(UnsafeBufferPointer(keys), into: out)
@@ -102,7 +117,9 @@ struct KeyTable: Sendable {
 
     /// Returns equal words for doubles that count as one value.
     @inline(__always)
-    private static func word(_ real: Double) -> Int64 { Int64(bitPattern: real == 0 ? 0 : real.isNaN ? Double.nan.bitPattern : real.bitPattern) }
+    private static func word(_ real: Double) -> Int64 {
+        Int64(bitPattern: real == 0 ? 0 : real.isNaN ? Double.nan.bitPattern : real.bitPattern)
+    }
 
     /// Returns the number of a bool, int or link.
     mutating func number(word: Int64) -> UInt32 {

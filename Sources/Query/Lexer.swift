@@ -91,7 +91,8 @@ struct Lexer {
     private mutating func parenthesised() -> String? {
         var scan = at
         while scan < bytes.count, isSpace(bytes[scan]) { scan += 1 }
-        guard scan < bytes.count, bytes[scan] == UInt8(ascii: "("), let end = bytes[scan...].prefix(80).firstIndex(of: UInt8(ascii: ")")) else { return nil }
+        guard scan < bytes.count, bytes[scan] == UInt8(ascii: "("), let end = bytes[scan...].prefix(80).firstIndex(of: UInt8(ascii: ")"))
+        else { return nil }
         at = end + 1
         return String(decoding: bytes[(scan + 1)..<end].filter { !isSpace($0) && $0 != 39 && $0 != 34 }, as: UTF8.self)
     }
@@ -121,7 +122,9 @@ struct Lexer {
             } else if bytes[at] == UInt8(ascii: "\\"), peek(1) == 32 {
                 out.append(32)
                 at += 2
-            } else { break }
+            } else {
+                break
+            }
         }
         return String(decoding: out, as: UTF8.self)
     }
@@ -146,9 +149,13 @@ struct Lexer {
         let start = at
         at += 1
         let word = word()
-        guard let first = word.utf8.first else { throw QueryError(.syntax, "nothing after \"$\"", at: start, expected: "the number of an argument, such as $0") }
+        guard let first = word.utf8.first else {
+            throw QueryError(.syntax, "nothing after \"$\"", at: start, expected: "the number of an argument, such as $0")
+        }
         if isDigit(first) {
-            guard let index = Int(word), index < 1 << 20 else { throw QueryError(.syntax, "\"$\(word)\" is not the number of an argument", at: start) }
+            guard let index = Int(word), index < 1 << 20 else {
+                throw QueryError(.syntax, "\"$\(word)\" is not the number of an argument", at: start)
+            }
             return Token(kind: .argument(index), position: start)
         }
         return Token(kind: .word("$" + word), position: start)
@@ -190,12 +197,15 @@ struct Lexer {
             }
             guard let scalar = Unicode.Scalar(code) else { throw QueryError(.syntax, "half of a surrogate pair", at: start) }
             out.append(contentsOf: String(Character(scalar)).utf8)
-        default: throw QueryError(.syntax, "unknown escape", at: start, expected: "one of \\\" \\' \\\\ \\/ \\b \\f \\n \\r \\t \\0 \\uXXXX")
+        default:
+            throw QueryError(.syntax, "unknown escape", at: start, expected: "one of \\\" \\' \\\\ \\/ \\b \\f \\n \\r \\t \\0 \\uXXXX")
         }
     }
 
     private mutating func hexUnit(_ start: Int) throws(QueryError) -> UInt32 {
-        guard at + 4 <= bytes.count, let code = UInt32(String(decoding: bytes[at..<(at + 4)], as: UTF8.self), radix: 16), bytes[at] != 43, bytes[at] != 45 else {
+        guard at + 4 <= bytes.count, let code = UInt32(String(decoding: bytes[at..<(at + 4)], as: UTF8.self), radix: 16), bytes[at] != 43,
+            bytes[at] != 45
+        else {
             throw QueryError(.syntax, "unknown escape", at: start, expected: "four hexadecimal digits after \\u")
         }
         at += 4
@@ -221,7 +231,9 @@ struct Lexer {
             }
             if peek() | 32 == 102 { at += 1 }
         }
-        if isNameStart(peek()) { throw QueryError(.syntax, "a name cannot begin with a digit", at: start, expected: "a number, or the name in back-quotes") }
+        if isNameStart(peek()) {
+            throw QueryError(.syntax, "a name cannot begin with a digit", at: start, expected: "a number, or the name in back-quotes")
+        }
         return Token(kind: .number(String(decoding: bytes[start..<at], as: UTF8.self)), position: start)
     }
 
@@ -247,12 +259,16 @@ struct Lexer {
         guard let days = CivilDate.days(year: year, month: month, day: day) else { throw QueryError(.syntax, "no such day", at: start) }
         var seconds = 0, nanoseconds = 0
         if sign(UInt8(ascii: "@")) || sign(UInt8(ascii: "T")) {
-            guard let hour = digits(2), hour < 24, sign(58), let minute = digits(2), minute < 60, sign(58), let second = digits(2), second < 60 else {
+            guard let hour = digits(2), hour < 24, sign(58), let minute = digits(2), minute < 60, sign(58), let second = digits(2),
+                second < 60
+            else {
                 throw QueryError(.syntax, "not a time of day", at: start, expected: "a date such as 2021-03-04@05:06:07")
             }
             seconds = hour * 3600 + minute * 60 + second
             if sign(58) {
-                guard let value = digits(9) else { throw QueryError(.syntax, "not a time of day", at: start, expected: "nanoseconds after the third colon") }
+                guard let value = digits(9) else {
+                    throw QueryError(.syntax, "not a time of day", at: start, expected: "nanoseconds after the third colon")
+                }
                 nanoseconds = value
             }
         }
@@ -274,11 +290,13 @@ struct Lexer {
         guard let seconds = signed(), scan < bytes.count, bytes[scan] == 58 else { return nil }
         let start = at
         scan += 1
-        guard let nanoseconds = signed(), nanoseconds > -1_000_000_000, nanoseconds < 1_000_000_000, seconds > Int64.min || nanoseconds >= 0 else {
+        guard let nanoseconds = signed(), nanoseconds > -1_000_000_000, nanoseconds < 1_000_000_000, seconds > Int64.min || nanoseconds >= 0
+        else {
             throw QueryError(.syntax, "not a point in time", at: start, expected: "T<seconds>:<nanoseconds>")
         }
         at = scan
-        return nanoseconds >= 0 ? Timestamp(seconds: seconds, nanoseconds: Int32(nanoseconds))
+        return nanoseconds >= 0
+            ? Timestamp(seconds: seconds, nanoseconds: Int32(nanoseconds))
             : Timestamp(seconds: seconds - 1, nanoseconds: Int32(nanoseconds + 1_000_000_000))
     }
 }

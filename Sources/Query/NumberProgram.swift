@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Computes the numbers that measures aggregate, for vectors in which every row has a value: columns, and expressions of columns as doubles.
-/// Expressions that several measures share are computed once, into buffers that are allocated once. Not thread-safe.
+/// Computes the numbers that measures aggregate, for vectors in which every row has a value: columns, and expressions of columns as
+/// doubles. Expressions that several measures share are computed once, into buffers that are allocated once. Not thread-safe.
 final class NumberProgram {
     private enum Step: Equatable {
         case words(slot: Int), reals(slot: Int)
@@ -67,17 +67,24 @@ final class NumberProgram {
     private func words(_ step: Int) -> UnsafeMutablePointer<Int64> { (room! + step * vectorSize * 8).assumingMemoryBound(to: Int64.self) }
     private func reals(_ step: Int) -> UnsafeMutablePointer<Double> { (room! + step * vectorSize * 8).assumingMemoryBound(to: Double.self) }
 
-    /// Returns the words of a step for all rows of a vector or for the `only` ones; nil if a row has no value. They are valid until `begin`.
-    func words(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, only rows: UnsafeBufferPointer<Int32>?) throws(FirnError) -> UnsafePointer<Int64>? {
+    /// Returns the words of a step for all rows of a vector or for the `only` ones; nil if a row has no value. They are valid until
+    /// `begin`.
+    func words(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, only rows: UnsafeBufferPointer<Int32>?) throws(FirnError)
+        -> UnsafePointer<Int64>?
+    {
         try make(step, scan, vector, count, rows) ? UnsafePointer(words(step)) : nil
     }
 
     /// Returns the doubles of a step; see `words`.
-    func reals(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, only rows: UnsafeBufferPointer<Int32>?) throws(FirnError) -> UnsafePointer<Double>? {
+    func reals(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, only rows: UnsafeBufferPointer<Int32>?) throws(FirnError)
+        -> UnsafePointer<Double>?
+    {
         try make(step, scan, vector, count, rows) ? UnsafePointer(reals(step)) : nil
     }
 
-    private func make(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, _ rows: UnsafeBufferPointer<Int32>?) throws(FirnError) -> Bool {
+    private func make(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, _ rows: UnsafeBufferPointer<Int32>?) throws(FirnError)
+        -> Bool
+    {
         switch states[step] {
         case .made: return true
         case .notDone: return false
@@ -88,7 +95,9 @@ final class NumberProgram {
         return isMade
     }
 
-    private func compute(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, _ rows: UnsafeBufferPointer<Int32>?) throws(FirnError) -> Bool {
+    private func compute(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, _ rows: UnsafeBufferPointer<Int32>?)
+        throws(FirnError) -> Bool
+    {
         let n = rows?.count ?? count
         switch steps[step] {
         case .words(let slot): return try scan.numbers(slot, vector, only: rows, into: .words(words(step)))

@@ -18,7 +18,9 @@ enum NumberSource {
     }
 
     /// Combines two sides. Returns nil if `checked` and an int of a row with a value overflows or is divided by zero.
-    static func combine(_ op: ArithmeticOperator, _ a: NumberSource, _ b: NumberSource, _ kind: ScalarKind, _ count: Int, checked: Bool = false) -> Column? {
+    static func combine(
+        _ op: ArithmeticOperator, _ a: NumberSource, _ b: NumberSource, _ kind: ScalarKind, _ count: Int, checked: Bool = false
+    ) -> Column? {
         var out = Column(ColumnType(kind, optional: true))
         var isNull = false
         if case .constant(.null) = a { isNull = true }
@@ -44,11 +46,12 @@ enum NumberSource {
                         return
                     }
                     for i in 0..<count {
-                        let (value, overflow) = switch op {
-                        case .add: x[i &* xStep].addingReportingOverflow(y[i &* yStep])
-                        case .subtract: x[i &* xStep].subtractingReportingOverflow(y[i &* yStep])
-                        default: x[i &* xStep].multipliedReportingOverflow(by: y[i &* yStep])
-                        }
+                        let (value, overflow) =
+                            switch op {
+                            case .add: x[i &* xStep].addingReportingOverflow(y[i &* yStep])
+                            case .subtract: x[i &* xStep].subtractingReportingOverflow(y[i &* yStep])
+                            default: x[i &* xStep].multipliedReportingOverflow(by: y[i &* yStep])
+                            }
                         buffer[i] = value
                         if overflow, out.present?[i] ?? true { fits = false }
                     }
@@ -72,8 +75,12 @@ enum NumberSource {
         return out
     }
 
-    private static func fitsDivided(_ x: UnsafePointer<Int64>, _ y: UnsafePointer<Int64>, _ xStep: Int, _ yStep: Int, _ count: Int, _ present: Bits?) -> Bool {
-        for i in 0..<count where y[i &* yStep] == 0 || y[i &* yStep] == -1 && x[i &* xStep] == .min { if present?[i] ?? true { return false } }
+    private static func fitsDivided(
+        _ x: UnsafePointer<Int64>, _ y: UnsafePointer<Int64>, _ xStep: Int, _ yStep: Int, _ count: Int, _ present: Bits?
+    ) -> Bool {
+        for i in 0..<count where y[i &* yStep] == 0 || y[i &* yStep] == -1 && x[i &* xStep] == .min {
+            if present?[i] ?? true { return false }
+        }
         return true
     }
 
@@ -84,7 +91,8 @@ enum NumberSource {
     }
 
     @inline(__always)
-    private static func each(_ count: Int, _ x: Reals, _ y: Reals, _ out: UnsafeMutablePointer<Double>, _ body: (Double, Double) -> Double) {
+    private static func each(_ count: Int, _ x: Reals, _ y: Reals, _ out: UnsafeMutablePointer<Double>, _ body: (Double, Double) -> Double)
+    {
         switch (x, y) {
         case (.many(let x), .many(let y)): for i in 0..<count { out[i] = body(x[i], y[i]) }
         case (.many(let x), .one(let y)): for i in 0..<count { out[i] = body(x[i], y) }

@@ -45,7 +45,8 @@ struct BoundPath: Sendable {
         case follow(Int)
         /// Makes links to missing rows null.
         case resolve(Int)
-        /// From links to the lists of rows that link to their targets, by backlinks of the plan; or the number of these rows, over several backlinks.
+        /// From links to the lists of rows that link to their targets, by backlinks of the plan; or the number of these rows, over several
+        /// backlinks.
         case inverse(Int), inverseCount([Int])
         /// The number of elements that match a subquery of the plan.
         case subquery(Int)
@@ -131,9 +132,11 @@ extension Operand {
         }
     }
 
-    /// Returns the values for all rows of a vector, or only for the `chosen` ones, consecutively. If `checked`, int overflow is an error, as sums
-    /// require; otherwise ints wrap, as in comparisons.
-    func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: UnsafeBufferPointer<Int32>? = nil, checked: Bool = false) throws(FirnError) -> Values {
+    /// Returns the values for all rows of a vector, or only for the `chosen` ones, consecutively. If `checked`, int overflow is an error,
+    /// as sums require; otherwise ints wrap, as in comparisons.
+    func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: UnsafeBufferPointer<Int32>? = nil, checked: Bool = false)
+        throws(FirnError) -> Values
+    {
         let chosen = chosen.flatMap { $0.count < rows ? $0 : nil }
         switch self {
         case .constant(let constant):
@@ -142,7 +145,11 @@ extension Operand {
             return Values(column: column)
         case .path(let path):
             var values: Values
-            if let chosen { values = Values(column: try scan.column(path.slot, vector, only: chosen)) } else { values = Values(column: try scan.column(path.slot, vector)) }
+            if let chosen {
+                values = Values(column: try scan.column(path.slot, vector, only: chosen))
+            } else {
+                values = Values(column: try scan.column(path.slot, vector))
+            }
             for step in path.steps { try values.apply(step, scan) }
             return values
         case .arithmetic(let op, let left, let right, let kind):
@@ -161,8 +168,10 @@ extension Operand {
         return try out!.get()
     }
 
-    private static func combine(_ op: ArithmeticOperator, _ kind: ScalarKind, checked: Bool, _ left: Operand, _ right: Operand,
-                                _ values: (Operand) throws(FirnError) -> Values) throws(FirnError) -> Values {
+    private static func combine(
+        _ op: ArithmeticOperator, _ kind: ScalarKind, checked: Bool, _ left: Operand, _ right: Operand,
+        _ values: (Operand) throws(FirnError) -> Values
+    ) throws(FirnError) -> Values {
         let shape: Values, a: NumberSource, b: NumberSource
         switch (left, right) {
         case (_, .constant(let constant)):
@@ -173,15 +182,23 @@ extension Operand {
             (a, b) = (.constant(constant.value), .column(shape.column))
         default:
             var (x, y) = (try values(left), try values(right))
-            if let offsets = x.offsets, y.offsets == nil { y = y.expanded(offsets) } else if let offsets = y.offsets, x.offsets == nil { x = x.expanded(offsets) }
+            if let offsets = x.offsets, y.offsets == nil {
+                y = y.expanded(offsets)
+            } else if let offsets = y.offsets, x.offsets == nil {
+                x = x.expanded(offsets)
+            }
             (a, b) = (.column(x.column), .column(y.column))
             var merged = x
             merged.unfit += y.unfit
-            if let more = y.absent { merged.absent = merged.absent.map { Bits(words: zip($0.words, more.words).map { $0 | $1 }, count: more.count) } ?? more }
+            if let more = y.absent {
+                merged.absent = merged.absent.map { Bits(words: zip($0.words, more.words).map { $0 | $1 }, count: more.count) } ?? more
+            }
             shape = merged
         }
         guard let column = NumberSource.combine(op, a, b, kind, shape.column.count, checked: checked) else {
-            throw FirnError(.usage, "a number computed from ints does not fit into 64 bits", advice: "multiply one of them by 1.0, to compute with doubles")
+            throw FirnError(
+                .usage, "a number computed from ints does not fit into 64 bits",
+                advice: "multiply one of them by 1.0, to compute with doubles")
         }
         return Values(column: column, offsets: shape.offsets, absent: shape.absent, unfit: shape.unfit)
     }

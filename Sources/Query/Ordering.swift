@@ -34,7 +34,9 @@ enum Ordering {
         if let present {
             from.reserveCapacity(rows.count)
             for row in rows { if present[Int(row)] { from.append(row) } else { nulls.append(row) } }
-        } else { from = rows }
+        } else {
+            from = rows
+        }
         let count = from.count
         let flip: UInt64 = ascending ? 0 : .max
         var pairs = [(key: UInt64, row: Int32)](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -90,7 +92,9 @@ enum Ordering {
             }
             items.sort { a, b in
                 if a.prefix != b.prefix { return (a.prefix < b.prefix) == ascending }
-                let order = TextTest.order(UnsafeRawBufferPointer(rebasing: bytes[text.range(Int(a.row))]), UnsafeRawBufferPointer(rebasing: bytes[text.range(Int(b.row))]))
+                let order = TextTest.order(
+                    UnsafeRawBufferPointer(rebasing: bytes[text.range(Int(a.row))]),
+                    UnsafeRawBufferPointer(rebasing: bytes[text.range(Int(b.row))]))
                 return order == 0 ? a.place < b.place : (order < 0) == ascending
             }
         }

@@ -18,15 +18,22 @@ extension Parser {
             constant.written = SourceText(written(from: start.offset))
             return constant
         case .uuid(let inside):
-            guard let id = Identifier(uuidText: inside.lowercased()) else { throw QueryError(.syntax, "not a UUID", at: start.offset, expected: "8-4-4-4-12 hexadecimal digits") }
+            guard let id = Identifier(uuidText: inside.lowercased()) else {
+                throw QueryError(.syntax, "not a UUID", at: start.offset, expected: "8-4-4-4-12 hexadecimal digits")
+            }
             advance()
             return made(.uuid(id))
         case .objectID(let inside):
-            guard let id = Identifier(objectIDText: inside.lowercased()) else { throw QueryError(.syntax, "not an object id", at: start.offset, expected: "24 hexadecimal digits") }
+            guard let id = Identifier(objectIDText: inside.lowercased()) else {
+                throw QueryError(.syntax, "not an object id", at: start.offset, expected: "24 hexadecimal digits")
+            }
             advance()
             return made(.objectID(id))
         case .decimal(let inside):
-            guard let value = Decimal(inside) else { throw QueryError(.syntax, "not a decimal number of at most 34 digits", at: start.offset, expected: "a number, such as decimal(1.50)") }
+            guard let value = Decimal(inside) else {
+                throw QueryError(
+                    .syntax, "not a decimal number of at most 34 digits", at: start.offset, expected: "a number, such as decimal(1.50)")
+            }
             advance()
             return made(.decimal(value))
         case .number, .symbol("-"), .symbol("+"): return try number()
@@ -75,7 +82,9 @@ extension Parser {
             if tokens[at].spaced { throw unexpected("a number right after the sign") }
         }
         if let word = loose {
-            guard word == "inf" || word == "infinity" || word == "nan" else { throw unexpected("a number (a property has no sign: write 0 - \(word))") }
+            guard word == "inf" || word == "infinity" || word == "nan" else {
+                throw unexpected("a number (a property has no sign: write 0 - \(word))")
+            }
             advance()
             let value = word == "nan" ? Double.nan : Double.infinity
             return ConstantSyntax(.double(negative ? -value : value), at: start)
@@ -84,15 +93,21 @@ extension Parser {
         advance()
         let digits = (negative ? "-" : "") + token
         if token.lowercased().hasPrefix("0x") {
-            guard let value = Int64((negative ? "-" : "") + token.dropFirst(2), radix: 16) else { throw QueryError(.syntax, "\"\(token)\" is not a 64-bit number", at: start.offset) }
+            guard let value = Int64((negative ? "-" : "") + token.dropFirst(2), radix: 16) else {
+                throw QueryError(.syntax, "\"\(token)\" is not a 64-bit number", at: start.offset)
+            }
             return ConstantSyntax(.int(value), at: start)
         }
         if let value = Int64(digits) { return ConstantSyntax(.int(value), at: start) }
         if token.last == "f" || token.last == "F" {
-            guard let value = Float(Parser.completed(digits.dropLast())), value.isFinite else { throw QueryError(.syntax, "\"\(token)\" is not a float", at: start.offset) }
+            guard let value = Float(Parser.completed(digits.dropLast())), value.isFinite else {
+                throw QueryError(.syntax, "\"\(token)\" is not a float", at: start.offset)
+            }
             return ConstantSyntax(.float(value), at: start)
         }
-        guard let value = Double(Parser.completed(digits[...])) else { throw QueryError(.syntax, "\"\(token)\" is not a number", at: start.offset) }
+        guard let value = Double(Parser.completed(digits[...])) else {
+            throw QueryError(.syntax, "\"\(token)\" is not a number", at: start.offset)
+        }
         return ConstantSyntax(.double(value), digits: Parser.completed(digits[...]), at: start)
     }
 

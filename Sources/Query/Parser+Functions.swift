@@ -10,8 +10,13 @@ extension Parser {
         try expect("(", "\"(\"")
         let collection = try path(quantifier: nil)
         try expect(",", "\",\" and a variable such as $x")
-        guard case .word(let variable) = peek, variable.hasPrefix("$"), variable.utf8.count > 1, !Parser.isPathArgument(variable) else { throw unexpected("a variable, such as $x") }
-        guard !variables.contains(variable) else { throw QueryError(.syntax, "the variable \"\(variable)\" belongs to an enclosing SUBQUERY", at: position, expected: "another name") }
+        guard case .word(let variable) = peek, variable.hasPrefix("$"), variable.utf8.count > 1, !Parser.isPathArgument(variable) else {
+            throw unexpected("a variable, such as $x")
+        }
+        guard !variables.contains(variable) else {
+            throw QueryError(
+                .syntax, "the variable \"\(variable)\" belongs to an enclosing SUBQUERY", at: position, expected: "another name")
+        }
         advance()
         try expect(",", "\",\" and a predicate")
         variables.append(variable)
@@ -21,20 +26,29 @@ extension Parser {
         variables.removeLast()
         try expect(")", "\")\"")
         try expect(".", "\".@count\"")
-        guard peek == .postfix("count") || peek == .postfix("size") else { throw unexpected("@count: the number of elements that match the predicate", among: ["count", "size"]) }
+        guard peek == .postfix("count") || peek == .postfix("size") else {
+            throw unexpected("@count: the number of elements that match the predicate", among: ["count", "size"])
+        }
         advance()
         return .subquery(SubquerySyntax(collection, variable, predicate, at: start))
     }
 
     /// Whether the word, such as `$K0`, is a path given as an argument.
-    static func isPathArgument(_ word: String) -> Bool { word.hasPrefix("$K") && word.utf8.count > 2 && word.utf8.dropFirst(2).allSatisfy { $0 >= 48 && $0 <= 57 } }
+    static func isPathArgument(_ word: String) -> Bool {
+        word.hasPrefix("$K") && word.utf8.count > 2 && word.utf8.dropFirst(2).allSatisfy { $0 >= 48 && $0 <= 57 }
+    }
 
     /// Parses a property, or the variable of the enclosing SUBQUERY.
     mutating func firstStep() throws(QueryError) -> PathStep {
         guard case .word(let word) = peek, word.hasPrefix("$"), !Parser.isPathArgument(word) else { return try nameStep() }
         guard word == variables.last else {
-            let why = variables.contains(word) ? "\"\(word)\" belongs to an outer SUBQUERY: a predicate can only use the elements of its own" : "there is no variable \"\(word)\" here"
-            throw QueryError(.syntax, why, at: position, expected: variables.last.map { "\($0) or a property of the elements" } ?? "a property, or an argument such as $0")
+            let why =
+                variables.contains(word)
+                ? "\"\(word)\" belongs to an outer SUBQUERY: a predicate can only use the elements of its own"
+                : "there is no variable \"\(word)\" here"
+            throw QueryError(
+                .syntax, why, at: position,
+                expected: variables.last.map { "\($0) or a property of the elements" } ?? "a property, or an argument such as $0")
         }
         advance()
         return .variable(word)
@@ -58,10 +72,13 @@ extension Parser {
         return .constant(try constant())
     }
 
-    /// Parses `O12`, a row of the type that the other side links to, or `L3:12`, a row of the type with that number in the schema. Nil for names.
+    /// Parses `O12`, a row of the type that the other side links to, or `L3:12`, a row of the type with that number in the schema. Nil for
+    /// names.
     mutating func rowLiteral(_ start: TextPosition) throws(QueryError) -> ExpressionSyntax? {
-        guard case .word(let word) = peek, let letter = word.utf8.first, letter == UInt8(ascii: "O") || letter == UInt8(ascii: "L"), word.utf8.count > 1,
-              word.utf8.dropFirst().allSatisfy({ $0 >= 48 && $0 <= 57 }), let number = Int64(word.dropFirst()) else { return nil }
+        guard case .word(let word) = peek, let letter = word.utf8.first, letter == UInt8(ascii: "O") || letter == UInt8(ascii: "L"),
+            word.utf8.count > 1,
+            word.utf8.dropFirst().allSatisfy({ $0 >= 48 && $0 <= 57 }), let number = Int64(word.dropFirst())
+        else { return nil }
         if letter == UInt8(ascii: "O") {
             if peek(1) == .symbol(".") || peek(1) == .symbol("["), !tokens[at + 1].spaced { return nil }
             advance()
@@ -107,7 +124,9 @@ extension Parser {
         var parts: [ExpressionSyntax] = []
         repeat { parts.append(try constantOrArgument()) } while take(",")
         try expect("]", "\",\" or \"]\"")
-        guard parts.count == 2 || parts.count == 3 else { throw QueryError(.syntax, "a point has \(parts.count) numbers", at: start, expected: "[longitude, latitude]") }
+        guard parts.count == 2 || parts.count == 3 else {
+            throw QueryError(.syntax, "a point has \(parts.count) numbers", at: start, expected: "[longitude, latitude]")
+        }
         return parts
     }
 }

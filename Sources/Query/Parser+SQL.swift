@@ -12,7 +12,10 @@ extension Parser {
         guard let word = keyword, ["null", "nil", "true", "false"].contains(word) else {
             throw unexpected("NULL, TRUE or FALSE: use == and != to compare other values")
         }
-        return .predicate(.comparison(ComparisonSyntax(left, isNegated ? .notEqual : .equal, ignoresCase: false, ignoresMarks: false, .constant(try constant()), at: place)))
+        return .predicate(
+            .comparison(
+                ComparisonSyntax(
+                    left, isNegated ? .notEqual : .equal, ignoresCase: false, ignoresMarks: false, .constant(try constant()), at: place)))
     }
 
     /// Whether `NOT` follows, between a value and `IN`, `BETWEEN` or a text comparison.
@@ -21,23 +24,25 @@ extension Parser {
         return ["in", "between", "like", "contains", "beginswith", "endswith", "text", "fulltext", "geowithin"].contains(next.lowercased())
     }
 
-    /// Parses `(1, 2)` after `IN` or `BETWEEN`. Returns nil if the parentheses contain an expression that is a list itself, such as `(tags)` or `($0)`.
+    /// Parses `(1, 2)` after `IN` or `BETWEEN`. Returns nil if the parentheses contain an expression that is a list itself, such as
+    /// `(tags)` or `($0)`.
     mutating func listOfSQL(_ comparator: Comparator) throws(QueryError) -> ExpressionSyntax? {
         guard comparator == .isIn || comparator == .between, peek == .symbol("(") else { return nil }
         let width = argumentWidth(1)
-        let isList = switch peek(1) {
-        case .string, .base64, .number, .date, .uuid, .objectID, .decimal, .symbol("-"), .symbol("+"), .symbol(")"): true
-        case .word(let word): ["null", "nil", "true", "false"].contains(word.lowercased()) || peek(2) == .symbol(",")
-        default: width > 0 && peek(1 + width) == .symbol(",")
-        }
+        let isList =
+            switch peek(1) {
+            case .string, .base64, .number, .date, .uuid, .objectID, .decimal, .symbol("-"), .symbol("+"), .symbol(")"): true
+            case .word(let word): ["null", "nil", "true", "false"].contains(word.lowercased()) || peek(2) == .symbol(",")
+            default: width > 0 && peek(1 + width) == .symbol(",")
+            }
         guard isList else { return nil }
         let start = TextPosition(position)
         advance()
         return .list(nil, try elements(until: ")"), start)
     }
 
-    /// Parses `1 AND 10` after `BETWEEN`, whose first value has been read. An argument can also be a list that is followed by another condition, so two
-    /// arguments are a range only if a single value follows.
+    /// Parses `1 AND 10` after `BETWEEN`, whose first value has been read. An argument can also be a list that is followed by another
+    /// condition, so two arguments are a range only if a single value follows.
     mutating func range(from low: ExpressionSyntax, _ start: Int) throws(QueryError) -> ExpressionSyntax {
         guard keyword == "and" else { return low }
         switch low {
@@ -46,7 +51,8 @@ extension Parser {
             let width = max(argumentWidth(1), isSingle(peek(1)) ? 1 : 0)
             guard width > 0, isEnd(1 + width) else { return low }
         case .path, .arithmetic:
-            throw QueryError(.syntax, "BETWEEN takes two values", at: start, hint: "write x >= low AND x <= high if the limits are properties")
+            throw QueryError(
+                .syntax, "BETWEEN takes two values", at: start, hint: "write x >= low AND x <= high if the limits are properties")
         default: return low
         }
         advance()
@@ -83,7 +89,9 @@ extension Parser {
     /// Advice for the SQL word at the current position, or nil.
     var hintForSQL: String? {
         // A whole SQL statement.
-        if at == 1, case .word(let first) = tokens[0].kind, first.lowercased() == "select" { return "a query is only a condition; use 'firn sql' for SQL statements" }
+        if at == 1, case .word(let first) = tokens[0].kind, first.lowercased() == "select" {
+            return "a query is only a condition; use 'firn sql' for SQL statements"
+        }
         switch loose {
         case "ilike": return "write LIKE[c], with * and ? for % and _"
         case "regexp", "rlike", "matches", "glob": return "write LIKE with * and ?, CONTAINS, BEGINSWITH or ENDSWITH"

@@ -13,7 +13,8 @@ package struct Parser {
     /// The maximum depth of nested parentheses, negations and operators.
     static let deepest = 128
     static let reserved: Set<String> = [
-        "any", "some", "all", "none", "not", "and", "or", "subquery", "obj", "geobox", "geocircle", "geopolygon", "truepredicate", "falsepredicate",
+        "any", "some", "all", "none", "not", "and", "or", "subquery", "obj", "geobox", "geocircle", "geopolygon", "truepredicate",
+        "falsepredicate",
         "true", "false", "null", "nil", "inf", "infinity", "nan",
     ]
 
@@ -66,7 +67,9 @@ package struct Parser {
     package static func expression(_ text: String) throws(QueryError) -> ExpressionSyntax {
         var parser = try Parser(text)
         do throws(QueryError) {
-            guard case .expression(let expression) = try parser.sum() else { throw QueryError(.syntax, "a comparison is not a value", at: 0, expected: "a property, or an expression of properties") }
+            guard case .expression(let expression) = try parser.sum() else {
+                throw QueryError(.syntax, "a comparison is not a value", at: 0, expected: "a property, or an expression of properties")
+            }
             guard parser.peek == .end else { throw parser.unexpected("an operator or the end of the expression") }
             return expression
         } catch { throw error.placed(in: text) }
@@ -116,19 +119,20 @@ package struct Parser {
 
     /// Returns an error for the current token. `known` are the words that are allowed here; the closest one is suggested.
     func unexpected(_ expected: String, among known: [String] = []) -> QueryError {
-        let found = switch peek {
-        case .end: "the query ends too early"
-        case .word(let word): "unexpected \"\(word)\""
-        case .quotedName(let name): "unexpected name \"\(name)\""
-        case .string, .base64: "unexpected text"
-        case .number(let digits): "unexpected number \(digits)"
-        case .date: "unexpected date"
-        case .uuid, .objectID: "unexpected identifier"
-        case .decimal: "unexpected decimal number"
-        case .argument(let index): "unexpected argument $\(index)"
-        case .postfix(let word): "unexpected \"@\(word)\""
-        case .symbol(let symbol): "unexpected \"\(symbol)\""
-        }
+        let found =
+            switch peek {
+            case .end: "the query ends too early"
+            case .word(let word): "unexpected \"\(word)\""
+            case .quotedName(let name): "unexpected name \"\(name)\""
+            case .string, .base64: "unexpected text"
+            case .number(let digits): "unexpected number \(digits)"
+            case .date: "unexpected date"
+            case .uuid, .objectID: "unexpected identifier"
+            case .decimal: "unexpected decimal number"
+            case .argument(let index): "unexpected argument $\(index)"
+            case .postfix(let word): "unexpected \"@\(word)\""
+            case .symbol(let symbol): "unexpected \"\(symbol)\""
+            }
         var suggestion: String?
         switch peek {
         case .word(let word), .postfix(let word): suggestion = closest(to: word, in: known)
@@ -156,8 +160,12 @@ package struct Parser {
         let node = try or()
         let predicate = try predicate(node, from: start)
         var descriptors: [DescriptorSyntax] = []
-        while let word = loose, peek(1) == .symbol("("), ["sort", "distinct", "limit"].contains(word) { descriptors.append(try descriptor(word)) }
-        guard peek == .end else { throw unexpected("AND, OR, SORT, DISTINCT, LIMIT or the end of the query", among: Parser.descriptorWords + ["AND", "OR"]) }
+        while let word = loose, peek(1) == .symbol("("), ["sort", "distinct", "limit"].contains(word) {
+            descriptors.append(try descriptor(word))
+        }
+        guard peek == .end else {
+            throw unexpected("AND, OR, SORT, DISTINCT, LIMIT or the end of the query", among: Parser.descriptorWords + ["AND", "OR"])
+        }
         return QuerySyntax(predicate, descriptors: descriptors)
     }
 
@@ -165,7 +173,9 @@ package struct Parser {
         switch node {
         case .predicate(let predicate): return predicate
         case .expression:
-            if peek == .end { throw QueryError(.syntax, "a value alone is not a predicate", at: position, expected: "a comparison, such as \"== true\"") }
+            if peek == .end {
+                throw QueryError(.syntax, "a value alone is not a predicate", at: position, expected: "a comparison, such as \"== true\"")
+            }
             throw unexpected("a comparison, such as == < IN CONTAINS", among: Parser.operatorWords)
         }
     }
@@ -222,17 +232,24 @@ package struct Parser {
             right = list
         } else if case .expression(let plain) = try sum() {
             right = try comparator == .between ? range(from: plain, start) : plain
-        } else { throw QueryError(.syntax, "a comparison cannot be compared", at: start, expected: "a value or a property") }
+        } else {
+            throw QueryError(.syntax, "a comparison cannot be compared", at: start, expected: "a value or a property")
+        }
         if comparator == .between {
             if case .list(_, let parts, let position) = right, parts.count != 2 {
                 throw QueryError(.syntax, "Operator \"BETWEEN\" requires a list with 2 elements", at: position.offset)
             }
             switch right {
             case .list, .argument: break
-            default: throw QueryError(.syntax, "Operator \"BETWEEN\" requires a list with 2 elements", at: start, hint: "write BETWEEN {1, 10} or BETWEEN 1 AND 10")
+            default:
+                throw QueryError(
+                    .syntax, "Operator \"BETWEEN\" requires a list with 2 elements", at: start,
+                    hint: "write BETWEEN {1, 10} or BETWEEN 1 AND 10")
             }
         }
-        let comparison = PredicateSyntax.comparison(ComparisonSyntax(expression, comparator, ignoresCase: folding.case, ignoresMarks: folding.marks, right, at: TextPosition(place)))
+        let comparison = PredicateSyntax.comparison(
+            ComparisonSyntax(expression, comparator, ignoresCase: folding.case, ignoresMarks: folding.marks, right, at: TextPosition(place))
+        )
         return .predicate(isNegated ? .not(comparison) : comparison)
     }
 
@@ -283,22 +300,32 @@ package struct Parser {
     // MARK: Expressions
 
     mutating func sum() throws(QueryError) -> Node {
-        try chain(from: try product(), { $0 == .symbol("+") ? .add : $0 == .symbol("-") ? .subtract : nil }) { (parser) throws(QueryError) in try parser.product() }
+        try chain(from: try product(), { $0 == .symbol("+") ? .add : $0 == .symbol("-") ? .subtract : nil }) {
+            (parser) throws(QueryError) in try parser.product()
+        }
     }
 
     private mutating func product() throws(QueryError) -> Node {
-        try chain(from: try primary(), { $0 == .symbol("*") ? .multiply : $0 == .symbol("/") ? .divide : nil }) { (parser) throws(QueryError) in try parser.primary() }
+        try chain(from: try primary(), { $0 == .symbol("*") ? .multiply : $0 == .symbol("/") ? .divide : nil }) {
+            (parser) throws(QueryError) in try parser.primary()
+        }
     }
 
-    private mutating func chain(from node: Node, _ operation: (Token.Kind) -> ArithmeticOperator?, _ operand: (inout Parser) throws(QueryError) -> Node) throws(QueryError) -> Node {
+    private mutating func chain(
+        from node: Node, _ operation: (Token.Kind) -> ArithmeticOperator?, _ operand: (inout Parser) throws(QueryError) -> Node
+    ) throws(QueryError) -> Node {
         guard case .expression(var left) = node else { return node }
         var length = 0
         while let op = operation(peek) {
             length += 1
-            guard length <= Parser.deepest else { throw QueryError(.syntax, "more than \(Parser.deepest) operators in a row", at: position) }
+            guard length <= Parser.deepest else {
+                throw QueryError(.syntax, "more than \(Parser.deepest) operators in a row", at: position)
+            }
             advance()
             let start = position
-            guard case .expression(let right) = try operand(&self) else { throw QueryError(.syntax, "a comparison cannot be an operand of \"\(op.rawValue)\"", at: start) }
+            guard case .expression(let right) = try operand(&self) else {
+                throw QueryError(.syntax, "a comparison cannot be an operand of \"\(op.rawValue)\"", at: start)
+            }
             left = .arithmetic(op, left, right)
         }
         return .expression(left)
@@ -328,8 +355,8 @@ package struct Parser {
         }
     }
 
-    /// Returns the number of the argument here: that of `$3`, or the next in order for `%@` and for `%d`, `%lld`, `%f` and similar. The letters make no
-    /// difference, because arguments know their types.
+    /// Returns the number of the argument here: that of `$3`, or the next in order for `%@` and for `%d`, `%lld`, `%f` and similar. The
+    /// letters make no difference, because arguments know their types.
     mutating func takeArgument() -> Int? {
         if case .argument(let index) = peek {
             advance()
@@ -355,12 +382,14 @@ package struct Parser {
 
     /// The number of the path argument here, `$K3` or the next in order for `%K`, and the number of its tokens; nil if there is none.
     private var pathArgument: (index: Int, tokens: Int)? {
-        if case .word(let word) = peek, word.hasPrefix("$K"), let index = Int(word.dropFirst(2)), index >= 0, index < 1 << 20 { return (index, 1) }
+        if case .word(let word) = peek, word.hasPrefix("$K"), let index = Int(word.dropFirst(2)), index >= 0, index < 1 << 20 {
+            return (index, 1)
+        }
         if peek == .symbol("%"), peek(1) == .word("K"), !tokens[at + 1].spaced { return (nextArgument, 2) }
         return nil
     }
 
-    private mutating func takePathArgument() -> Int? {
+    mutating func takePathArgument() -> Int? {
         guard let (index, count) = pathArgument else { return nil }
         if count == 2 { nextArgument += 1 }
         for _ in 0..<count { advance() }
@@ -425,82 +454,6 @@ package struct Parser {
         } while take(",")
         try expect(closing, "\",\" or \"\(closing)\"")
         return parts
-    }
-
-    // MARK: Paths
-
-    mutating func path(quantifier: Quantifier?) throws(QueryError) -> PathSyntax {
-        let start = TextPosition(position)
-        var steps = [try firstStep()]
-        while true {
-            if take(".") {
-                if case .postfix(let word) = peek { steps.append(try postfix(word)) } else { steps.append(try nameStep()) }
-            } else if peek == .symbol("["), !tokens[at].spaced {
-                advance()
-                steps.append(try index())
-            } else { break }
-        }
-        return PathSyntax(quantifier: quantifier, steps, at: start)
-    }
-
-    mutating func nameStep() throws(QueryError) -> PathStep {
-        let place = TextPosition(position)
-        if let index = takePathArgument() { return .path(index, place) }
-        switch peek {
-        case .quotedName(let name):
-            advance()
-            return .name(name, place)
-        case .word(let word):
-            if keyword.map(Parser.reserved.contains) ?? false || word.hasPrefix("$") { throw unexpected("a property (put its name in back-quotes if it is a word of the language)") }
-            advance()
-            return .name(word, place)
-        case .postfix("links"):
-            advance()
-            return .links
-        default: throw unexpected("the name of a property")
-        }
-    }
-
-    private static let postfixWords = ["count", "size", "min", "max", "sum", "avg", "keys", "values", "type", "links", "allKeys", "allValues"]
-
-    private mutating func postfix(_ word: String) throws(QueryError) -> PathStep {
-        let step: PathStep
-        switch word.lowercased() {
-        case "count", "size": step = .count
-        case "min": step = .minimum
-        case "max": step = .maximum
-        case "sum": step = .sum
-        case "avg": step = .average
-        case "keys", "allkeys": step = .keys
-        case "values", "allvalues": step = .values
-        case "type": step = .type
-        case "links": step = .links
-        default: throw unexpected("@count, @size, @min, @max, @sum, @avg, @keys, @values, @type or @links", among: Parser.postfixWords)
-        }
-        advance()
-        return step
-    }
-
-    private mutating func index() throws(QueryError) -> PathStep {
-        let step: PathStep
-        if let index = takeArgument() {
-            try expect("]", "\"]\"")
-            return .argument(index)
-        }
-        switch peek {
-        case .number(let digits):
-            guard let value = Int(digits), value < 1 << 40 else { throw QueryError(.syntax, "\"\(digits)\" is not an index", at: position, expected: "a whole number from 0") }
-            step = .index(value)
-        case .string(let bytes): step = .key(String(decoding: bytes, as: UTF8.self))
-        case .symbol("*"): step = .every
-        case .word where loose == "first": step = .first
-        case .word where loose == "last": step = .last
-        case .word where loose == "size": step = .count
-        default: throw unexpected("a number, FIRST, LAST, SIZE, *, a key in quotes or an argument", among: ["FIRST", "LAST", "SIZE"])
-        }
-        advance()
-        try expect("]", "\"]\"")
-        return step
     }
 
     // MARK: Descriptors

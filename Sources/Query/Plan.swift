@@ -44,7 +44,9 @@ struct Plan: Sendable {
     init(_ request: QueryRequest, _ table: any Table) throws(QueryError) {
         var binder = Binder(table, arguments: request.arguments, inverses: request.inverses)
         var syntax = QuerySyntax(.constant(true))
-        if let parsed = request.parsed { syntax = parsed } else if let filter = request.filter {
+        if let parsed = request.parsed {
+            syntax = parsed
+        } else if let filter = request.filter {
             syntax = try Parser.query(filter)
             binder.text = filter
         }
@@ -63,14 +65,20 @@ struct Plan: Sendable {
             try Plan.addRequest(request, &descriptors, &keys, &binder)
             if request.select.isEmpty {
                 for (i, column) in table.type.columns.enumerated() {
-                    selected.append(.path(BoundPath(slot: binder.slots.slot([i], column.type), steps: [], type: column.type, isMany: false, syntax: PathSyntax([.name(column.name)]), isPrimitiveCollection: column.type.isCollection)))
+                    selected.append(
+                        .path(
+                            BoundPath(
+                                slot: binder.slots.slot([i], column.type), steps: [], type: column.type, isMany: false,
+                                syntax: PathSyntax([.name(column.name)]), isPrimitiveCollection: column.type.isCollection)))
                     columns.append(column)
                 }
             }
             for text in request.select {
                 var path = try binder.bind(try binder.path(text))
                 var column = ColumnSchema(text, path.type, id: UInt32(columns.count), notation: path.notation)
-                if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany, let known = table.type.index(of: name), (try binder.path(text)).steps.count == 1 {
+                if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany,
+                    let known = table.type.index(of: name), (try binder.path(text)).steps.count == 1
+                {
                     column = table.type.columns[known]
                 } else if path.isMany, path.steps == [.enter] {
                     path.steps = []
@@ -90,7 +98,9 @@ struct Plan: Sendable {
         textTests = binder.textTests
     }
 
-    static func addRequest(_ request: QueryRequest, _ descriptors: inout [Descriptor], _ keys: inout [Key], _ binder: inout Binder) throws(QueryError) {
+    static func addRequest(_ request: QueryRequest, _ descriptors: inout [Descriptor], _ keys: inout [Key], _ binder: inout Binder)
+        throws(QueryError)
+    {
         if !request.sort.isEmpty {
             var sort: [SortKeySyntax] = []
             for key in request.sort { sort.append(SortKeySyntax(try binder.path(key.path), ascending: key.ascending)) }
@@ -105,7 +115,9 @@ struct Plan: Sendable {
         if let limit = request.limit { descriptors.append(.limit(max(0, limit))) }
     }
 
-    private static func add(_ descriptor: DescriptorSyntax, _ descriptors: inout [Descriptor], _ keys: inout [Key], _ binder: inout Binder) throws(QueryError) {
+    private static func add(_ descriptor: DescriptorSyntax, _ descriptors: inout [Descriptor], _ keys: inout [Key], _ binder: inout Binder)
+        throws(QueryError)
+    {
         switch descriptor {
         case .limit(let count): descriptors.append(.limit(count))
         case .offset(let count): descriptors.append(.offset(count))

@@ -165,7 +165,9 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     private let sought: SoughtRange?
     private let isInverted: Bool
 
-    init(_ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, text: @autoclosure @escaping @Sendable () -> String) {
+    init(
+        _ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, text: @autoclosure @escaping @Sendable () -> String
+    ) {
         self.operand = operand
         self.test = test
         self.quantifier = quantifier ?? .any
@@ -202,12 +204,16 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         }
         if leavesTable { return try narrowCandidates(scan, vector, rows, mask) }
         let values = try operand.evaluate(scan, vector, rows)
-        try values.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in test.apply(column, count: column.count, candidates: nil, out: out) }
+        try values.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in
+            test.apply(column, count: column.count, candidates: nil, out: out)
+        }
     }
 
-    /// Returns whether an index or other tests left so few strings that they are read individually. A pattern search on symbol-table codes must first
-    /// build an automaton for the table, which takes as long as testing some hundreds of strings.
-    private func isReadSingly(_ scan: SegmentScan, _ slot: Int, _ vector: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) -> Bool {
+    /// Returns whether an index or other tests left so few strings that they are read individually. A pattern search on symbol-table codes
+    /// must first build an automaton for the table, which takes as long as testing some hundreds of strings.
+    private func isReadSingly(_ scan: SegmentScan, _ slot: Int, _ vector: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError)
+        -> Bool
+    {
         guard case .text? = sought, Kernel.ones(mask, 16) <= 2, !scan.isLoaded(slot, vector) else { return false }
         return try scan.dictionary(slot) == nil
     }
@@ -218,9 +224,15 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         let values = try operand.evaluate(scan, vector, rows, only: candidates)
         let hits = scan.takeMask()
         defer { scan.giveBack(hits) }
-        for w in 0..<16 { hits[w] = w < candidates.count >> 6 ? .max : w == candidates.count >> 6 ? (1 &<< UInt64(candidates.count & 63)) &- 1 : 0 }
-        try values.narrow(hits, candidates.count, quantifier) { (column, out) throws(FirnError) in test.apply(column, count: column.count, candidates: nil, out: out) }
-        for (i, row) in candidates.enumerated() where hits[i >> 6] >> UInt64(i & 63) & 1 == 0 { mask[Int(row) >> 6] &= ~(1 << UInt64(row & 63)) }
+        for w in 0..<16 {
+            hits[w] = w < candidates.count >> 6 ? .max : w == candidates.count >> 6 ? (1 &<< UInt64(candidates.count & 63)) &- 1 : 0
+        }
+        try values.narrow(hits, candidates.count, quantifier) { (column, out) throws(FirnError) in
+            test.apply(column, count: column.count, candidates: nil, out: out)
+        }
+        for (i, row) in candidates.enumerated() where hits[i >> 6] >> UInt64(i & 63) & 1 == 0 {
+            mask[Int(row) >> 6] &= ~(1 << UInt64(row & 63))
+        }
     }
 
     /// Applies the result for rows without a value.
@@ -229,9 +241,13 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         for w in present.words.indices { hits[w] = test.matchesNull ? hits[w] | ~present.words[w] : hits[w] & present.words[w] }
     }
 
-    private func coded(_ scan: SegmentScan, _ slot: Int, _ set: SegmentScan.CodeSet, _ vector: Int, _ rows: Int, _ hits: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+    private func coded(
+        _ scan: SegmentScan, _ slot: Int, _ set: SegmentScan.CodeSet, _ vector: Int, _ rows: Int, _ hits: UnsafeMutablePointer<UInt64>
+    ) throws(FirnError) {
         if case .none = set, !test.matchesNull { return }
-        if case .range(let low, let high) = set, case .done(let present) = try scan.search(slot, .codes(low, high), vector, into: hits) { return keep(present, hits) }
+        if case .range(let low, let high) = set, case .done(let present) = try scan.search(slot, .codes(low, high), vector, into: hits) {
+            return keep(present, hits)
+        }
         let codes = try scan.codes(slot, vector)
         let form: ElementTest.Form
         switch set {
@@ -255,7 +271,8 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     }
 
     override func outline(_ indent: String) -> String {
-        indent + text + note(leavesTable ? "through links" : plainSlot == nil ? "computed" : number != nil ? "on dictionary codes, if any" : "zones")
+        indent + text
+            + note(leavesTable ? "through links" : plainSlot == nil ? "computed" : number != nil ? "on dictionary codes, if any" : "zones")
     }
 }
 
@@ -268,7 +285,10 @@ final class PairNode: PredicateNode, @unchecked Sendable {
     private let describe: @Sendable () -> String
     var text: String { describe() }
 
-    init(_ left: Operand, _ comparator: Comparator, _ right: Operand, folding: Folding, quantifier: Quantifier?, text: @autoclosure @escaping @Sendable () -> String) {
+    init(
+        _ left: Operand, _ comparator: Comparator, _ right: Operand, folding: Folding, quantifier: Quantifier?,
+        text: @autoclosure @escaping @Sendable () -> String
+    ) {
         self.left = left
         self.right = right
         self.comparator = comparator
@@ -280,7 +300,11 @@ final class PairNode: PredicateNode, @unchecked Sendable {
 
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
         var a = try left.evaluate(scan, vector, rows), b = try right.evaluate(scan, vector, rows)
-        if let offsets = a.offsets, b.offsets == nil { b = b.expanded(offsets) } else if let offsets = b.offsets, a.offsets == nil { a = a.expanded(offsets) }
+        if let offsets = a.offsets, b.offsets == nil {
+            b = b.expanded(offsets)
+        } else if let offsets = b.offsets, a.offsets == nil {
+            a = a.expanded(offsets)
+        }
         let absent = b.absent
         a.unfit += b.unfit
         try a.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in compare(column, b.column, out) }
@@ -291,11 +315,13 @@ final class PairNode: PredicateNode, @unchecked Sendable {
         let comparator = comparator, folding = folding
         if a.present == nil, b.present == nil, !comparator.isTextual, !a.type.isCollection, !b.type.isCollection {
             if a.type.kind == b.type.kind, a.type.kind == .int || a.type.kind == .bool || a.type.kind == .link {
-                a.words.withUnsafeBufferPointer { x in b.words.withUnsafeBufferPointer { y in Kernel.pairs(x, y, comparator, a.count, out) } }
+                a.words.withUnsafeBufferPointer { x in b.words.withUnsafeBufferPointer { y in Kernel.pairs(x, y, comparator, a.count, out) }
+                }
                 return
             }
             if a.type.kind == .double || a.type.kind == .float, b.type.kind == .double || b.type.kind == .float {
-                a.reals.withUnsafeBufferPointer { x in b.reals.withUnsafeBufferPointer { y in Kernel.pairs(x, y, comparator, a.count, out) } }
+                a.reals.withUnsafeBufferPointer { x in b.reals.withUnsafeBufferPointer { y in Kernel.pairs(x, y, comparator, a.count, out) }
+                }
                 return
             }
         }
@@ -306,7 +332,10 @@ final class PairNode: PredicateNode, @unchecked Sendable {
 }
 
 extension Kernel {
-    static func pairs<T: Comparable>(_ x: UnsafeBufferPointer<T>, _ y: UnsafeBufferPointer<T>, _ comparator: Comparator, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+    static func pairs<T: Comparable>(
+        _ x: UnsafeBufferPointer<T>, _ y: UnsafeBufferPointer<T>, _ comparator: Comparator, _ count: Int,
+        _ out: UnsafeMutablePointer<UInt64>
+    ) {
         switch comparator {
         case .equal: each(count, nil, out) { x[$0] == y[$0] }
         case .notEqual: each(count, nil, out) { x[$0] != y[$0] }
@@ -320,7 +349,10 @@ extension Kernel {
 
 extension Values {
     /// Clears the bits of the rows in `mask` whose values do not satisfy the quantifier. `test` writes one bit for each value.
-    func narrow(_ mask: UnsafeMutablePointer<UInt64>, _ rows: Int, _ quantifier: Quantifier, _ test: (Column, UnsafeMutablePointer<UInt64>) throws(FirnError) -> Void) throws(FirnError) {
+    func narrow(
+        _ mask: UnsafeMutablePointer<UInt64>, _ rows: Int, _ quantifier: Quantifier,
+        _ test: (Column, UnsafeMutablePointer<UInt64>) throws(FirnError) -> Void
+    ) throws(FirnError) {
         for row in unfit where mask[row >> 6] >> UInt64(row & 63) & 1 == 1 { throw Values.unfitError }
         let words = max(16, (column.count + 63) / 64)
         let hits = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
@@ -335,11 +367,12 @@ extension Values {
         for row in 0..<rows where mask[row >> 6] >> UInt64(row & 63) & 1 == 1 {
             var passed = 0
             for i in offsets[row]..<offsets[row + 1] { passed += Int(hits[i >> 6] >> UInt64(i & 63) & 1) }
-            let holds = switch quantifier {
-            case .any: passed > 0
-            case .all: passed == offsets[row + 1] - offsets[row]
-            case .none: passed == 0
-            }
+            let holds =
+                switch quantifier {
+                case .any: passed > 0
+                case .all: passed == offsets[row + 1] - offsets[row]
+                case .none: passed == 0
+                }
             if !holds { mask[row >> 6] &= ~(1 << UInt64(row & 63)) }
         }
         if let absent { for w in 0..<absent.words.count { mask[w] &= ~absent.words[w] } }

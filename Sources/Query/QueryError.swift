@@ -25,7 +25,10 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Advice if no name is close, such as the known names.
     package var hint: String?
 
-    package init(_ kind: Kind, _ message: String, in text: String = "", at position: Int = 0, expected: String = "", suggestion: String? = nil, hint: String? = nil) {
+    package init(
+        _ kind: Kind, _ message: String, in text: String = "", at position: Int = 0, expected: String = "", suggestion: String? = nil,
+        hint: String? = nil
+    ) {
         self.kind = kind
         self.message = message
         self.text = text
@@ -58,7 +61,8 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         var plain = self
         plain.suggestion = nil
         plain.hint = nil
-        return FirnError(kind == .unsupported ? .unsupported : .usage, plain.description, advice: suggestion.map { "did you mean \($0)?" } ?? hint)
+        return FirnError(
+            kind == .unsupported ? .unsupported : .usage, plain.description, advice: suggestion.map { "did you mean \($0)?" } ?? hint)
     }
 
     /// The text, or the part of a long text around the error.
@@ -70,7 +74,8 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Returns the closest of `names` to `name` by edit distance (insert, delete, replace, transpose; Damerau 1964), if it is close enough; else nil.
+/// Returns the closest of `names` to `name` by edit distance (insert, delete, replace, transpose; Damerau 1964), if it is close enough;
+/// else nil.
 func closest(to name: String, in names: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
     var best: (name: String, distance: Int)?

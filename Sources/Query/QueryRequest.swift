@@ -47,8 +47,11 @@ package struct QueryRequest: Sendable {
         }
     }
 
-    package init(filter: String? = nil, parsed: QuerySyntax? = nil, arguments: [Value] = [], select: [String] = [], sort: [SortKey] = [], distinct: [String] = [],
-                 limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = [], inverses: [Inverse] = []) {
+    package init(
+        filter: String? = nil, parsed: QuerySyntax? = nil, arguments: [Value] = [], select: [String] = [], sort: [SortKey] = [],
+        distinct: [String] = [],
+        limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = [], inverses: [Inverse] = []
+    ) {
         self.filter = filter
         self.parsed = parsed
         self.arguments = arguments
@@ -124,7 +127,8 @@ package struct Aggregate: Sendable, Hashable {
     }
 
     private static func one(_ part: Substring, in text: String, at position: Int) throws(QueryError) -> Aggregate {
-        let known = "count, sum(x), avg(x), min(x), max(x), first(x), median(x), quantile(x, 0.9) or count(distinct x), optionally followed by \"as name\""
+        let known =
+            "count, sum(x), avg(x), min(x), max(x), first(x), median(x), quantile(x, 0.9) or count(distinct x), optionally followed by \"as name\""
         func trimmed(_ text: Substring) -> Substring {
             var text = text
             while text.first?.isWhitespace ?? false { text.removeFirst() }
@@ -134,12 +138,16 @@ package struct Aggregate: Sendable, Hashable {
         var body = trimmed(part), name: String?
         let head = body.prefix { $0.isLetter }
         guard let function = Function(rawValue: head.lowercased()) else {
-            throw QueryError(.syntax, "\"\(head)\" is not an aggregate", in: text, at: position, expected: known, suggestion: closest(to: String(head), in: Function.allCases.map(\.rawValue)))
+            throw QueryError(
+                .syntax, "\"\(head)\" is not an aggregate", in: text, at: position, expected: known,
+                suggestion: closest(to: String(head), in: Function.allCases.map(\.rawValue)))
         }
         body = trimmed(body.dropFirst(head.count))
         var path: String?, distinct = false, quantile = 0.5
         if body.first == "(" {
-            guard let end = body.lastIndex(of: ")") else { throw QueryError(.syntax, "no closing parenthesis", in: text, at: position, expected: known) }
+            guard let end = body.lastIndex(of: ")") else {
+                throw QueryError(.syntax, "no closing parenthesis", in: text, at: position, expected: known)
+            }
             var inside = trimmed(body[body.index(after: body.startIndex)..<end])
             body = trimmed(body[body.index(after: end)...])
             if inside.lowercased().hasPrefix("distinct "), function == .count {
@@ -147,8 +155,11 @@ package struct Aggregate: Sendable, Hashable {
                 inside = trimmed(inside.dropFirst(9))
             }
             if function == .quantile {
-                guard let comma = inside.lastIndex(of: ","), let share = Double(String(trimmed(inside[inside.index(after: comma)...]))), share >= 0, share <= 1 else {
-                    throw QueryError(.syntax, "quantile needs a column and a share from 0 to 1", in: text, at: position, expected: "quantile(x, 0.9)")
+                guard let comma = inside.lastIndex(of: ","), let share = Double(String(trimmed(inside[inside.index(after: comma)...]))),
+                    share >= 0, share <= 1
+                else {
+                    throw QueryError(
+                        .syntax, "quantile needs a column and a share from 0 to 1", in: text, at: position, expected: "quantile(x, 0.9)")
                 }
                 quantile = share
                 inside = trimmed(inside[..<comma])
@@ -162,8 +173,12 @@ package struct Aggregate: Sendable, Hashable {
             name = String(given)
             body = ""
         }
-        guard body.isEmpty, name?.isEmpty != true else { throw QueryError(.syntax, "unexpected \"\(body)\"", in: text, at: position, expected: known) }
-        guard path != nil || function == .count && !distinct else { throw QueryError(.syntax, "\(function.rawValue) needs a column", in: text, at: position, expected: known) }
+        guard body.isEmpty, name?.isEmpty != true else {
+            throw QueryError(.syntax, "unexpected \"\(body)\"", in: text, at: position, expected: known)
+        }
+        guard path != nil || function == .count && !distinct else {
+            throw QueryError(.syntax, "\(function.rawValue) needs a column", in: text, at: position, expected: known)
+        }
         return Aggregate(function, path, distinct: distinct, quantile: quantile, name: name)
     }
 }

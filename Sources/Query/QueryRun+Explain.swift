@@ -4,25 +4,29 @@ import FirnModel
 extension QueryRun {
     /// Describes the plan of the query and, after a run, what was read and how long the steps took.
     package func explain() -> String {
-        outline(rows: whole.rowCount, segments: whole.segmentCount) + (statistics.segments > 0 ? account(statistics, of: table.segmentCount) : "") + times
+        outline(rows: whole.rowCount, segments: whole.segmentCount)
+            + (statistics.segments > 0 ? account(statistics, of: table.segmentCount) : "") + times
     }
 
     /// Describes the plan only.
     func outline(rows: Int, segments: Int) -> String {
         var out = "scan \(table.type.name): \(segments) segments, \(rows) rows\n" + plan.filter.outline("  ")
         if let use {
-            out += "index \(use.names.joined(separator: ", ")): \(use.rowCount) candidate \(use.rowCount == 1 ? "row" : "rows"), in \(table.segmentCount) of \(whole.segmentCount) segments\n"
+            out +=
+                "index \(use.names.joined(separator: ", ")): \(use.rowCount) candidate \(use.rowCount == 1 ? "row" : "rows"), in \(table.segmentCount) of \(whole.segmentCount) segments\n"
         }
         for descriptor in plan.descriptors {
             switch descriptor {
-            case .sort(let list): out += "sort by \(list.map { name(plan.keys[$0.key]) + ($0.ascending ? " asc" : " desc") }.joined(separator: ", "))\n"
+            case .sort(let list):
+                out += "sort by \(list.map { name(plan.keys[$0.key]) + ($0.ascending ? " asc" : " desc") }.joined(separator: ", "))\n"
             case .distinct(let list, _): out += "distinct by \(list.map { name(plan.keys[$0]) }.joined(separator: ", "))\n"
             case .limit(let count): out += "limit \(count)\n"
             case .offset(let count): out += "offset \(count)\n"
             }
         }
         if let group = plan.group {
-            out += "group by \(group.keys.isEmpty ? "nothing" : group.keys.map(\.text).joined(separator: ", ")): \(group.measures.map(\.name).joined(separator: ", "))\n"
+            out +=
+                "group by \(group.keys.isEmpty ? "nothing" : group.keys.map(\.text).joined(separator: ", ")): \(group.measures.map(\.name).joined(separator: ", "))\n"
         }
         return out
     }
@@ -40,7 +44,10 @@ extension QueryRun {
     }
 
     private var times: String {
-        steps.isEmpty ? "" : "time: " + steps.map { "\($0.name) \(QueryRun.milliseconds($0.spent)) ms" }.joined(separator: ", ") + " (\(threads) thread\(threads == 1 ? "" : "s"))\n"
+        steps.isEmpty
+            ? ""
+            : "time: " + steps.map { "\($0.name) \(QueryRun.milliseconds($0.spent)) ms" }.joined(separator: ", ")
+                + " (\(threads) thread\(threads == 1 ? "" : "s"))\n"
     }
 
     private static func milliseconds(_ spent: Duration) -> String {

@@ -6,20 +6,22 @@ extension QueryRun {
         let scanner = scanner, plan = plan
         let grouper: Grouper?
         if plan.descriptors.isEmpty {
-            grouper = try timed("scan and groups") { () throws(FirnError) in try share { (scan, range) throws(FirnError) -> Grouper in
-                let grouper = Grouper(group, scanner.table)
-                for segment in range {
-                    if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
-                    _ = try scanner.forEachMatch(scan) { (vector, _, count, mask, hits) throws(FirnError) in
-                        try grouper.add(segment, vector, count, mask, hits, scan)
-                        return true
+            grouper = try timed("scan and groups") { () throws(FirnError) in
+                try share { (scan, range) throws(FirnError) -> Grouper in
+                    let grouper = Grouper(group, scanner.table)
+                    for segment in range {
+                        if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
+                        _ = try scanner.forEachMatch(scan) { (vector, _, count, mask, hits) throws(FirnError) in
+                            try grouper.add(segment, vector, count, mask, hits, scan)
+                            return true
+                        }
                     }
+                    return grouper
+                } whole: { a, b in
+                    a.merge(b)
+                    return a
                 }
-                return grouper
-            } whole: { a, b in
-                a.merge(b)
-                return a
-            } }
+            }
         } else {
             grouper = try grouped(group, try ordered().sorted())
         }

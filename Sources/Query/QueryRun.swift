@@ -33,10 +33,13 @@ package final class QueryRun {
     /// The maximum number of rows in a batch.
     static let batchSize = segmentSize
 
-    /// Binds a request to a table. `parallel` divides work among threads; by default all work is done on the calling thread. `file` is the file of the
-    /// table, for errors.
+    /// Binds a request to a table. `parallel` divides work among threads; by default all work is done on the calling thread. `file` is the
+    /// file of the table, for errors.
     /// - Throws: `QueryError` if a name, type or argument is wrong.
-    package init(_ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, usingIndexes: Bool = true, parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }) throws(QueryError) {
+    package init(
+        _ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, usingIndexes: Bool = true,
+        parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }
+    ) throws(QueryError) {
         plan = try Plan(request, table)
         self.table = table
         whole = table
@@ -45,7 +48,9 @@ package final class QueryRun {
         self.parallel = parallel
         scanner = Scanner(plan: plan, table: table, source: DamageSource(typeName: table.type.name, file: file))
         if let group = plan.group {
-            columns = try QueryRun(group.after, table: MemoryTable(TypeSchema("result", columns: group.columns), schema: Schema(), batches: [])).columns
+            columns = try QueryRun(
+                group.after, table: MemoryTable(TypeSchema("result", columns: group.columns), schema: Schema(), batches: [])
+            ).columns
         } else {
             columns = plan.columns
         }
@@ -95,19 +100,23 @@ package final class QueryRun {
     /// Returns the rows of a segment that match the filter; see `matches(ofSegments:)`.
     package func matches(ofSegment index: Int) throws(FirnError) -> Bits { try matches(ofSegments: [index])[0] }
 
-    /// Returns the rows of some segments that match the filter, without the descriptors: one bit for each physical row, clear for deleted rows.
+    /// Returns the rows of some segments that match the filter, without the descriptors: one bit for each physical row, clear for deleted
+    /// rows.
     package func matches(ofSegments chosen: [Int]) throws(FirnError) -> [Bits] {
         guard !chosen.isEmpty else { return [] }
         let scanner = Scanner(plan: plan, table: whole, source: scanner.source), runs = min(threads, chosen.count)
         var out: [Bits] = []
-        for outcome in each(runs, { (run) throws(FirnError) -> ([Bits], QueryStatistics) in
-            var found: [Bits] = [], scan: SegmentScan?
-            for i in (chosen.count * run / runs)..<(chosen.count * (run + 1) / runs) {
-                scan = try scanner.scan(chosen[i], reusing: scan)
-                found.append(try scanner.matches(scan!))
-            }
-            return (found, scan?.takeStatistics() ?? QueryStatistics())
-        }) {
+        for outcome in each(
+            runs,
+            { (run) throws(FirnError) -> ([Bits], QueryStatistics) in
+                var found: [Bits] = [], scan: SegmentScan?
+                for i in (chosen.count * run / runs)..<(chosen.count * (run + 1) / runs) {
+                    scan = try scanner.scan(chosen[i], reusing: scan)
+                    found.append(try scanner.matches(scan!))
+                }
+                return (found, scan?.takeStatistics() ?? QueryStatistics())
+            })
+        {
             let (found, more) = try outcome.get()
             statistics = statistics + more
             out += found
@@ -183,7 +192,9 @@ package final class QueryRun {
     }
 
     /// Passes on a batch without the rows to skip and those over the limit. Returns false when no more rows are needed.
-    static func give(_ batch: Batch, _ skip: inout Int, _ left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
+    static func give(_ batch: Batch, _ skip: inout Int, _ left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError)
+        -> Bool
+    {
         if skip >= batch.count {
             skip -= batch.count
             return true
@@ -212,7 +223,9 @@ package final class QueryRun {
                 }
             }
             return count
-        } whole: { $0 + $1 } ?? 0
+        } whole: {
+            $0 + $1
+        } ?? 0
     }
 
     // MARK: Ordering
@@ -223,7 +236,8 @@ package final class QueryRun {
         return count(after: 1)
     }
 
-    /// Returns the number of rows that the descriptors after the first `start` can use, if they are offsets followed by a limit; otherwise nil.
+    /// Returns the number of rows that the descriptors after the first `start` can use, if they are offsets followed by a limit; otherwise
+    /// nil.
     private func count(after start: Int) -> Int? {
         var offset = 0
         for descriptor in plan.descriptors.dropFirst(start) {
@@ -279,7 +293,9 @@ package final class QueryRun {
                     Scanner.rows(mask, into: &rows)
                     try collector.append(segment, vector, start, count, rows, plan, scan)
                     try collector.hold(plan, scanner)
-                    if let bound, let first, collector.positions.count > max(4 * bound, 8 * vectorSize) { collector.prune(first, to: bound, plan) }
+                    if let bound, let first, collector.positions.count > max(4 * bound, 8 * vectorSize) {
+                        collector.prune(first, to: bound, plan)
+                    }
                     return true
                 }
             }
@@ -305,7 +321,9 @@ package final class QueryRun {
                 let position = positions[ascending[at]]
                 let segment = Int(position >> 32), vector = Int(position & 0xFFFF_FFFF) / vectorSize
                 rows.removeAll(keepingCapacity: true)
-                while at < ascending.count, positions[ascending[at]] >> 32 == position >> 32, Int(positions[ascending[at]] & 0xFFFF_FFFF) / vectorSize == vector {
+                while at < ascending.count, positions[ascending[at]] >> 32 == position >> 32,
+                    Int(positions[ascending[at]] & 0xFFFF_FFFF) / vectorSize == vector
+                {
                     rows.append(Int32(Int(positions[ascending[at]] & 0xFFFF_FFFF) % vectorSize))
                     at += 1
                 }
@@ -325,7 +343,9 @@ package final class QueryRun {
             if !isOrdered {
                 for i in columns.indices {
                     var ordered = columns[i].emptyCopy
-                    do throws(Damage) { try ordered.hold(scanner.memory(plan.columns[i].name), adding: columns[i].footprint) } catch { throw scanner.source.error(error) }
+                    do throws(Damage) { try ordered.hold(scanner.memory(plan.columns[i].name), adding: columns[i].footprint) } catch {
+                        throw scanner.source.error(error)
+                    }
                     ordered.appendGathered(columns[i], rows: place)
                     columns[i] = ordered
                 }
@@ -338,7 +358,9 @@ package final class QueryRun {
     // MARK: Threads
 
     /// Runs `body` on ranges of consecutive segments, one for each thread, and joins the results in order.
-    func share<T>(_ chosen: Range<Int>? = nil, _ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T) throws(FirnError) -> T? {
+    func share<T>(
+        _ chosen: Range<Int>? = nil, _ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T
+    ) throws(FirnError) -> T? {
         let base = chosen?.lowerBound ?? 0, segments = chosen?.count ?? table.segmentCount
         guard segments > 0 else { return nil }
         let runs = min(threads, segments), scanner = scanner

@@ -34,7 +34,11 @@ struct RowChoice {
     @inline(__always)
     func forEach(_ body: (Int, Int) -> Void) {
         if let groups {
-            if isWhole { for row in 0..<count { body(Int(groups[row]), row) } } else { for j in 0..<hits { body(Int(groups[j]), Int(rows[j])) } }
+            if isWhole {
+                for row in 0..<count { body(Int(groups[row]), row) }
+            } else {
+                for j in 0..<hits { body(Int(groups[j]), Int(rows[j])) }
+            }
         } else {
             for j in 0..<hits { body(0, Int(rows[j])) }
         }

@@ -1,7 +1,7 @@
 import FirnModel
 
-/// The numbers of every group, for medians and other quantiles, which cannot be computed from sums. Each group has a chain of blocks; numbers are not
-/// moved or copied until a quantile is computed. Adding is not thread-safe; after `close`, any thread can read.
+/// The numbers of every group, for medians and other quantiles, which cannot be computed from sums. Each group has a chain of blocks;
+/// numbers are not moved or copied until a quantile is computed. Adding is not thread-safe; after `close`, any thread can read.
 final class Samples: @unchecked Sendable {
     private struct Block {
         let start: UnsafeMutablePointer<Double>
@@ -22,7 +22,9 @@ final class Samples: @unchecked Sendable {
     private static let slab = 1 << 16, leastBlock = 8, greatestBlock = 512
 
     /// The memory in use in bytes.
-    var bytes: Int { slabs.count &* Samples.slab &* 8 &+ chains.count &* MemoryLayout<Chain>.stride &+ blocks.count &* MemoryLayout<Block>.stride }
+    var bytes: Int {
+        slabs.count &* Samples.slab &* 8 &+ chains.count &* MemoryLayout<Chain>.stride &+ blocks.count &* MemoryLayout<Block>.stride
+    }
 
     deinit { for slab in slabs { slab.deallocate() } }
 
@@ -35,11 +37,12 @@ final class Samples: @unchecked Sendable {
     /// Adds a value as the nearest double; values that are not numbers, and NaN, are ignored.
     @inline(__always)
     func add(_ column: Column, _ row: Int, to group: Int) {
-        let real: Double? = switch column.type.kind {
-        case .int: Double(column.words[row])
-        case .float, .double: column.reals[row]
-        default: column.value(at: row).number
-        }
+        let real: Double? =
+            switch column.type.kind {
+            case .int: Double(column.words[row])
+            case .float, .double: column.reals[row]
+            default: column.value(at: row).number
+            }
         guard let real, !real.isNaN else { return }
         if chains[group].at == chains[group].end { open(group) }
         chains[group].at!.pointee = real
@@ -70,7 +73,8 @@ final class Samples: @unchecked Sendable {
 
     /// Begins the next block of a group whose last block is full or that has none.
     private func open(_ group: Int) {
-        let last = chains[group].last, size = last < 0 ? Samples.leastBlock : min(max(blocks[last].count * 2, Samples.leastBlock), Samples.greatestBlock)
+        let last = chains[group].last,
+            size = last < 0 ? Samples.leastBlock : min(max(blocks[last].count * 2, Samples.leastBlock), Samples.greatestBlock)
         if left < size {
             slabs.append(.allocate(capacity: Samples.slab))
             free = slabs[slabs.count - 1]
@@ -121,16 +125,20 @@ final class Samples: @unchecked Sendable {
 
     // MARK: Quantiles
 
-    /// Returns the number below which the share `q` of a group's numbers is, interpolated linearly; nil if the group is empty. Requires `close`.
+    /// Returns the number below which the share `q` of a group's numbers is, interpolated linearly; nil if the group is empty. Requires
+    /// `close`.
     func quantile(_ q: Double, of group: Int) -> Double? {
         var count = 0
         forEachBlock(of: group) { count += $0.count }
         guard count > 0 else { return nil }
-        let place = q * Double(count - 1), index = min(Int(place), count - 1), share = place - Double(index), isBetween = share > 0 && index + 1 < count
+        let place = q * Double(count - 1), index = min(Int(place), count - 1), share = place - Double(index),
+            isBetween = share > 0 && index + 1 < count
         return withUnsafeTemporaryAllocation(of: Double.self, capacity: count) { room in
             var below = 0, kept = 0
             if count >= 16 * Samples.sampled { (below, kept) = gather(around: q, count, of: group, into: room) }
-            if index < below || index + (isBetween ? 1 : 0) >= below + kept { (below, kept) = gather(from: -.infinity, to: .infinity, of: group, into: room) }
+            if index < below || index + (isBetween ? 1 : 0) >= below + kept {
+                (below, kept) = gather(from: -.infinity, to: .infinity, of: group, into: room)
+            }
             let part = UnsafeMutableBufferPointer(rebasing: room[..<kept]), low = Samples.select(part, index - below)
             guard isBetween else { return low }
             // After `select`, the elements after the one found are not less than it.
@@ -154,7 +162,9 @@ final class Samples: @unchecked Sendable {
     private static let sampled = 128
 
     /// Gathers the numbers between two bounds that probably enclose the one sought: numbers of a sample some ranks before and after it.
-    private func gather(around q: Double, _ count: Int, of group: Int, into room: UnsafeMutableBufferPointer<Double>) -> (below: Int, kept: Int) {
+    private func gather(around q: Double, _ count: Int, of group: Int, into room: UnsafeMutableBufferPointer<Double>) -> (
+        below: Int, kept: Int
+    ) {
         var sample: [Double] = [], passed = 0
         sample.reserveCapacity(Samples.sampled)
         forEachBlock(of: group) { block in
@@ -167,11 +177,15 @@ final class Samples: @unchecked Sendable {
         }
         sample.sort()
         let rank = Int(q * Double(Samples.sampled - 1)), margin = 12
-        return gather(from: rank < margin ? -.infinity : sample[rank - margin], to: rank + margin + 1 >= Samples.sampled ? .infinity : sample[rank + margin + 1], of: group, into: room)
+        return gather(
+            from: rank < margin ? -.infinity : sample[rank - margin],
+            to: rank + margin + 1 >= Samples.sampled ? .infinity : sample[rank + margin + 1], of: group, into: room)
     }
 
     /// Counts the numbers below `low`, and gathers those in `low ... high` into `room`.
-    private func gather(from low: Double, to high: Double, of group: Int, into room: UnsafeMutableBufferPointer<Double>) -> (below: Int, kept: Int) {
+    private func gather(from low: Double, to high: Double, of group: Int, into room: UnsafeMutableBufferPointer<Double>) -> (
+        below: Int, kept: Int
+    ) {
         let room = room.baseAddress!
         var below = 0, kept = 0
         forEachBlock(of: group) { block in

@@ -20,9 +20,12 @@ struct Scanner {
         return SegmentScan(plan.slots, textTests: plan.textTests, source: source, segment: segment)
     }
 
-    /// Calls `body` for every vector with matches: its number, its first row, its number of rows, the mask of 16 words and the number of matches.
+    /// Calls `body` for every vector with matches: its number, its first row, its number of rows, the mask of 16 words and the number of
+    /// matches.
     /// `body` returns false to stop; then this also returns false.
-    func forEachMatch(_ scan: SegmentScan, _ body: (Int, Int, Int, UnsafeMutablePointer<UInt64>, Int) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
+    func forEachMatch(_ scan: SegmentScan, _ body: (Int, Int, Int, UnsafeMutablePointer<UInt64>, Int) throws(FirnError) -> Bool)
+        throws(FirnError) -> Bool
+    {
         let segment = scan.segment
         scan.statistics.segments += 1
         scan.statistics.rows += segment.rowCount
@@ -44,7 +47,9 @@ struct Scanner {
             let range = segment.rows(ofVector: vector)
             let rows = range.count
             for w in 0..<16 { mask[w] = w < rows >> 6 ? .max : w == rows >> 6 ? (1 &<< UInt64(rows & 63)) &- 1 : 0 }
-            if let live = segment.live { for w in 0..<16 where vector * 16 + w < live.words.count { mask[w] &= live.words[vector * 16 + w] } }
+            if let live = segment.live {
+                for w in 0..<16 where vector * 16 + w < live.words.count { mask[w] &= live.words[vector * 16 + w] }
+            }
             if verdict == .unknown { try plan.filter.narrow(scan, vector, rows, mask) }
             var hits = 0
             for w in 0..<16 { hits &+= mask[w].nonzeroBitCount }
@@ -65,7 +70,8 @@ struct Scanner {
     }
 
     /// Passes on the matches of one segment in batches. Returns false when `body` stops or the limit is reached.
-    func batches(_ scan: SegmentScan, skip: inout Int, left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
+    func batches(_ scan: SegmentScan, skip: inout Int, left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool
+    {
         var columns = emptyColumns(), count = 0
         var rows: [Int32] = []
         var goesOn = true
@@ -143,8 +149,8 @@ struct Scanner {
 }
 
 extension Operand {
-    /// Appends the values of the given rows (ascending, within a vector) to `out`; lists, if a path has several values for each row. Decodes single
-    /// values if that is less work.
+    /// Appends the values of the given rows (ascending, within a vector) to `out`; lists, if a path has several values for each row.
+    /// Decodes single values if that is less work.
     func append(_ rows: [Int32], of vector: Int, first: Int, count: Int, _ scan: SegmentScan, to out: inout Column) throws(FirnError) {
         if case .path(let path) = self, path.steps.isEmpty {
             let isLoaded = scan.isLoaded(path.slot, vector)

@@ -66,7 +66,8 @@ package struct QueryStatistics: Sendable, Equatable {
     /// The column vectors that were decoded, as values and as dictionary codes.
     package var vectorsDecoded = 0
     package var codeVectorsDecoded = 0
-    /// The column vectors that were searched or summed on the stored form, and the single values decoded from vectors that were not decoded.
+    /// The column vectors that were searched or summed on the stored form, and the single values decoded from vectors that were not
+    /// decoded.
     package var vectorsSearched = 0
     package var valuesGathered = 0
     /// The columns of segments that were opened, and their stored size in bytes, not all of which need be read.
@@ -76,12 +77,13 @@ package struct QueryStatistics: Sendable, Equatable {
     package var conjuncts: [Int: ConjunctTally] = [:]
 
     static func + (a: QueryStatistics, b: QueryStatistics) -> QueryStatistics {
-        QueryStatistics(segments: a.segments + b.segments, segmentsSkipped: a.segmentsSkipped + b.segmentsSkipped, vectors: a.vectors + b.vectors,
-                        vectorsSkipped: a.vectorsSkipped + b.vectorsSkipped, rows: a.rows + b.rows, rowsMatched: a.rowsMatched + b.rowsMatched,
-                        vectorsDecoded: a.vectorsDecoded + b.vectorsDecoded, codeVectorsDecoded: a.codeVectorsDecoded + b.codeVectorsDecoded,
-                        vectorsSearched: a.vectorsSearched + b.vectorsSearched, valuesGathered: a.valuesGathered + b.valuesGathered,
-                        columnsOpened: a.columnsOpened + b.columnsOpened, bytesOpened: a.bytesOpened + b.bytesOpened,
-                        conjuncts: a.conjuncts.merging(b.conjuncts) { $0 + $1 })
+        QueryStatistics(
+            segments: a.segments + b.segments, segmentsSkipped: a.segmentsSkipped + b.segmentsSkipped, vectors: a.vectors + b.vectors,
+            vectorsSkipped: a.vectorsSkipped + b.vectorsSkipped, rows: a.rows + b.rows, rowsMatched: a.rowsMatched + b.rowsMatched,
+            vectorsDecoded: a.vectorsDecoded + b.vectorsDecoded, codeVectorsDecoded: a.codeVectorsDecoded + b.codeVectorsDecoded,
+            vectorsSearched: a.vectorsSearched + b.vectorsSearched, valuesGathered: a.valuesGathered + b.valuesGathered,
+            columnsOpened: a.columnsOpened + b.columnsOpened, bytesOpened: a.bytesOpened + b.bytesOpened,
+            conjuncts: a.conjuncts.merging(b.conjuncts) { $0 + $1 })
     }
 }
 
@@ -155,7 +157,8 @@ final class SegmentScan: @unchecked Sendable {
         do throws(Damage) {
             let reader = try segment.column(path: slots.paths[slot])
             let wanted = slots.types[slot]
-            guard reader.type.kind == wanted.kind, reader.type.isCollection == wanted.isCollection, reader.rowCount >= segment.rowCount else {
+            guard reader.type.kind == wanted.kind, reader.type.isCollection == wanted.isCollection, reader.rowCount >= segment.rowCount
+            else {
                 throw Damage("column has type \(reader.type.name), but the schema has \(wanted.name)")
             }
             if !reader.type.isCollection && reader.type.kind != .embedded { columns[slot].type = wanted }
@@ -183,7 +186,9 @@ final class SegmentScan: @unchecked Sendable {
         let reader = try reader(slot)
         loaded[slot] = -1
         do { try reader.read(vector: vector, into: &columns[slot]) } catch { throw damaged(error) }
-        guard columns[slot].count == segment.rows(ofVector: vector).count else { throw damaged(Damage("vector length does not match its segment")) }
+        guard columns[slot].count == segment.rows(ofVector: vector).count else {
+            throw damaged(Damage("vector length does not match its segment"))
+        }
         statistics.vectorsDecoded += 1
         loaded[slot] = vector
     }
@@ -209,12 +214,16 @@ final class SegmentScan: @unchecked Sendable {
         if loaded[slot] == vector {
             guard columns[slot].present == nil else { return false }
             switch room {
-            case .words(let out): return columns[slot].words.withUnsafeBufferPointer { NumberRoom.copy($0.baseAddress!, $0.count, rows, to: out) }
-            case .reals(let out): return columns[slot].reals.withUnsafeBufferPointer { NumberRoom.copy($0.baseAddress!, $0.count, rows, to: out) }
+            case .words(let out):
+                return columns[slot].words.withUnsafeBufferPointer { NumberRoom.copy($0.baseAddress!, $0.count, rows, to: out) }
+            case .reals(let out):
+                return columns[slot].reals.withUnsafeBufferPointer { NumberRoom.copy($0.baseAddress!, $0.count, rows, to: out) }
             }
         }
         let reader = try reader(slot)
-        do throws(Damage) { guard try reader.numbers(vector: vector, only: rows, into: room) else { return false } } catch { throw damaged(error) }
+        do throws(Damage) { guard try reader.numbers(vector: vector, only: rows, into: room) else { return false } } catch {
+            throw damaged(error)
+        }
         if let rows { statistics.valuesGathered += rows.count } else { statistics.vectorsDecoded += 1 }
         return true
     }
@@ -252,7 +261,9 @@ final class SegmentScan: @unchecked Sendable {
     }
 
     /// Returns the codes of a slot whose `dictionary` is not nil; each code is within the dictionary.
-    func codes(_ slot: Int, _ vector: Int) throws(FirnError) -> Column { try withCodes(slot, vector) { (codes) throws(FirnError) in codes } }
+    func codes(_ slot: Int, _ vector: Int) throws(FirnError) -> Column {
+        try withCodes(slot, vector) { (codes) throws(FirnError) in codes }
+    }
 
     func withCodes<R>(_ slot: Int, _ vector: Int, _ body: (Column) throws(FirnError) -> R) throws(FirnError) -> R {
         try loadCodes(slot, vector)
@@ -264,7 +275,8 @@ final class SegmentScan: @unchecked Sendable {
         let reader = try reader(slot)
         codesLoaded[slot] = -1
         do { try reader.readCodes(vector: vector, into: &codeColumns[slot]) } catch { throw damaged(error) }
-        guard codeColumns[slot].count == segment.rows(ofVector: vector).count, codeColumns[slot].words.count == codeColumns[slot].count else {
+        guard codeColumns[slot].count == segment.rows(ofVector: vector).count, codeColumns[slot].words.count == codeColumns[slot].count
+        else {
             throw damaged(Damage("vector length does not match its segment"))
         }
         statistics.codeVectorsDecoded += 1
@@ -272,7 +284,8 @@ final class SegmentScan: @unchecked Sendable {
     }
 
     /// Searches a vector of a slot for a range on the stored form, if the encoding allows it: one bit for each row in 16 words.
-    func search(_ slot: Int, _ range: SoughtRange, _ vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(FirnError) -> SearchOutcome {
+    func search(_ slot: Int, _ range: SoughtRange, _ vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(FirnError) -> SearchOutcome
+    {
         if loaded[slot] == vector { return .notDone }
         let reader = try reader(slot)
         do throws(Damage) {
@@ -289,10 +302,16 @@ final class SegmentScan: @unchecked Sendable {
         column.count = dictionary.count
         column.text = dictionary
         var bits = [UInt64](repeating: 0, count: (dictionary.count + 63) / 64)
-        bits.withUnsafeMutableBufferPointer { if let base = $0.baseAddress { test.apply(column, count: dictionary.count, candidates: nil, out: base) } }
+        bits.withUnsafeMutableBufferPointer {
+            if let base = $0.baseAddress { test.apply(column, count: dictionary.count, candidates: nil, out: base) }
+        }
         let set = Bits(words: bits, count: dictionary.count), ones = set.ones
         var result = CodeSet.bits(set.words)
-        if ones == 0 { result = .none } else if ones == dictionary.count { result = .all } else {
+        if ones == 0 {
+            result = .none
+        } else if ones == dictionary.count {
+            result = .all
+        } else {
             var first = 0
             while !set[first] { first += 1 }
             if set.slice(first..<(first + ones)).allSet { result = .range(Int64(first), Int64(first + ones - 1)) }

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Excludes rows that cannot be among the first rows of a SORT with a limit, once that many rows are known: a range of the first key, searched on the
-/// stored form. Rows with the same key as the last one are kept, because later keys may decide.
+/// Excludes rows that cannot be among the first rows of a SORT with a limit, once that many rows are known: a range of the first key,
+/// searched on the stored form. Rows with the same key as the last one are kept, because later keys may decide.
 struct SortCut {
     private let slot: Int
     private let range: SoughtRange
@@ -29,7 +29,8 @@ struct SortCut {
         }
     }
 
-    /// Clears the bits of excluded rows in a mask. Nulls and NaN are first if ascending, last if descending. Returns false if no row is left.
+    /// Clears the bits of excluded rows in a mask. Nulls and NaN are first if ascending, last if descending. Returns false if no row is
+    /// left.
     func narrow(_ mask: UnsafeMutablePointer<UInt64>, _ vector: Int, _ scan: SegmentScan) throws(FirnError) -> Bool {
         let hits = scan.takeMask()
         defer { scan.giveBack(hits) }

@@ -3,8 +3,8 @@ import FirnModel
 
 /// A query over rows that arrive batch by batch and are read once. Rows are kept only as long as the result needs them.
 ///
-/// Matching rows are passed on immediately; groups keep only their aggregates; a SORT with a LIMIT keeps the first rows so far, and DISTINCT keeps one
-/// row for each value. Only a SORT without a limit keeps all matching rows.
+/// Matching rows are passed on immediately; groups keep only their aggregates; a SORT with a LIMIT keeps the first rows so far, and
+/// DISTINCT keeps one row for each value. Only a SORT without a limit keeps all matching rows.
 ///
 ///     let query = try StreamedQuery(request, type: type, schema: schema)
 ///     while let batch = try next(), try query.add(batch, give) {}
@@ -40,7 +40,13 @@ package final class StreamedQuery {
     }
 
     package init(_ request: QueryRequest, type: TypeSchema, schema: Schema) throws(QueryError) {
-        if let parsed = request.parsed { syntax = parsed } else if let filter = request.filter { syntax = try Parser.query(filter) } else { syntax = QuerySyntax(.constant(true)) }
+        if let parsed = request.parsed {
+            syntax = parsed
+        } else if let filter = request.filter {
+            syntax = try Parser.query(filter)
+        } else {
+            syntax = QuerySyntax(.constant(true))
+        }
         self.request = request
         self.type = type
         self.schema = schema
@@ -61,7 +67,8 @@ package final class StreamedQuery {
         isDone = left == 0
     }
 
-    /// Adds some rows. `body` receives the part of the result that is final, and returns false to stop. Returns false if no more rows are needed.
+    /// Adds some rows. `body` receives the part of the result that is final, and returns false to stop. Returns false if no more rows are
+    /// needed.
     package func add(_ batch: Batch, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
         guard !isDone, batch.count > 0 else { return !isDone }
         switch way {
@@ -107,12 +114,15 @@ package final class StreamedQuery {
 
     /// Describes the plan of the query, and what was read.
     package func explain() -> String {
-        let keeps = switch way {
-        case .rows: "matching rows are passed on immediately"
-        case .groups: "only groups are kept in memory"
-        case .held(let pruning): pruning == nil ? "all matching rows are kept in memory" : "only matching rows that can still be needed are kept in memory"
-        }
-        return whole.outline(rows: statistics.rows, segments: statistics.segments) + "read once, batch by batch: \(keeps)\n" + whole.account(statistics, of: statistics.segments)
+        let keeps =
+            switch way {
+            case .rows: "matching rows are passed on immediately"
+            case .groups: "only groups are kept in memory"
+            case .held(let pruning):
+                pruning == nil ? "all matching rows are kept in memory" : "only matching rows that can still be needed are kept in memory"
+            }
+        return whole.outline(rows: statistics.rows, segments: statistics.segments) + "read once, batch by batch: \(keeps)\n"
+            + whole.account(statistics, of: statistics.segments)
     }
 
     // MARK: Parts of the request
@@ -123,11 +133,15 @@ package final class StreamedQuery {
     }
 
     private func run(_ request: QueryRequest, _ batches: [Batch]) throws(FirnError) -> QueryRun {
-        do throws(QueryError) { return try QueryRun(request, table: MemoryTable(type, schema: schema, batches: batches)) } catch { throw error.asFirnError }
+        do throws(QueryError) { return try QueryRun(request, table: MemoryTable(type, schema: schema, batches: batches)) } catch {
+            throw error.asFirnError
+        }
     }
 
     /// Returns the query's own descriptors, then those of the request.
-    private static func descriptors(_ syntax: QuerySyntax, _ request: QueryRequest, _ table: any Table) throws(QueryError) -> [DescriptorSyntax] {
+    private static func descriptors(_ syntax: QuerySyntax, _ request: QueryRequest, _ table: any Table) throws(QueryError)
+        -> [DescriptorSyntax]
+    {
         let binder = Binder(table, arguments: request.arguments, inverses: request.inverses)
         var out = syntax.descriptors
         if request.isGrouped { return out }
@@ -171,18 +185,25 @@ package final class StreamedQuery {
         // Batches of few rows are merged, because a segment for each would cost more than the rows.
         if let last = held.last, last.count + batch.count <= segmentSize {
             for i in batch.columns.indices {
-                try whole.scanner.hold(&held[held.count - 1].columns[i], i < type.columns.count ? type.columns[i].name : "", adding: batch.columns[i].footprint)
+                try whole.scanner.hold(
+                    &held[held.count - 1].columns[i], i < type.columns.count ? type.columns[i].name : "", adding: batch.columns[i].footprint
+                )
                 held[held.count - 1].columns[i].append(contentsOf: batch.columns[i])
             }
             held[held.count - 1].count += batch.count
         } else {
             held.append(batch)
-            for i in batch.columns.indices { try whole.scanner.hold(&held[held.count - 1].columns[i], i < type.columns.count ? type.columns[i].name : "") }
+            for i in batch.columns.indices {
+                try whole.scanner.hold(&held[held.count - 1].columns[i], i < type.columns.count ? type.columns[i].name : "")
+            }
         }
     }
 
     private func prune(_ descriptors: [DescriptorSyntax]) throws(FirnError) {
-        let kept = try run(QueryRequest(parsed: QuerySyntax(.constant(true), descriptors: descriptors), arguments: request.arguments, inverses: request.inverses), held)
+        let kept = try run(
+            QueryRequest(
+                parsed: QuerySyntax(.constant(true), descriptors: descriptors), arguments: request.arguments, inverses: request.inverses),
+            held)
         held = []
         heldCount = 0
         try kept.forEachBatch { (batch) throws(FirnError) in

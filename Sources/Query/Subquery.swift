@@ -53,7 +53,11 @@ final class Subquery: Sendable {
             for number in 0..<table.segmentCount {
                 let segment: any Segment
                 do throws(Damage) { segment = try table.segment(number) } catch { throw source.error(error) }
-                if let scan { scan.move(to: segment) } else { scan = SegmentScan(slots, textTests: textTests, source: source, segment: segment) }
+                if let scan {
+                    scan.move(to: segment)
+                } else {
+                    scan = SegmentScan(slots, textTests: textTests, source: source, segment: segment)
+                }
                 try forEachMatch(scan!) { (row) throws(FirnError) in
                     do throws(Damage) { rowIDs.append(try segment.rowID(at: row)) } catch { throw source.error(error) }
                 }
@@ -93,7 +97,9 @@ final class Subquery: Sendable {
             if verdict == .none { continue }
             let range = segment.rows(ofVector: vector), rows = range.count
             for w in 0..<16 { mask[w] = w < rows >> 6 ? .max : w == rows >> 6 ? (1 &<< UInt64(rows & 63)) &- 1 : 0 }
-            if let live = segment.live { for w in 0..<16 where vector * 16 + w < live.words.count { mask[w] &= live.words[vector * 16 + w] } }
+            if let live = segment.live {
+                for w in 0..<16 where vector * 16 + w < live.words.count { mask[w] &= live.words[vector * 16 + w] }
+            }
             if verdict == .unknown { try filter.narrow(scan, vector, rows, mask) }
             for w in 0..<16 {
                 var rest = mask[w]
@@ -147,7 +153,9 @@ extension Binder {
         if isEmbedded {
             searched = MemoryTable(elements, schema: schema, batches: []) { try? outer.related($0) }
         } else {
-            guard let found = try related(name) else { throw error("the rows of \"\(name)\", which \"\(path.text)\" links to, are not available here", at: place) }
+            guard let found = try related(name) else {
+                throw error("the rows of \"\(name)\", which \"\(path.text)\" links to, are not available here", at: place)
+            }
             searched = found
         }
         var inner = Binder(searched, arguments: arguments, inverses: inverses)
@@ -168,18 +176,25 @@ extension Binder {
         var row = ConstantSyntax(.link(-1), at: position)
         switch object {
         case .row(let number, let rowID):
-            guard schema.types.indices.contains(number) else { throw error("there is no type number \(number): the schema has \(schema.types.count)", at: position.offset) }
+            guard schema.types.indices.contains(number) else {
+                throw error("there is no type number \(number): the schema has \(schema.types.count)", at: position.offset)
+            }
             row.target = schema.types[number].name
             row.value = .link(rowID)
         case .key(let name, let key):
             guard let type = schema[name] else {
-                throw QueryError(.binding, "no type \"\(name)\"", in: text, at: position.offset, suggestion: closest(to: name, in: schema.types.map(\.name)).map { "\"\($0)\"" },
-                                 hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
+                throw QueryError(
+                    .binding, "no type \"\(name)\"", in: text, at: position.offset,
+                    suggestion: closest(to: name, in: schema.types.map(\.name)).map { "\"\($0)\"" },
+                    hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
             }
-            guard type.key.count == 1, !type.isEmbedded else { throw error("type \"\(name)\" has no primary key of one column, which obj(…) needs", at: position.offset) }
+            guard type.key.count == 1, !type.isEmbedded else {
+                throw error("type \"\(name)\" has no primary key of one column, which obj(…) needs", at: position.offset)
+            }
             guard let table = try related(name) else { throw error("the rows of \"\(name)\" are not available here", at: position.offset) }
             row.target = name
-            let wanted = ComparisonSyntax(.path(PathSyntax([.name(type.columns[type.key[0]].name, position)], at: position)), .equal, key, at: position)
+            let wanted = ComparisonSyntax(
+                .path(PathSyntax([.name(type.columns[type.key[0]].name, position)], at: position)), .equal, key, at: position)
             if let found = try find(wanted, in: table, position) { row.value = .link(found) }
         }
         return row
@@ -188,7 +203,9 @@ extension Binder {
     private func find(_ wanted: ComparisonSyntax, in table: any Table, _ position: TextPosition) throws(QueryError) -> Int64? {
         let request = QueryRequest(parsed: QuerySyntax(.comparison(wanted), descriptors: [.limit(1)]), arguments: arguments)
         let run: QueryRun
-        do throws(QueryError) { run = try QueryRun(request, table: table) } catch { throw self.error(error.message, at: position.offset, expected: error.expected) }
+        do throws(QueryError) { run = try QueryRun(request, table: table) } catch {
+            throw self.error(error.message, at: position.offset, expected: error.expected)
+        }
         do {
             guard let place = try run.rowPositions().first else { return nil }
             return try table.segment(place.segment).rowID(at: place.row)

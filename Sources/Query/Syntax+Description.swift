@@ -1,7 +1,9 @@
 import FirnModel
 
 extension QuerySyntax: CustomStringConvertible {
-    package var description: String { ([predicate.description] + descriptors.map(\.description).filter { !$0.isEmpty }).joined(separator: " ") }
+    package var description: String {
+        ([predicate.description] + descriptors.map(\.description).filter { !$0.isEmpty }).joined(separator: " ")
+    }
 }
 
 extension PredicateSyntax: CustomStringConvertible {
@@ -33,12 +35,14 @@ extension ExpressionSyntax: CustomStringConvertible {
         case .constant(let constant): constant.description
         case .argument(let index, _): "$\(index)"
         case .path(let path): path.description
-        case .list(let quantifier, let parts, _): (quantifier.map { $0.rawValue + " " } ?? "") + "{" + parts.map(\.description).joined(separator: ", ") + "}"
+        case .list(let quantifier, let parts, _):
+            (quantifier.map { $0.rawValue + " " } ?? "") + "{" + parts.map(\.description).joined(separator: ", ") + "}"
         case .subquery(let subquery): "SUBQUERY(\(subquery.collection), \(subquery.variable), \(subquery.predicate)).@count"
         case .object(.key(let type, let key), _): "obj(\(ConstantSyntax.quoted(type)), \(key))"
         case .object(.row(let type, let row), _): "L\(type):\(row)"
         case .geo(let shape, _): shape.description
-        case .arithmetic(let op, let left, let right): "\(left.wrapped(below: op.binds)) \(op.rawValue) \(right.wrapped(below: op.binds + 1))"
+        case .arithmetic(let op, let left, let right):
+            "\(left.wrapped(below: op.binds)) \(op.rawValue) \(right.wrapped(below: op.binds + 1))"
         }
     }
 
@@ -52,11 +56,12 @@ extension GeoSyntax: CustomStringConvertible {
     package var description: String {
         func point(_ parts: [ExpressionSyntax]) -> String { "[" + parts.map(\.description).joined(separator: ", ") + "]" }
         func ring(_ points: [[ExpressionSyntax]]) -> String { points.map(point).joined(separator: ", ") }
-        let inside = switch kind {
-        case .box: ring(rings.first ?? [])
-        case .circle: ring(rings.first ?? []) + (radius.map { ", \($0)" } ?? "")
-        case .polygon: rings.map { "{" + ring($0) + "}" }.joined(separator: ", ")
-        }
+        let inside =
+            switch kind {
+            case .box: ring(rings.first ?? [])
+            case .circle: ring(rings.first ?? []) + (radius.map { ", \($0)" } ?? "")
+            case .polygon: rings.map { "{" + ring($0) + "}" }.joined(separator: ", ")
+            }
         return "\(kind.rawValue)(\(inside))"
     }
 }
@@ -91,14 +96,18 @@ extension PathSyntax: CustomStringConvertible {
 
     /// Words with a meaning of their own somewhere in a query.
     private static let words: Set<String> = Parser.reserved.union([
-        "bin", "binary", "uuid", "oid", "sort", "distinct", "limit", "beginswith", "endswith", "contains", "like", "in", "between", "text", "geowithin",
+        "bin", "binary", "uuid", "oid", "sort", "distinct", "limit", "beginswith", "endswith", "contains", "like", "in", "between", "text",
+        "geowithin",
         "fulltext", "decimal", "asc", "desc", "ascending", "descending", "self",
     ])
 
     /// Returns a name as it must be written in a query: in back-quotes unless the bare name parses as the same name.
     package static func quoted(_ name: String) -> String {
-        let plain = name.utf8.first.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 == 95 || $0 >= 128 } ?? false
-            && name.utf8.allSatisfy { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 >= 48 && $0 <= 57 || $0 == 95 || $0 == 45 || $0 == 36 || $0 >= 128 }
+        let plain =
+            name.utf8.first.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 == 95 || $0 >= 128 } ?? false
+            && name.utf8.allSatisfy {
+                ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 >= 48 && $0 <= 57 || $0 == 95 || $0 == 45 || $0 == 36 || $0 >= 128
+            }
         if plain, !words.contains(name.lowercased()), !looksLikeLiteral(name) { return name }
         return inBackQuotes(name)
     }
@@ -138,7 +147,8 @@ extension ConstantSyntax: CustomStringConvertible {
         case .uuid(let x): return "uuid(\(x.uuidText))"
         case .link(let x): return "O\(x)"
         case .list(let x), .set(let x): return "{" + x.map { ConstantSyntax($0).description }.joined(separator: ", ") + "}"
-        case .map(let x), .object(let x): return "{" + x.map { ConstantSyntax.quoted($0.key) + ": " + ConstantSyntax($0.value).description }.joined(separator: ", ") + "}"
+        case .map(let x), .object(let x):
+            return "{" + x.map { ConstantSyntax.quoted($0.key) + ": " + ConstantSyntax($0.value).description }.joined(separator: ", ") + "}"
         }
     }
 

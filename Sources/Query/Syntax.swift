@@ -1,6 +1,7 @@
 import FirnModel
 
-/// A position in the query's text, in bytes. Used for error messages only and not part of the meaning of a tree, so all positions are equal.
+/// A position in the query's text, in bytes. Used for error messages only and not part of the meaning of a tree, so all positions are
+/// equal.
 package struct TextPosition: Hashable, Sendable {
     package var offset: Int
     package init(_ offset: Int = 0) { self.offset = offset }
@@ -47,7 +48,10 @@ package struct ComparisonSyntax: Hashable, Sendable {
     /// The position of the operator.
     package var position: TextPosition
 
-    package init(_ left: ExpressionSyntax, _ comparator: Comparator, ignoresCase: Bool = false, ignoresMarks: Bool = false, _ right: ExpressionSyntax, at position: TextPosition = .init()) {
+    package init(
+        _ left: ExpressionSyntax, _ comparator: Comparator, ignoresCase: Bool = false, ignoresMarks: Bool = false,
+        _ right: ExpressionSyntax, at position: TextPosition = .init()
+    ) {
         self.left = left
         self.comparator = comparator
         self.ignoresCase = ignoresCase

@@ -17,7 +17,8 @@ extension TextTest {
         let star = UInt8(ascii: "*")
         let pieces = wanted.split(separator: star).map { Array($0) }
         // `?` matches a character, which can be several bytes, so it is not supported. A piece must begin at the start of a character.
-        guard !wanted.contains(UInt8(ascii: "?")), !wanted.contains(UInt8(ascii: "\\")), !pieces.contains(where: { $0[0] & 0xC0 == 0x80 }) else { return nil }
+        guard !wanted.contains(UInt8(ascii: "?")), !wanted.contains(UInt8(ascii: "\\")), !pieces.contains(where: { $0[0] & 0xC0 == 0x80 })
+        else { return nil }
         return pattern(pieces, isAtStart: wanted.first != star, isAtEnd: wanted.last != star)
     }
 

@@ -23,20 +23,23 @@ struct TextTest: Sendable {
             self.form = form
             return
         }
-        self.form = switch form {
-        case .equal(let bytes): .equal(folding.folded(bytes))
-        case .range, .words: form
-        case .prefix(let bytes): .prefix(folding.folded(bytes))
-        case .suffix(let bytes): .suffix(folding.folded(bytes))
-        case .contains(let bytes): .contains(folding.folded(bytes))
-        case .like(let bytes): .like(folding.folded(bytes))
-        case .oneOf(let values): .oneOf(values.map(folding.folded).sorted { $0.lexicographicallyPrecedes($1) })
-        }
+        self.form =
+            switch form {
+            case .equal(let bytes): .equal(folding.folded(bytes))
+            case .range, .words: form
+            case .prefix(let bytes): .prefix(folding.folded(bytes))
+            case .suffix(let bytes): .suffix(folding.folded(bytes))
+            case .contains(let bytes): .contains(folding.folded(bytes))
+            case .like(let bytes): .like(folding.folded(bytes))
+            case .oneOf(let values): .oneOf(values.map(folding.folded).sorted { $0.lexicographicallyPrecedes($1) })
+            }
     }
 
     /// Replaces a pattern whose only wildcards are `*` at its ends with a cheaper test.
     private static func simpler(_ form: Form) -> Form {
-        guard case .like(let pattern) = form, !pattern.contains(UInt8(ascii: "?")), !pattern.contains(UInt8(ascii: "\\")) else { return form }
+        guard case .like(let pattern) = form, !pattern.contains(UInt8(ascii: "?")), !pattern.contains(UInt8(ascii: "\\")) else {
+            return form
+        }
         let inner = pattern.drop { $0 == UInt8(ascii: "*") }
         guard let last = inner.lastIndex(where: { $0 != UInt8(ascii: "*") }) else { return pattern.isEmpty ? .equal([]) : .contains([]) }
         let wanted = Array(inner[...last]), isOpen = (before: inner.startIndex > 0, after: last < pattern.count - 1)
@@ -56,7 +59,9 @@ struct TextTest: Sendable {
         if case .contains(let wanted) = form, !folding.isNeeded, wanted.count > 0, TextTest.isDense(candidates, count) {
             return ByteSearch(wanted).apply(text, count: count, out: out)
         }
-        if case .like(let pattern) = form, !folding.isNeeded, TextTest.isDense(candidates, count), let piece = TextTest.longestPiece(pattern) {
+        if case .like(let pattern) = form, !folding.isNeeded, TextTest.isDense(candidates, count),
+            let piece = TextTest.longestPiece(pattern)
+        {
             // Only strings that contain the longest piece can match.
             return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: (count &+ 63) >> 6) { words in
                 words.initialize(repeating: 0)
@@ -85,14 +90,17 @@ struct TextTest: Sendable {
         }
     }
 
-    private static func apply(_ search: WordSearch, _ text: Text, _ count: Int, _ candidates: UnsafePointer<UInt64>?, _ out: UnsafeMutablePointer<UInt64>) {
+    private static func apply(
+        _ search: WordSearch, _ text: Text, _ count: Int, _ candidates: UnsafePointer<UInt64>?, _ out: UnsafeMutablePointer<UInt64>
+    ) {
         var cutter = WordCutter()
         text.bytes.withUnsafeBytes { bytes in
             Kernel.each(count, candidates, out) { search.matches(UnsafeRawBufferPointer(rebasing: bytes[text.range($0)]), &cutter) }
         }
     }
 
-    /// Returns the longest literal part of a pattern; nil if the pattern has escapes, for which this is not implemented, or no literal part.
+    /// Returns the longest literal part of a pattern; nil if the pattern has escapes, for which this is not implemented, or no literal
+    /// part.
     private static func longestPiece(_ pattern: [UInt8]) -> [UInt8]? {
         guard !pattern.contains(UInt8(ascii: "\\")) else { return nil }
         let pieces = pattern.split { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
@@ -127,9 +135,12 @@ struct TextTest: Sendable {
                 if order > 0 || order == 0 && !highIncluded { return false }
             }
             return true
-        case .prefix(let wanted): return value.count >= wanted.count && wanted.withUnsafeBytes { same(UnsafeRawBufferPointer(rebasing: value[..<wanted.count]), $0) }
+        case .prefix(let wanted):
+            return value.count >= wanted.count
+                && wanted.withUnsafeBytes { same(UnsafeRawBufferPointer(rebasing: value[..<wanted.count]), $0) }
         case .suffix(let wanted):
-            return value.count >= wanted.count && wanted.withUnsafeBytes { same(UnsafeRawBufferPointer(rebasing: value[(value.count &- wanted.count)...]), $0) }
+            return value.count >= wanted.count
+                && wanted.withUnsafeBytes { same(UnsafeRawBufferPointer(rebasing: value[(value.count &- wanted.count)...]), $0) }
         case .contains(let wanted): return wanted.withUnsafeBytes { TextTest.contains(value, $0) }
         case .like(let pattern): return pattern.withUnsafeBytes { TextTest.like(value, $0) }
         case .oneOf(let values):

@@ -12,7 +12,10 @@ final class TypeNode: PredicateNode, @unchecked Sendable {
 
     static let null: UInt8 = 0, list: UInt8 = 100, set: UInt8 = 101, map: UInt8 = 102
 
-    init(_ operand: Operand, _ kinds: Set<UInt8>, inverted: Bool, quantifier: Quantifier?, text: @autoclosure @escaping @Sendable () -> String) {
+    init(
+        _ operand: Operand, _ kinds: Set<UInt8>, inverted: Bool, quantifier: Quantifier?,
+        text: @autoclosure @escaping @Sendable () -> String
+    ) {
         self.operand = operand
         self.kinds = kinds
         self.inverted = inverted
@@ -64,7 +67,10 @@ final class TypeNode: PredicateNode, @unchecked Sendable {
         }
     }
 
-    static let names = ["null", "int", "bool", "string", "binary", "date", "float", "double", "decimal", "objectid", "uuid", "link", "object", "array", "collection", "numeric"]
+    static let names = [
+        "null", "int", "bool", "string", "binary", "date", "float", "double", "decimal", "objectid", "uuid", "link", "object", "array",
+        "collection", "numeric",
+    ]
 }
 
 extension Binder {
@@ -77,7 +83,9 @@ extension Binder {
         }
         var names = try list(syntax.right) ?? []
         if names.isEmpty, case .constant(let constant) = syntax.right { names = [constant] }
-        if names.isEmpty, case .argument(let index, let position) = syntax.right { names = [ConstantSyntax(try argument(index, at: position.offset), at: position)] }
+        if names.isEmpty, case .argument(let index, let position) = syntax.right {
+            names = [ConstantSyntax(try argument(index, at: position.offset), at: position)]
+        }
         var kinds: Set<UInt8> = []
         for name in names {
             guard case .string(let text) = name.value, let more = TypeNode.kinds(named: text) else {
@@ -86,6 +94,7 @@ extension Binder {
             kinds.formUnion(more)
         }
         let bound = try entered(try bind(path), at: path.position.offset)
-        return TypeNode(.path(bound), kinds, inverted: syntax.comparator == .notEqual, quantifier: bound.quantifier, text: syntax.description)
+        return TypeNode(
+            .path(bound), kinds, inverted: syntax.comparator == .notEqual, quantifier: bound.quantifier, text: syntax.description)
     }
 }

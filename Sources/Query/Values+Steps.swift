@@ -6,7 +6,9 @@ extension Values {
     mutating func apply(_ step: BoundPath.Step, _ scan: SegmentScan) throws(FirnError) {
         switch step {
         case .field(let index):
-            guard column.children.indices.contains(index) else { throw FirnError(.unsupported, "embedded objects are nested too deep for queries") }
+            guard column.children.indices.contains(index) else {
+                throw FirnError(.unsupported, "embedded objects are nested too deep for queries")
+            }
             column = column.children[index].nulled(by: column.present)
         case .enter: enter(column.type.collection == .map ? 1 : 0)
         case .keys: enter(0)
@@ -63,7 +65,9 @@ extension Values {
         let positions = key.withUnsafeBytes { wanted in
             keys.bytes.withUnsafeBytes { bytes in
                 (0..<column.count).map { row -> Int? in
-                    (column.offsets[row]..<column.offsets[row + 1]).first { TextTest.order(UnsafeRawBufferPointer(rebasing: bytes[keys.range($0)]), wanted) == 0 }
+                    (column.offsets[row]..<column.offsets[row + 1]).first {
+                        TextTest.order(UnsafeRawBufferPointer(rebasing: bytes[keys.range($0)]), wanted) == 0
+                    }
                 }
             }
         }
@@ -202,14 +206,21 @@ struct Sum: Sendable {
     }
 
     private var mixed: Value {
-        if let decimal { return .decimal(decimal + (Decimal(whole.description) ?? Decimal(whole.double)) + (real == 0 ? Decimal(0 as Int64) : Decimal(real))) }
+        if let decimal {
+            return .decimal(
+                decimal + (Decimal(whole.description) ?? Decimal(whole.double)) + (real == 0 ? Decimal(0 as Int64) : Decimal(real)))
+        }
         if real != 0 { return .double(real + whole.double) }
         return whole.int.map(Value.int) ?? .double(whole.double)
     }
 
     var average: Value {
         guard count > 0 else { return .null }
-        if let decimal { return .decimal((decimal + (Decimal(whole.description) ?? Decimal(whole.double)) + (real == 0 ? Decimal(0 as Int64) : Decimal(real))) / Decimal(Int64(count))) }
+        if let decimal {
+            return .decimal(
+                (decimal + (Decimal(whole.description) ?? Decimal(whole.double)) + (real == 0 ? Decimal(0 as Int64) : Decimal(real)))
+                    / Decimal(Int64(count)))
+        }
         return .double((real + whole.double) / Double(count))
     }
 }

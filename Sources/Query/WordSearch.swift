@@ -11,7 +11,8 @@ package struct WordSearch: Sendable, Hashable {
     package private(set) var wanted: [Term] = []
     package private(set) var unwanted: [Term] = []
 
-    /// Parses terms that are separated by white space: `word`, `word*`, `-word`. Fails with an explanation if a term is not exactly one word.
+    /// Parses terms that are separated by white space: `word`, `word*`, `-word`. Fails with an explanation if a term is not exactly one
+    /// word.
     package static func parsed(_ text: String) -> Result<WordSearch, QueryFault> {
         var search = WordSearch(), cutter = WordCutter()
         for part in text.split(whereSeparator: \.isWhitespace) {
@@ -27,12 +28,15 @@ package struct WordSearch: Sendable, Hashable {
                 }
             }
             guard words.count == 1, words[0] == Folding(case: true, marks: true).folded(Array(body.utf8)) else {
-                return .failure(QueryFault(words: words.isEmpty ? "\"\(part)\" does not contain a word" : "\"\(part)\" is more than one word"))
+                return .failure(
+                    QueryFault(words: words.isEmpty ? "\"\(part)\" does not contain a word" : "\"\(part)\" is more than one word"))
             }
             let term = Term(word: words[0], isPrefix: isPrefix)
             if isUnwanted { search.unwanted.append(term) } else { search.wanted.append(term) }
         }
-        guard !search.wanted.isEmpty || !search.unwanted.isEmpty else { return .failure(QueryFault(words: "there is no word to search for")) }
+        guard !search.wanted.isEmpty || !search.unwanted.isEmpty else {
+            return .failure(QueryFault(words: "there is no word to search for"))
+        }
         return .success(search)
     }
 
@@ -43,7 +47,9 @@ package struct WordSearch: Sendable, Hashable {
         var isRefused = false
         cutter.forEachWord(of: text) { word in
             for term in unwanted where WordSearch.fits(word, term) { isRefused = true }
-            for (i, term) in wanted.enumerated() where missing >> UInt64(i) & 1 == 1 && WordSearch.fits(word, term) { missing &= ~(1 &<< UInt64(i)) }
+            for (i, term) in wanted.enumerated() where missing >> UInt64(i) & 1 == 1 && WordSearch.fits(word, term) {
+                missing &= ~(1 &<< UInt64(i))
+            }
             return !isRefused && (missing != 0 || !unwanted.isEmpty)
         }
         return !isRefused && missing == 0

@@ -12,8 +12,8 @@ struct WordTable: Sendable {
     /// The maximum distance of a key from its first slot that is plausible for keys that were not chosen to collide.
     static let reach = 1024
 
-    /// Returns by how many powers of two to enlarge the slots, or nil. Slots are at most two thirds full; small tables grow by a factor of four, so that
-    /// a growing table is not rebuilt soon.
+    /// Returns by how many powers of two to enlarge the slots, or nil. Slots are at most two thirds full; small tables grow by a factor of
+    /// four, so that a growing table is not rebuilt soon.
     @inline(__always)
     static func growth(_ keys: Int, _ slots: Int) -> Int? { keys &* 3 <= slots &* 2 ? nil : slots < 1 << 16 ? 2 : 1 }
 
@@ -47,10 +47,12 @@ struct WordTable: Sendable {
         }
     }
 
-    /// Writes the numbers of many keys, as if `number` were called for one after another. The look-ups are independent of each other, so the processor
-    /// overlaps their memory accesses.
+    /// Writes the numbers of many keys, as if `number` were called for one after another. The look-ups are independent of each other, so
+    /// the processor overlaps their memory accesses.
     mutating func numbers(_ sought: UnsafeBufferPointer<Int64>, into out: UnsafeMutablePointer<UInt32>) {
-        slots.withUnsafeBufferPointer { slots in for j in sought.indices { out[j] = slots[Int(truncatingIfNeeded: hash(sought[j]) >> shift)] } }
+        slots.withUnsafeBufferPointer { slots in
+            for j in sought.indices { out[j] = slots[Int(truncatingIfNeeded: hash(sought[j]) >> shift)] }
+        }
         keys.withUnsafeBufferPointer { keys in
             for j in sought.indices {
                 // The value of a free slot is not less than the number of keys.

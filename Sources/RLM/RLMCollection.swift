@@ -1,10 +1,11 @@
 import Firn
 import Foundation
 
-/// A homogeneous collection of a realm: `RLMArray`, `RLMSet`, `RLMResults`, `RLMLinkingObjects`. Live, frozen or (arrays and sets) unmanaged.
+/// A homogeneous collection of a realm: `RLMArray`, `RLMSet`, `RLMResults`, `RLMLinkingObjects`. Live, frozen or (arrays and sets)
+/// unmanaged.
 ///
-/// "Managed only" means that a member traps on an unmanaged collection. Members that change a managed collection trap outside of a write transaction. Nil
-/// elements are read as `NSNull` unless the Swift type of the elements is optional.
+/// "Managed only" means that a member traps on an unmanaged collection. Members that change a managed collection trap outside of a write
+/// transaction. Nil elements are read as `NSNull` unless the Swift type of the elements is optional.
 public protocol RLMCollection<RLMObjectType>: AnyObject, Sequence, RLMThreadConfined, CustomStringConvertible
 where Element == RLMObjectType, Iterator == RLMElementIterator<RLMObjectType> {
     /// The type of the elements: `RLMObject`, or the Swift type of the values; `Any` fits all.
@@ -42,12 +43,18 @@ where Element == RLMObjectType, Iterator == RLMElementIterator<RLMObjectType> {
     func setValue(_ value: Any?, forKey key: String)
 
     func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void) -> RLMNotificationToken
-    func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void, queue: DispatchQueue?) -> RLMNotificationToken
-    func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void, keyPaths: [String]?, queue: DispatchQueue?) -> RLMNotificationToken
-    func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void, keyPaths: [String]?) -> RLMNotificationToken
+    func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void, queue: DispatchQueue?)
+        -> RLMNotificationToken
+    func addNotificationBlock(
+        _ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void, keyPaths: [String]?, queue: DispatchQueue?
+    ) -> RLMNotificationToken
+    func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void, keyPaths: [String]?)
+        -> RLMNotificationToken
 
-    func sectionedResultsSorted(usingKeyPath keyPath: String, ascending: Bool, keyBlock: @escaping RLMSectionedResultsKeyBlock) -> RLMSectionedResults<any RLMValue, RLMObjectType>
-    func sectionedResults(using sortDescriptors: [RLMSortDescriptor], keyBlock: @escaping RLMSectionedResultsKeyBlock) -> RLMSectionedResults<any RLMValue, RLMObjectType>
+    func sectionedResultsSorted(usingKeyPath keyPath: String, ascending: Bool, keyBlock: @escaping RLMSectionedResultsKeyBlock)
+        -> RLMSectionedResults<any RLMValue, RLMObjectType>
+    func sectionedResults(using sortDescriptors: [RLMSortDescriptor], keyBlock: @escaping RLMSectionedResultsKeyBlock)
+        -> RLMSectionedResults<any RLMValue, RLMObjectType>
 
     func min(ofProperty property: String) -> Any?
     func max(ofProperty property: String) -> Any?
@@ -80,7 +87,8 @@ extension RLMCollection {
 
     func requireWrite(_ member: String) {
         guard let realm = results.realm, !realm.isFrozen, !realm.isInWriteTransaction else { return }
-        preconditionFailure("Can only perform \(member) in a Realm in a write transaction - call beginWriteTransaction on an RLMRealm instance first.")
+        preconditionFailure(
+            "Can only perform \(member) in a Realm in a write transaction - call beginWriteTransaction on an RLMRealm instance first.")
     }
 
     // MARK: What and where it is
@@ -94,15 +102,15 @@ extension RLMCollection {
     public var isInvalidated: Bool { results.isInvalidated }
     public var isFrozen: Bool { results.isFrozen }
 
-    /// Managed only. Returns the frozen collection at the version of its realm (in a transaction, at the version that it began from), for any thread. While
-    /// it is held and others write, the file grows: see `RLMRealmConfiguration.maximumNumberOfActiveVersions`.
+    /// Managed only. Returns the frozen collection at the version of its realm (in a transaction, at the version that it began from), for
+    /// any thread. While it is held and others write, the file grows: see `RLMRealmConfiguration.maximumNumberOfActiveVersions`.
     public func freeze() -> Self {
         let results = managed()
         return results.isFrozen ? self : Self._with(results.freeze()._makeSource())
     }
 
-    /// Managed only. Returns the live collection at the version of this thread's realm, or nil if the object that has it no longer exists. A live collection
-    /// returns itself.
+    /// Managed only. Returns the live collection at the version of this thread's realm, or nil if the object that has it no longer exists.
+    /// A live collection returns itself.
     public func thaw() -> Self? {
         let results = managed()
         return results.isFrozen ? results.thaw().map { Self._with($0._makeSource()) } : self
@@ -144,9 +152,15 @@ extension RLMCollection {
     func accepted(_ object: Any?, _ noun: String) -> DynamicElement {
         let type = elementType, value = given(object)
         if let element = DynamicElement(value, as: type) { return element }
-        if DynamicElement(nil, as: DynamicType.anything) == DynamicElement(value, as: DynamicType.anything) { preconditionFailure("Invalid nil value for \(noun) of \"\(type.name)\".") }
-        if let object = value as? DynamicObject { preconditionFailure("Object of type \"\(RLMObject(object).className)\" does not match \(Self.kind) type \"\(type.name)\".") }
-        preconditionFailure("Invalid value \"\(value.map { "\($0)" } ?? "nil")\" of type \"\(value.map { "\(Swift.type(of: $0))" } ?? "nil")\" for expected type \"\(type.name)\".")
+        if DynamicElement(nil, as: DynamicType.anything) == DynamicElement(value, as: DynamicType.anything) {
+            preconditionFailure("Invalid nil value for \(noun) of \"\(type.name)\".")
+        }
+        if let object = value as? DynamicObject {
+            preconditionFailure("Object of type \"\(RLMObject(object).className)\" does not match \(Self.kind) type \"\(type.name)\".")
+        }
+        preconditionFailure(
+            "Invalid value \"\(value.map { "\($0)" } ?? "nil")\" of type \"\(value.map { "\(Swift.type(of: $0))" } ?? "nil")\" for expected type \"\(type.name)\"."
+        )
     }
 }
 

@@ -43,7 +43,9 @@ public final class RLMDictionary<RLMKeyType, RLMObjectType>: RLMThreadConfined {
 
     /// Sets the value of a key. Traps if the value does not fit.
     public func setObject(_ object: RLMObjectType, forKey key: String) {
-        guard let element = DynamicElement(given(object), as: declared) else { preconditionFailure("Invalid value \"\(object)\" of type \"\(Swift.type(of: object))\" for expected type \"\(declared.name)\".") }
+        guard let element = DynamicElement(given(object), as: declared) else {
+            preconditionFailure("Invalid value \"\(object)\" of type \"\(Swift.type(of: object))\" for expected type \"\(declared.name)\".")
+        }
         base[key] = element
     }
 
@@ -58,13 +60,18 @@ public final class RLMDictionary<RLMKeyType, RLMObjectType>: RLMThreadConfined {
     public func thaw() -> RLMDictionary? { base.thaw().map { RLMDictionary($0, declared) } }
 
     /// Calls `block` as for other collections, with the keys whose entries were deleted, inserted or modified.
-    public func addNotificationBlock(_ block: @escaping (RLMDictionary?, RLMDictionaryChange?, (any Error)?) -> Void, keyPaths: [String]? = nil, queue: DispatchQueue? = nil) -> RLMNotificationToken {
+    public func addNotificationBlock(
+        _ block: @escaping (RLMDictionary?, RLMDictionaryChange?, (any Error)?) -> Void, keyPaths: [String]? = nil,
+        queue: DispatchQueue? = nil
+    ) -> RLMNotificationToken {
         let declared = declared
         return base.observe(keyPaths: keyPaths, on: queue) { change in
             switch change {
             case .initial(let now): block(RLMDictionary(now, declared), nil, nil)
             case .update(let now, let deletions, let insertions, let modifications):
-                block(RLMDictionary(now, declared), RLMDictionaryChange(deletions: deletions, insertions: insertions, modifications: modifications), nil)
+                block(
+                    RLMDictionary(now, declared),
+                    RLMDictionaryChange(deletions: deletions, insertions: insertions, modifications: modifications), nil)
             case .error(let error): block(nil, nil, error)
             }
         }

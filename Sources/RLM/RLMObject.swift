@@ -3,7 +3,8 @@ import Foundation
 
 /// An object of a type without a Swift class. Its properties are accessed by name.
 ///
-/// A managed object is live: it reads and writes the realm's data. An object created with `init` stores its values until it is added. Collections are
+/// A managed object is live: it reads and writes the realm's data. An object created with `init` stores its values until it is added.
+/// Collections are
 /// `RLMArray`, `RLMSet` and `RLMDictionary` of `RLMObject`s or of the Swift type of their values (`Any` for values of any type).
 public final class RLMObject: RLMThreadConfined {
     let base: DynamicObject
@@ -79,17 +80,21 @@ public final class RLMObject: RLMThreadConfined {
 
     // MARK: Notifications
 
-    /// Calls `block` after every commit that changed a property of the object, and once after it was deleted. There is no first call. The calls are made where
-    /// those for collections are.
+    /// Calls `block` after every commit that changed a property of the object, and once after it was deleted. There is no first call. The
+    /// calls are made where those for collections are.
     ///
     /// - Parameter keyPaths: The properties to observe; if nil or empty, the object's own.
-    public func addNotificationBlock(_ block: @escaping RLMObjectChangeBlock, keyPaths: [String]? = nil, queue: DispatchQueue? = nil) -> RLMNotificationToken {
+    public func addNotificationBlock(_ block: @escaping RLMObjectChangeBlock, keyPaths: [String]? = nil, queue: DispatchQueue? = nil)
+        -> RLMNotificationToken
+    {
         base.observe(keyPaths: keyPaths, on: queue) { change in
             switch change {
             case .deleted: block(true, nil, nil)
             case .error(let error): block(false, nil, error)
             case .change(_, let properties):
-                block(false, properties.map { RLMPropertyChange(name: $0.name, previousValue: shown($0.oldValue), value: shown($0.newValue)) }, nil)
+                block(
+                    false,
+                    properties.map { RLMPropertyChange(name: $0.name, previousValue: shown($0.oldValue), value: shown($0.newValue)) }, nil)
             }
         }
     }

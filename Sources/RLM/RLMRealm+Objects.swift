@@ -25,8 +25,8 @@ extension RLMRealm {
 
     // MARK: Adding
 
-    /// Creates and adds an object from a dictionary by property name, an array in the order of the properties, or another object. Properties without a value
-    /// are zero or nil.
+    /// Creates and adds an object from a dictionary by property name, an array in the order of the properties, or another object.
+    /// Properties without a value are zero or nil.
     @discardableResult
     public func createObject(_ className: String, withValue value: Any = [String: Any]()) -> RLMObject {
         RLMObject(base.dynamicCreate(className, value: given(value) ?? [String: Any]()))
@@ -57,7 +57,9 @@ extension RLMRealm {
 
     private func all(_ objects: any Sequence) -> [DynamicObject] {
         elements(of: objects).map { one in
-            guard let object = one as? RLMObject else { preconditionFailure("\"\(one)\" is not an RLMObject: only objects can be added to a realm or deleted from it") }
+            guard let object = one as? RLMObject else {
+                preconditionFailure("\"\(one)\" is not an RLMObject: only objects can be added to a realm or deleted from it")
+            }
             return object.base
         }
     }

@@ -24,7 +24,8 @@ public final class RLMRealm {
         try self.init(configuration: configuration)
     }
 
-    /// Returns the realm of the default configuration, for this thread. Traps if it cannot be opened; `init(configuration:)` throws instead.
+    /// Returns the realm of the default configuration, for this thread. Traps if it cannot be opened; `init(configuration:)` throws
+    /// instead.
     public static func `default`() -> RLMRealm {
         do { return try RLMRealm(configuration: .default()) } catch { preconditionFailure("The default realm cannot be opened: \(error)") }
     }
@@ -46,15 +47,20 @@ public final class RLMRealm {
     /// - Throws: `RLMError`, and what the block throws.
     public func transaction(_ block: () throws -> Void) throws { try base.write(block) }
     /// As above, without notifying the observers with these tokens.
-    public func transaction(withoutNotifying tokens: [RLMNotificationToken], _ block: () throws -> Void) throws { try base.write(withoutNotifying: tokens, block) }
+    public func transaction(withoutNotifying tokens: [RLMNotificationToken], _ block: () throws -> Void) throws {
+        try base.write(withoutNotifying: tokens, block)
+    }
 
-    /// Begins a transaction after waiting for those of all other realms and processes. The realm moves to the newest version. Traps on an error.
+    /// Begins a transaction after waiting for those of all other realms and processes. The realm moves to the newest version. Traps on an
+    /// error.
     public func beginWriteTransaction() { base.beginWrite() }
     /// Makes the changes of the transaction the next version, atomically and durably.
     /// - Throws: `RLMError`. Then none of the changes is stored.
     public func commitWriteTransaction() throws { try base.commitWrite() }
     /// As `commitWriteTransaction`, without notifying the observers with these tokens.
-    public func commitWriteTransactionWithoutNotifying(_ tokens: [RLMNotificationToken]) throws { try base.commitWrite(withoutNotifying: tokens) }
+    public func commitWriteTransactionWithoutNotifying(_ tokens: [RLMNotificationToken]) throws {
+        try base.commitWrite(withoutNotifying: tokens)
+    }
     /// Cancels the transaction and its changes.
     public func cancelWriteTransaction() { base.cancelWrite() }
 
@@ -78,13 +84,17 @@ public final class RLMRealm {
     public func invalidate() { base.invalidate() }
 
     /// Calls `block` whenever the realm has moved to another version or, if `autorefresh` is off, could.
-    public func addNotificationBlock(_ block: @escaping RLMNotificationBlock) -> RLMNotificationToken { base.observe { block($0, RLMRealm($1)) } }
+    public func addNotificationBlock(_ block: @escaping RLMNotificationBlock) -> RLMNotificationToken {
+        base.observe { block($0, RLMRealm($1)) }
+    }
 
     // MARK: Files
 
     /// Writes the realm's version, compacted, to a new file.
     /// - Throws: `RLMError`; with the code `fileExists` if the file exists.
-    public func writeCopy(to fileURL: URL, encryptionKey: Data? = nil) throws { try base.writeCopy(toFile: fileURL, encryptionKey: encryptionKey) }
+    public func writeCopy(to fileURL: URL, encryptionKey: Data? = nil) throws {
+        try base.writeCopy(toFile: fileURL, encryptionKey: encryptionKey)
+    }
     /// As `writeCopy(to:encryptionKey:)`, to the file and with the key of a configuration.
     public func writeCopy(for configuration: RLMRealmConfiguration) throws { try base.writeCopy(configuration: configuration.base) }
     /// Returns whether the file of a configuration exists.
@@ -92,7 +102,9 @@ public final class RLMRealm {
     /// Deletes the file of a configuration. Returns false if it does not exist.
     /// - Throws: `RLMError` with the code `alreadyOpen` while this process has the file open.
     @discardableResult
-    public static func deleteFiles(for configuration: RLMRealmConfiguration) throws -> Bool { try Realm.deleteFiles(for: configuration.base) }
+    public static func deleteFiles(for configuration: RLMRealmConfiguration) throws -> Bool {
+        try Realm.deleteFiles(for: configuration.base)
+    }
 }
 
 extension RLMRealm: Equatable {

@@ -5,8 +5,9 @@ import Synchronization
 /// The location of a realm's data and the options that it is opened with.
 public final class RLMRealmConfiguration {
     var base: Realm.Configuration
-    /// Types without a Swift class that the realm has. They are added to the file if it does not have them. Opening throws if types of the same name in the
-    /// file differ. Types that the file has need not be listed. (Files are migrated with classes: see `Realm.Configuration.migrationBlock`.)
+    /// Types without a Swift class that the realm has. They are added to the file if it does not have them. Opening throws if types of the
+    /// same name in the file differ. Types that the file has need not be listed. (Files are migrated with classes: see
+    /// `Realm.Configuration.migrationBlock`.)
     public var customSchema: RLMSchema?
 
     /// Creates a configuration with the default options.
@@ -21,7 +22,9 @@ public final class RLMRealmConfiguration {
     private static let standard: Mutex<Standard> = Mutex(Standard())
 
     /// Returns a copy of the configuration that `RLMRealm.default()` opens.
-    public static func `default`() -> RLMRealmConfiguration { RLMRealmConfiguration(.defaultConfiguration, standard.withLock { $0 }.schema) }
+    public static func `default`() -> RLMRealmConfiguration {
+        RLMRealmConfiguration(.defaultConfiguration, standard.withLock { $0 }.schema)
+    }
 
     /// Sets the configuration that `RLMRealm.default()` opens.
     public static func setDefault(_ configuration: RLMRealmConfiguration) {

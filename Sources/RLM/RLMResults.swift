@@ -29,6 +29,8 @@ public final class RLMLinkingObjects<RLMObjectType>: RLMCollection {
     public func _makeSource() -> _CollectionSource { base._makeSource() }
     public static func _with(_ source: _CollectionSource) -> RLMLinkingObjects { RLMLinkingObjects(Results(untyped: source)) }
 
-    @available(*, unavailable, message: "RLMLinkingObjects cannot be created directly: call linkingObjects(ofClass:forProperty:) of an RLMObject")
+    @available(
+        *, unavailable, message: "RLMLinkingObjects cannot be created directly: call linkingObjects(ofClass:forProperty:) of an RLMObject"
+    )
     public init() { fatalError("unavailable") }
 }

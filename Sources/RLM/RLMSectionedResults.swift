@@ -1,8 +1,8 @@
 import Firn
 import Foundation
 
-/// Results in sections, one for each key. Live, and evaluated when read. The sections have the order in which their keys first occur in the sorted results; an
-/// element whose key an earlier section has is in that section.
+/// Results in sections, one for each key. Live, and evaluated when read. The sections have the order in which their keys first occur in the
+/// sorted results; an element whose key an earlier section has is in that section.
 public final class RLMSectionedResults<RLMKeyType, RLMObjectType>: Sequence, RLMThreadConfined, CustomStringConvertible {
     private let base: SectionedResults<AnyRealmValue, DynamicElement>
 
@@ -35,7 +35,9 @@ public final class RLMSectionedResults<RLMKeyType, RLMObjectType>: Sequence, RLM
     public func thaw() -> RLMSectionedResults? { isFrozen ? base.thaw().map { RLMSectionedResults($0) } : self }
 
     /// Calls `block` as for collections, with the changes of sections.
-    public func addNotificationBlock(_ block: @escaping (RLMSectionedResults, RLMSectionedResultsChange) -> Void, keyPaths: [String]? = nil, queue: DispatchQueue? = nil) -> RLMNotificationToken {
+    public func addNotificationBlock(
+        _ block: @escaping (RLMSectionedResults, RLMSectionedResultsChange) -> Void, keyPaths: [String]? = nil, queue: DispatchQueue? = nil
+    ) -> RLMNotificationToken {
         base.observe(keyPaths: keyPaths, on: queue) { change in
             guard let (now, told) = RLMSectionedResultsChange.of(change) else { return }
             block(RLMSectionedResults(now), told)
@@ -47,7 +49,8 @@ public final class RLMSectionedResults<RLMKeyType, RLMObjectType>: Sequence, RLM
     }
 }
 
-/// The elements with one key. A section belongs to its key, not to its index: when no element has the key any more, the section is invalidated.
+/// The elements with one key. A section belongs to its key, not to its index: when no element has the key any more, the section is
+/// invalidated.
 public final class RLMSection<RLMKeyType, RLMObjectType>: Sequence, RLMThreadConfined, CustomStringConvertible {
     private let base: ResultsSection<AnyRealmValue, DynamicElement>
 
@@ -75,23 +78,33 @@ public final class RLMSection<RLMKeyType, RLMObjectType>: Sequence, RLMThreadCon
     /// Returns the live section with the same key, or nil if its source no longer exists. A live section returns itself.
     public func thaw() -> RLMSection? { isFrozen ? base.thaw().map { RLMSection($0) } : self }
 
-    /// Calls `block` first with the section, and then after every commit that changed which elements it has, their order or their properties, but not after
-    /// changes of other sections. Changes that could not be delivered separately are merged, also with the first call. When the section loses its last element,
-    /// it is reported as removed, and when it has elements again, as inserted.
-    public func addNotificationBlock(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void) -> RLMNotificationToken { observe(block, nil, nil) }
+    /// Calls `block` first with the section, and then after every commit that changed which elements it has, their order or their
+    /// properties, but not after changes of other sections. Changes that could not be delivered separately are merged, also with the first
+    /// call. When the section loses its last element, it is reported as removed, and when it has elements again, as inserted.
+    public func addNotificationBlock(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void) -> RLMNotificationToken {
+        observe(block, nil, nil)
+    }
 
     /// As above, on a serial queue, with the section of a realm of that queue.
-    public func addNotificationBlock(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void, queue: DispatchQueue) -> RLMNotificationToken { observe(block, nil, queue) }
+    public func addNotificationBlock(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void, queue: DispatchQueue)
+        -> RLMNotificationToken
+    { observe(block, nil, queue) }
 
     /// As above, for some properties of the elements. Elements that are inserted, deleted or moved are always reported.
-    public func addNotificationBlock(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void, keyPaths: [String]) -> RLMNotificationToken { observe(block, keyPaths, nil) }
+    public func addNotificationBlock(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void, keyPaths: [String])
+        -> RLMNotificationToken
+    { observe(block, keyPaths, nil) }
 
     /// As above, for some properties of the elements, on a serial queue.
-    public func addNotificationBlock(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void, keyPaths: [String]?, queue: DispatchQueue?) -> RLMNotificationToken {
+    public func addNotificationBlock(
+        _ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void, keyPaths: [String]?, queue: DispatchQueue?
+    ) -> RLMNotificationToken {
         observe(block, keyPaths, queue)
     }
 
-    private func observe(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void, _ keyPaths: [String]?, _ queue: DispatchQueue?) -> RLMNotificationToken {
+    private func observe(_ block: @escaping (RLMSection, RLMSectionedResultsChange) -> Void, _ keyPaths: [String]?, _ queue: DispatchQueue?)
+        -> RLMNotificationToken
+    {
         base.observe(keyPaths: keyPaths, on: queue) { change in
             guard let (now, told) = RLMSectionedResultsChange.of(change) else { return }
             block(RLMSection(now), told)
@@ -110,20 +123,27 @@ func key<Key>(_ value: AnyRealmValue) -> Key {
     return key
 }
 
-/// The changes of sectioned results or of one section. A path is `[section, index in the section]`. The elements of a removed section are not listed
-/// separately; those of an inserted one are.
+/// The changes of sectioned results or of one section. A path is `[section, index in the section]`. The elements of a removed section are
+/// not listed separately; those of an inserted one are.
 public enum RLMSectionedResultsChange {
     /// The first call of an observer, without changes.
     case initial
-    /// `deletions`, `modifications` and `sectionsToRemove` are positions in the version of the call before, the others are positions in the new one.
-    case update(deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath], sectionsToInsert: IndexSet, sectionsToRemove: IndexSet)
+    /// `deletions`, `modifications` and `sectionsToRemove` are positions in the version of the call before, the others are positions in the
+    /// new one.
+    case update(
+        deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath], sectionsToInsert: IndexSet, sectionsToRemove: IndexSet)
 
     /// Returns nil for an error, which is not delivered.
     static func of<Collection>(_ change: SectionedResultsChange<Collection>) -> (Collection, RLMSectionedResultsChange)? {
         switch change {
         case .initial(let now): (now, .initial)
         case .update(let now, let deletions, let insertions, let modifications, let more, let less):
-            (now, .update(deletions: deletions, insertions: insertions, modifications: modifications, sectionsToInsert: more, sectionsToRemove: less))
+            (
+                now,
+                .update(
+                    deletions: deletions, insertions: insertions, modifications: modifications, sectionsToInsert: more,
+                    sectionsToRemove: less)
+            )
         case .error: nil
         }
     }

@@ -1,8 +1,8 @@
 import Firn
 import Foundation
 
-/// A set of values or of objects that are not embedded. The members of a managed set are in ascending order, those of an unmanaged set in the order in which
-/// they were added.
+/// A set of values or of objects that are not embedded. The members of a managed set are in ascending order, those of an unmanaged set in
+/// the order in which they were added.
 ///
 /// Aggregates count every member: if four of ten members have the value 1 of a property and six have 0, the sum is 4.
 public final class RLMSet<RLMObjectType>: RLMCollection {
@@ -48,8 +48,8 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
 
     // MARK: Changing
 
-    /// Adds a member, if the set does not contain it. An unmanaged object is added to the realm of the set. Traps on nil if members are not optional, and on
-    /// objects that have another type or were deleted.
+    /// Adds a member, if the set does not contain it. An unmanaged object is added to the realm of the set. Traps on nil if members are not
+    /// optional, and on objects that have another type or were deleted.
     public func add(_ object: RLMObjectType) {
         requireWrite("add(_:)")
         base.insert(accepted(object, "set"))
@@ -105,7 +105,10 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
     private func requireFitting(_ set: RLMSet<RLMObjectType>) {
         guard let mine = base.realm else { return }
         guard let theirs = set.base.realm else { preconditionFailure("Right hand side value must be a managed Set.") }
-        precondition(elementType == set.elementType, "Right hand side set of \"\(set.elementType.name)\(set.isOptional ? "?" : "")\" does not match set of \"\(elementType.name)\(isOptional ? "?" : "")\".")
+        precondition(
+            elementType == set.elementType,
+            "Right hand side set of \"\(set.elementType.name)\(set.isOptional ? "?" : "")\" does not match set of \"\(elementType.name)\(isOptional ? "?" : "")\"."
+        )
         precondition(mine.hasSameFile(as: theirs), "Right hand side set is managed by another Realm: use a set of the same one.")
     }
 

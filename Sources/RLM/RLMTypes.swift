@@ -63,14 +63,22 @@ extension RLMProperty {
     ///   - type: The type of the value; for a collection, of one element.
     ///   - objectClassName: The type that links or embedded objects have; nil for other properties.
     ///   - isOptional: Whether the value, or for a collection its elements, can be nil. Links always can.
-    public init(name: String, type: RLMPropertyType, objectClassName: String? = nil, isPrimaryKey: Bool = false, isOptional: Bool = false,
-                isArray: Bool = false, isSet: Bool = false, isDictionary: Bool = false) {
-        precondition((type == .object) == (objectClassName != nil), "property \"\(name)\": an objectClassName is required for objects and not permitted for other types")
-        precondition(type != .linkingObjects, "property \"\(name)\": inverse links are not stored: use RLMObject.linkingObjects(ofClass:forProperty:)")
-        precondition([isArray, isSet, isDictionary].filter { $0 }.count <= 1, "property \"\(name)\" can be only one of array, set and dictionary")
-        self.init(name: name, type: type, objectClassName: objectClassName, isPrimaryKey: isPrimaryKey, isIndexed: isPrimaryKey,
-                  isOptional: isOptional || type == .object && !isArray && !isSet && !isDictionary,
-                  isArray: isArray, isSet: isSet, isMap: isDictionary)
+    public init(
+        name: String, type: RLMPropertyType, objectClassName: String? = nil, isPrimaryKey: Bool = false, isOptional: Bool = false,
+        isArray: Bool = false, isSet: Bool = false, isDictionary: Bool = false
+    ) {
+        precondition(
+            (type == .object) == (objectClassName != nil),
+            "property \"\(name)\": an objectClassName is required for objects and not permitted for other types")
+        precondition(
+            type != .linkingObjects,
+            "property \"\(name)\": inverse links are not stored: use RLMObject.linkingObjects(ofClass:forProperty:)")
+        precondition(
+            [isArray, isSet, isDictionary].filter { $0 }.count <= 1, "property \"\(name)\" can be only one of array, set and dictionary")
+        self.init(
+            name: name, type: type, objectClassName: objectClassName, isPrimaryKey: isPrimaryKey, isIndexed: isPrimaryKey,
+            isOptional: isOptional || type == .object && !isArray && !isSet && !isDictionary,
+            isArray: isArray, isSet: isSet, isMap: isDictionary)
     }
 }
 

@@ -38,7 +38,8 @@ extension RLMObject: RLMValue { public var rlm_valueType: RLMPropertyType { .obj
 
 // MARK: Conversion from and to Firn
 
-/// Converts a value of Firn to one of this module: objects to `RLMObject`, values of any type to their contents, nil within collections to `NSNull`.
+/// Converts a value of Firn to one of this module: objects to `RLMObject`, values of any type to their contents, nil within collections to
+/// `NSNull`.
 func shown(_ value: Any?) -> Any? {
     guard let value else { return nil }
     switch value {
@@ -46,7 +47,8 @@ func shown(_ value: Any?) -> Any? {
     case let any as AnyRealmValue: return shown(any.content)
     case let element as DynamicElement: return shown(element.content)
     case let elements as [Any?]: return elements.map { shown($0) ?? NSNull() }
-    case let elements as Set<AnyHashable?>: return Set(elements.map { element -> AnyHashable in element.flatMap { shown($0.base) as? AnyHashable } ?? AnyHashable(NSNull()) })
+    case let elements as Set<AnyHashable?>:
+        return Set(elements.map { element -> AnyHashable in element.flatMap { shown($0.base) as? AnyHashable } ?? AnyHashable(NSNull()) })
     case let entries as [String: Any?]: return entries.mapValues { shown($0) ?? NSNull() }
     default: return value
     }
@@ -71,12 +73,17 @@ func given(_ value: Any?) -> Any? {
 func typed<T>(_ element: DynamicElement, as type: T.Type = T.self) -> T {
     if let content = shown(element.content) {
         guard let fitting = content as? T else {
-            preconditionFailure("The collection has \(Swift.type(of: content)) elements, not \(T.self): use RLMArray<\(Swift.type(of: content))>, or <Any>.")
+            preconditionFailure(
+                "The collection has \(Swift.type(of: content)) elements, not \(T.self): use RLMArray<\(Swift.type(of: content))>, or <Any>."
+            )
         }
         return fitting
     }
     if let null = NSNull() as? T { return null }
-    guard let null = Optional<Any>.none as Any as? T else { preconditionFailure("An element is nil, which is not of type \(T.self): use \(T.self)? or Any as the type of the collection's elements.") }
+    guard let null = Optional<Any>.none as Any as? T else {
+        preconditionFailure(
+            "An element is nil, which is not of type \(T.self): use \(T.self)? or Any as the type of the collection's elements.")
+    }
     return null
 }
 

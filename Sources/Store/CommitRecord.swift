@@ -87,8 +87,9 @@ extension CommitRecord {
         catalogue = try ExtentRef(from: &reader)
         checkpoint = try ExtentRef(from: &reader)
         guard version > 0, oldestKept <= version, oldestRecord > 0, oldestRecord <= version, checkpointVersion <= version,
-              end >= Root.firstEnd, end <= ExtentRef.maximumUnit, checkpoint.isNone == (checkpointVersion == 0),
-              previous.isNone == (version == 1) else { throw Damage("fields of the commit record contradict each other", at: 8) }
+            end >= Root.firstEnd, end <= ExtentRef.maximumUnit, checkpoint.isNone == (checkpointVersion == 0),
+            previous.isNone == (version == 1)
+        else { throw Damage("fields of the commit record contradict each other", at: 8) }
     }
 
     /// Reads the fields before the lists of a record that is not known to be whole, or to be a record at all.
@@ -126,8 +127,8 @@ extension CommitRecord {
 }
 
 extension CommitRecord {
-    /// Checks that the listed extents are together not longer than the file. Extents of one commit do not overlap, so this bounds the time in which the lists
-    /// of a hostile record are read.
+    /// Checks that the listed extents are together not longer than the file. Extents of one commit do not overlap, so this bounds the time
+    /// in which the lists of a hostile record are read.
     func checkListed(within size: UInt64) throws(Damage) {
         var left = size
         for ref in listed {
@@ -155,7 +156,8 @@ extension ByteReader {
     mutating func readRange(after last: inout UInt64) throws(Damage) -> UnitRange {
         let gap = try readVarint(), count = try readVarint()
         guard count > 0, gap <= ExtentRef.maximumUnit, count <= ExtentRef.maximumUnit,
-              last + gap + count <= ExtentRef.maximumUnit else { throw Damage("range of space out of bounds", at: position) }
+            last + gap + count <= ExtentRef.maximumUnit
+        else { throw Damage("range of space out of bounds", at: position) }
         let start = last + gap
         guard start >= 8 else { throw Damage("range of space overlaps a root slot", at: position) }
         last = start + count

@@ -9,7 +9,7 @@ final class ExtentCipher: Sendable {
     let cipher: Cipher
     /// The difference in bytes between the stored length of an extent and the length of its contents.
     static let overhead = Cipher.nonceCount
-    private static let tag: UInt32 = 0x3154_5845       // "EXT1"
+    private static let tag: UInt32 = 0x3154_5845  // "EXT1"
 
     init(_ key: EncryptionKey, salt: [UInt8], identity: Hash128) throws(FirnError) {
         self.salt = salt
@@ -28,8 +28,11 @@ final class ExtentCipher: Sendable {
         return writer.bytes
     }
 
-    /// Seals an extent into `out`, which must be `overhead` bytes longer. Returns the reference of the extent, with the tag in place of the hash.
-    func seal(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, birth: UInt64, into out: UnsafeMutableRawBufferPointer) throws(FirnError) -> ExtentRef {
+    /// Seals an extent into `out`, which must be `overhead` bytes longer. Returns the reference of the extent, with the tag in place of the
+    /// hash.
+    func seal(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, birth: UInt64, into out: UnsafeMutableRawBufferPointer) throws(FirnError)
+        -> ExtentRef
+    {
         let length = UInt64(out.count)
         guard let tag = cipher.seal(bytes, bound: bound(offset, length, birth), into: out) else { throw Cipher.noMemory }
         return ExtentRef(offset: offset, length: length, birth: birth, hash: tag)
@@ -37,7 +40,9 @@ final class ExtentCipher: Sendable {
 
     /// Returns the contents of an extent in newly allocated memory.
     func open(_ sealed: UnsafeRawBufferPointer, _ ref: ExtentRef) throws(Damage) -> OpenedExtent {
-        guard sealed.count >= ExtentCipher.overhead else { throw Damage("an encrypted extent is too short for its nonce", inFileAt: ref.offset) }
+        guard sealed.count >= ExtentCipher.overhead else {
+            throw Damage("an encrypted extent is too short for its nonce", inFileAt: ref.offset)
+        }
         let opened = OpenedExtent(count: sealed.count - ExtentCipher.overhead)
         switch cipher.open(sealed, bound: bound(ref.offset, ref.length, ref.birth), tag: ref.hash, into: opened.place) {
         case .opened: return opened
@@ -53,7 +58,9 @@ final class ExtentCipher: Sendable {
     /// Returns a new nonce, the encrypted `bytes`, and the tag that covers them and `bound`.
     func seal(root bytes: [UInt8], bound: [UInt8]) throws(FirnError) -> [UInt8] {
         var out = [UInt8](repeating: 0, count: bytes.count + ExtentCipher.overhead)
-        guard let tag = bytes.withUnsafeBytes({ bytes in out.withUnsafeMutableBytes { cipher.seal(bytes, bound: bound, into: $0) } }) else { throw Cipher.noMemory }
+        guard let tag = bytes.withUnsafeBytes({ bytes in out.withUnsafeMutableBytes { cipher.seal(bytes, bound: bound, into: $0) } }) else {
+            throw Cipher.noMemory
+        }
         var writer = ByteWriter(reserving: out.count + Cipher.tagCount)
         writer.append(contentsOf: out)
         writer.append(tag)

@@ -1,7 +1,7 @@
 import FirnBytes
 
-/// A reference to an extent: its offset, its length, the version that wrote it, and the hash of its bytes. 32 bytes in the file: offset in units of 64
-/// (6), length (5), birth (5), XXH3-128 (16).
+/// A reference to an extent: its offset, its length, the version that wrote it, and the hash of its bytes. 32 bytes in the file: offset in
+/// units of 64 (6), length (5), birth (5), XXH3-128 (16).
 @usableFromInline
 package struct ExtentRef: Hashable, Sendable {
     /// The offset in the file in bytes, a multiple of 64.
@@ -39,12 +39,13 @@ package struct ExtentRef: Hashable, Sendable {
     /// Appends the 32 bytes of the reference.
     package func encode(to writer: inout ByteWriter) {
         let unit = offset / 64
-        writer.append(unit | length << 48)                                 // 6 bytes of unit, 2 of length
-        writer.append((length >> 16 & 0xFF_FFFF) | birth << 24)            // 3 of length, 5 of birth
+        writer.append(unit | length << 48)  // 6 bytes of unit, 2 of length
+        writer.append((length >> 16 & 0xFF_FFFF) | birth << 24)  // 3 of length, 5 of birth
         writer.append(hash)
     }
 
-    /// Reads a reference. Apart from references into the root slot, any 32 bytes are accepted; what they refer to is checked when it is read.
+    /// Reads a reference. Apart from references into the root slot, any 32 bytes are accepted; what they refer to is checked when it is
+    /// read.
     package init(from reader: inout ByteReader) throws(Damage) {
         let first = try reader.read(UInt64.self), second = try reader.read(UInt64.self)
         offset = (first & 0xFFFF_FFFF_FFFF) &* 64

@@ -2,8 +2,8 @@ import FirnBytes
 import FirnDisk
 import Synchronization
 
-/// The extents of a file, up to its length when a version was pinned. Holds the mapping or copies of what was read, but no pin: an extent stays in the
-/// file as long as a version that contains it is pinned elsewhere.
+/// The extents of a file, up to its length when a version was pinned. Holds the mapping or copies of what was read, but no pin: an extent
+/// stays in the file as long as a version that contains it is pinned elsewhere.
 package final class FileExtents: ExtentSource, Sendable {
     package let store: Store
     package var memory: MemoryBudget { store.memory }
@@ -114,8 +114,8 @@ package final class FileExtents: ExtentSource, Sendable {
         if store.isInherited { throw Damage("the file was opened before this process was forked: open it again", at: 0) }
     }
 
-    /// Throws `Damage` if another program truncated the file while it was mapped, so that bytes read since the last check may be zeros, or if this process
-    /// is a child of the one that opened the file.
+    /// Throws `Damage` if another program truncated the file while it was mapped, so that bytes read since the last check may be zeros, or
+    /// if this process is a child of the one that opened the file.
     package func checkIntact() throws(Damage) {
         try checkOwn()
         if let mapping, mapping.isBroken { throw Damage("the file was cut short while it was open", inFileAt: limit) }
@@ -123,10 +123,13 @@ package final class FileExtents: ExtentSource, Sendable {
 }
 
 extension File {
-    /// Returns a copy of the stored bytes of an extent after checking their hash (sealed bytes are not checked). The caller frees it with `File.giveBack`.
+    /// Returns a copy of the stored bytes of an extent after checking their hash (sealed bytes are not checked). The caller frees it with
+    /// `File.giveBack`.
     func copy(_ ref: ExtentRef, isSealed: Bool = false) throws(Damage) -> UnsafeRawBufferPointer {
         let bytes: UnsafeMutableRawBufferPointer
-        do throws(FirnError) { bytes = try memory(for: Int(ref.length)) } catch { throw Damage(error.message, isUnread: true).shifted(by: ref.offset) }
+        do throws(FirnError) { bytes = try memory(for: Int(ref.length)) } catch {
+            throw Damage(error.message, isUnread: true).shifted(by: ref.offset)
+        }
         do throws(Damage) {
             let count: Int
             do throws(FirnError) { count = try read(into: bytes, at: ref.offset) } catch {

@@ -1,5 +1,5 @@
-/// Free ranges, found by size in constant time: bins of sizes a quarter of a power of two apart (Masmano et al., "TLSF", ECRTS 2004), each with a stack of
-/// range starts. A stack may have starts of ranges that have changed since; they are dropped when they are found.
+/// Free ranges, found by size in constant time: bins of sizes a quarter of a power of two apart (Masmano et al., "TLSF", ECRTS 2004), each
+/// with a stack of range starts. A stack may have starts of ranges that have changed since; they are dropped when they are found.
 struct FreeSpace: Sendable {
     private(set) var map = RangeMap()
     private var bins = [[UInt64]](repeating: [], count: FreeSpace.binCount)
@@ -60,8 +60,9 @@ struct FreeSpace: Sendable {
         return last.start
     }
 
-    /// Takes `size` units from the start of one of the lowest ranges that are large enough, otherwise of a range of nearly the smallest sufficient size.
-    /// Returns nil if no range is large enough. Low positions are preferred, so that live data moves down over time and the end of the file becomes free.
+    /// Takes `size` units from the start of one of the lowest ranges that are large enough, otherwise of a range of nearly the smallest
+    /// sufficient size. Returns nil if no range is large enough. Low positions are preferred, so that live data moves down over time and
+    /// the end of the file becomes free.
     /// `within` requires a range of at least that many units, because more extents are to follow.
     mutating func take(_ size: UInt64, within whole: UInt64? = nil) -> UnitRange? {
         let whole = max(size, whole ?? size)

@@ -1,4 +1,5 @@
-// The history: which versions are kept in addition to the recent ones. Commit records refer to it. See docs/format/store.md, "History: an extent".
+// The history: which versions are kept in addition to the recent ones. Commit records refer to it. See docs/format/store.md, "History: an
+// extent".
 //
 //   "HST1" · zero 4 · versions 8 · seconds 8 · count varint · for each tag: name · version varint · time 8 · end varint · catalogue 32
 
@@ -38,7 +39,8 @@ package struct Tag: Hashable, Sendable {
 
     static let longestName = 100
 
-    /// Returns why `name` is not valid for a tag, or nil if it is valid. After an `@`, a name must differ from a version, a type and a path.
+    /// Returns why `name` is not valid for a tag, or nil if it is valid. After an `@`, a name must differ from a version, a type and a
+    /// path.
     package static func refusal(of name: String) -> String? {
         if name.isEmpty { return "a tag needs a name" }
         if name.utf8.count > longestName { return "a tag's name has at most \(longestName) bytes" }
@@ -91,20 +93,25 @@ struct KeptHistory: Equatable, Sendable {
         guard try reader.read(UInt32.self) == KeptHistory.tag else { throw Damage("not a list of tags") }
         guard try reader.read(UInt32.self) == 0 else { throw Damage("a list of tags in an unknown format", at: 4) }
         let versions = try reader.read(UInt64.self), seconds = try reader.read(UInt64.self)
-        guard versions != 1, versions > 0 || seconds == 0 else { throw Damage("the versions and seconds to keep contradict each other", at: 8) }
+        guard versions != 1, versions > 0 || seconds == 0 else {
+            throw Damage("the versions and seconds to keep contradict each other", at: 8)
+        }
         if versions > 0 { retention = Retention(versions: Int(clamping: versions), seconds: seconds > 0 ? Int(clamping: seconds) : nil) }
         let count = try reader.readCount(limit: reader.remaining / 44)
         tags.reserveCapacity(count)
         for _ in 0..<count {
             let place = reader.position
             let name = try reader.readString()
-            let tag = Tag(name: name, version: try reader.readVarint(), time: try reader.read(), catalogue: .none, end: try reader.readVarint())
+            let tag = Tag(
+                name: name, version: try reader.readVarint(), time: try reader.read(), catalogue: .none, end: try reader.readVarint())
             let catalogue = try ExtentRef(from: &reader)
             guard Tag.refusal(of: name) == nil, tags.last.map({ $0.name.utf8.lexicographicallyPrecedes(name.utf8) }) ?? true else {
                 throw Damage("a tag has an invalid name or is out of order", at: place)
             }
-            guard tag.version > 0, tag.version <= version, tag.end <= ExtentRef.maximumUnit, !catalogue.isNone, catalogue.birth <= tag.version,
-                  catalogue.units.upperBound <= tag.end else { throw Damage("fields of a tag contradict each other", at: place) }
+            guard tag.version > 0, tag.version <= version, tag.end <= ExtentRef.maximumUnit, !catalogue.isNone,
+                catalogue.birth <= tag.version,
+                catalogue.units.upperBound <= tag.end
+            else { throw Damage("fields of a tag contradict each other", at: place) }
             tags.append(Tag(name: name, version: tag.version, time: tag.time, catalogue: catalogue, end: tag.end))
         }
         guard reader.isAtEnd else { throw Damage("bytes after the tags", at: reader.position) }

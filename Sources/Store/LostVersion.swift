@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnDisk
 
-/// Returns whether everything that the catalogue of a version refers to is whole. The layer above implements it, because it knows the references.
+/// Returns whether everything that the catalogue of a version refers to is whole. The layer above implements it, because it knows the
+/// references.
 package typealias VersionCheck = @Sendable (_ source: any ExtentSource & Sendable, _ catalogue: ExtentRef) -> Bool
 
 /// Searches for the version after `base` whose root is damaged: its commit record may still be in the file. See docs/format/store.md,
@@ -17,8 +18,8 @@ struct LostVersion {
     private static let maximumCandidates = 256
     private static let maximumRecord: UInt64 = 64 << 20
 
-    /// Returns a later version of which only the catalogue is known to be whole, or nil. Its root and its commit record are damaged, so no root can be made for
-    /// it, but recovery finds it. An interrupted commit can leave the same bytes.
+    /// Returns a later version of which only the catalogue is known to be whole, or nil. Its root and its commit record are damaged, so no
+    /// root can be made for it, but recovery finds it. An interrupted commit can leave the same bytes.
     func unrestorable() throws(FirnError) -> UInt64? {
         guard !base.isEncrypted, !base.isVacant(salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes))) else { return nil }
         let newer = (salvage.strayLeads() + salvage.leads().leads).filter { $0.version > base.version && $0.origin != .place }
@@ -34,7 +35,8 @@ struct LostVersion {
     func find() throws(FirnError) -> Root? {
         guard !base.isEncrypted, base.version < ExtentRef.maximumVersion else { return nil }
         let slot = Array(salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes)))
-        // A root that was removed on purpose is not searched for. A torn root whose record is not newer than `base` belongs to an older version.
+        // A root that was removed on purpose is not searched for. A torn root whose record is not newer than `base` belongs to an older
+        // version.
         if base.isVacant(slot) { return nil }
         let torn = slot.withUnsafeBytes { Root(torn: $0, at: slotOffset) }
         var candidates: [(offset: UInt64, version: UInt64, time: Int64)] = []
@@ -45,7 +47,9 @@ struct LostVersion {
         if candidates.isEmpty {
             salvage.scanRecords { offset, record in
                 if record.version == base.version + 1, !base.isAlone, record.previous != base.record { return }
-                if record.version > base.version, (record.version - base.version) & 1 == 1, record.version - base.version < 1 << 20 { candidates.append((offset, record.version, record.time)) }
+                if record.version > base.version, (record.version - base.version) & 1 == 1, record.version - base.version < 1 << 20 {
+                    candidates.append((offset, record.version, record.time))
+                }
             }
         }
         // Of two commits with the same number, the later one was acknowledged last.
@@ -53,8 +57,10 @@ struct LostVersion {
         var checks = 0
         for candidate in candidates.prefix(LostVersion.maximumCandidates) {
             guard let (record, ref) = record(at: candidate.offset, named: torn?.record), follows(record) else { continue }
-            var root = Root(version: record.version, end: record.end, oldestKept: record.oldestKept, time: record.time, listsExtents: !record.listed.isEmpty,
-                            identity: base.identity, record: ref, catalogue: record.catalogue)
+            var root = Root(
+                version: record.version, end: record.end, oldestKept: record.oldestKept, time: record.time,
+                listsExtents: !record.listed.isEmpty,
+                identity: base.identity, record: ref, catalogue: record.catalogue)
             root.secondSlot = base.secondSlot
             guard holds(root, record) else { continue }
             let isNamed = torn?.record == ref
@@ -71,9 +77,12 @@ struct LostVersion {
         return nil
     }
 
-    /// Returns the record at `offset` with a reference to it: the reference in the root, if its hash is valid, or one that is computed from the bytes.
+    /// Returns the record at `offset` with a reference to it: the reference in the root, if its hash is valid, or one that is computed from
+    /// the bytes.
     private func record(at offset: UInt64, named: ExtentRef?) -> (CommitRecord, ExtentRef)? {
-        if let named, named.offset == offset, let bytes = try? salvage.read(named), let record = try? CommitRecord(bytes) { return (record, named) }
+        if let named, named.offset == offset, let bytes = try? salvage.read(named), let record = try? CommitRecord(bytes) {
+            return (record, named)
+        }
         var reader = ByteReader(salvage.bytes(at: offset, atMost: LostVersion.maximumRecord))
         guard var record = try? CommitRecord(from: &reader) else { return nil }
         if !record.history.isNone, (try? salvage.read(record.history)) == nil {
@@ -98,7 +107,9 @@ struct LostVersion {
     private func follows(_ record: CommitRecord) -> Bool {
         var last = record, left = salvage.length
         while last.version > base.version + 1 {
-            guard last.previous.length <= left, let bytes = try? salvage.read(last.previous), let previous = try? CommitRecord(bytes), previous.version + 1 == last.version else { return false }
+            guard last.previous.length <= left, let bytes = try? salvage.read(last.previous), let previous = try? CommitRecord(bytes),
+                previous.version + 1 == last.version
+            else { return false }
             left -= last.previous.length
             last = previous
         }
@@ -110,11 +121,16 @@ struct LostVersion {
 
     /// Returns whether the file has everything that the root of a newest version must refer to.
     private func holds(_ root: Root, _ record: CommitRecord) -> Bool {
-        guard root.end >= root.secondOffset / 64 + 8, salvage.length >= root.end * 64, root.oldestKept <= root.version, (try? record.checkListed(within: salvage.length)) != nil else { return false }
-        return ([root.catalogue, record.checkpoint, record.history].filter { !$0.isNone } + record.listed).allSatisfy { (try? salvage.read($0)) != nil }
+        guard root.end >= root.secondOffset / 64 + 8, salvage.length >= root.end * 64, root.oldestKept <= root.version,
+            (try? record.checkListed(within: salvage.length)) != nil
+        else { return false }
+        return ([root.catalogue, record.checkpoint, record.history].filter { !$0.isNone } + record.listed).allSatisfy {
+            (try? salvage.read($0)) != nil
+        }
     }
 
-    /// Returns the root with its original feature bits, if the hash of the damaged root still proves them; otherwise with all bits that the file may need.
+    /// Returns the root with its original feature bits, if the hash of the damaged root still proves them; otherwise with all bits that the
+    /// file may need.
     private func completed(_ root: Root, _ record: CommitRecord, _ slot: [UInt8]) -> Root {
         let readers = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit, writers = Store.knownWriterFeatures
         let needed = base.writerFeatures | (record.history.isNone ? 0 : WriterFeature.history.bit)

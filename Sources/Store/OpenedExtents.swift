@@ -1,7 +1,8 @@
 import FirnBytes
 import Synchronization
 
-/// The decrypted extents of an encrypted file that are in memory. Sources that read the same extent share one copy. Can be used from any thread.
+/// The decrypted extents of an encrypted file that are in memory. Sources that read the same extent share one copy. Can be used from any
+/// thread.
 final class OpenedExtents: Sendable {
     private struct Shared {
         private struct Entry { weak var extent: OpenedExtent? }

@@ -18,6 +18,7 @@ struct PendingVersions: Sendable {
     var bytes: UInt64 = 0
 
     func isFull(waiting: Int) -> Bool {
-        newest.version - durable.version >= (waiting > 0 ? PendingVersions.mostWaiting : PendingVersions.mostVersions) || bytes >= PendingVersions.mostBytes
+        newest.version - durable.version >= (waiting > 0 ? PendingVersions.mostWaiting : PendingVersions.mostVersions)
+            || bytes >= PendingVersions.mostBytes
     }
 }

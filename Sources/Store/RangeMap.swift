@@ -49,11 +49,14 @@ struct RangeMap: Sendable {
         return nil
     }
 
-    /// Returns the first `size` units of the smallest range that is large enough (the lowest of several), below `limit` and outside the ascending ranges
+    /// Returns the first `size` units of the smallest range that is large enough (the lowest of several), below `limit` and outside the
+    /// ascending ranges
     /// `barred`.
     func tightest(fitting size: UInt64, below limit: UInt64, avoiding barred: [UnitRange]) -> UnitRange? {
         var found: UInt64?, room = UInt64.max
-        func consider(_ start: UInt64, _ end: UInt64) { if start < end, end - start >= size, end - start < room { (found, room) = (start, end - start) } }
+        func consider(_ start: UInt64, _ end: UInt64) {
+            if start < end, end - start >= size, end - start < room { (found, room) = (start, end - start) }
+        }
         for piece in pieces {
             guard let first = piece.first, first.start < limit, room > size else { break }
             for range in piece where range.start < limit && range.end - range.start >= size {

@@ -1,5 +1,5 @@
-/// Features that a reader must know, beyond version 1 of the format: bits of the root (`docs/format/store.md`, "Feature bits"). They are written to files;
-/// the numbers never change.
+/// Features that a reader must know, beyond version 1 of the format: bits of the root (`docs/format/store.md`, "Feature bits"). They are
+/// written to files; the numbers never change.
 package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     /// The validity of a column is shared with another one, or stored relative to it.
     case sharedPresence = 0

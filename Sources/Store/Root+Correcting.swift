@@ -1,15 +1,17 @@
 import FirnBytes
 
 extension Root {
-    /// Reads the root that a slot held before one of its bits changed. The hash of the root proves it: at most one flipped bit makes the hash valid.
-    /// Returns nil if more than one bit differs, or if the slot held no root.
+    /// Reads the root that a slot held before one of its bits changed. The hash of the root proves it: at most one flipped bit makes the
+    /// hash valid. Returns nil if more than one bit differs, or if the slot held no root.
     init?(correcting slot: UnsafeRawBufferPointer, at offset: UInt64) {
         // Extents may be stored where a second slot is possible, so only bytes that resemble a root are tried.
         guard slot.count >= Root.length, zip(slot, Root.magic).count(where: { $0 != $1 }) <= 1 else { return nil }
         for length in [Root.length, RootSeal.rootLength] where length <= slot.count {
             var bytes = Array(slot)
             guard Root.correct(&bytes, length: length) else { continue }
-            guard let root = try? bytes.withUnsafeBytesTyped({ (bytes) throws(Damage) in try Root(slot: bytes, at: offset) }) else { continue }
+            guard let root = try? bytes.withUnsafeBytesTyped({ (bytes) throws(Damage) in try Root(slot: bytes, at: offset) }) else {
+                continue
+            }
             self = root
             return
         }

@@ -1,6 +1,7 @@
 // The root of an encrypted file has 320 bytes. See docs/format/store.md, "Encrypted files".
 //
-//   as in other files, but time 0, record "unit 8", catalogue none · salt 32 · nonce 24 · sealed 72: time 8, record 32, catalogue 32 · tag 16 · hash 16
+//   as in other files, but time 0, record "unit 8", catalogue none · salt 32 · nonce 24 · sealed 72: time 8, record 32, catalogue 32 · tag
+// 16 · hash 16
 
 import FirnBytes
 import FirnCrypto
@@ -11,7 +12,8 @@ struct RootSeal: Equatable {
     /// The bytes of the root that the tag also covers: everything before the nonce.
     static let boundCount = 192
     private static let sealedCount = 72
-    /// The reference in place of the record. With it, programs that do not know the feature find a whole root and reject it by its feature bit.
+    /// The reference in place of the record. With it, programs that do not know the feature find a whole root and reject it by its feature
+    /// bit.
     static let placeholder = ExtentRef(offset: 512, length: 0, birth: 0, hash: Hash128(low: 0, high: 0))
 
     let salt: [UInt8]
@@ -28,7 +30,9 @@ struct RootSeal: Equatable {
         tag = try reader.readHash()
     }
 
-    fileprivate func open(_ cipher: ExtentCipher) throws(Damage) -> [UInt8]? { cipher.salt == salt ? try cipher.open(root: sealed, bound: bound, tag: tag) : nil }
+    fileprivate func open(_ cipher: ExtentCipher) throws(Damage) -> [UInt8]? {
+        cipher.salt == salt ? try cipher.open(root: sealed, bound: bound, tag: tag) : nil
+    }
 }
 
 extension Root {
@@ -56,7 +60,8 @@ extension Root {
         return writer.bytes
     }
 
-    /// Returns the root with its sealed fields. Throws `Damage` if the cipher does not open it, or if there is a cipher and the root is not encrypted.
+    /// Returns the root with its sealed fields. Throws `Damage` if the cipher does not open it, or if there is a cipher and the root is not
+    /// encrypted.
     func unsealed(_ cipher: ExtentCipher?) throws(Damage) -> Root {
         guard let seal else {
             guard cipher == nil else { throw Damage("a root that is not encrypted, in an encrypted file") }

@@ -77,7 +77,9 @@ struct Root: Equatable {
     var vacantSlot: [UInt8] { secondSlot == 0 ? Root.vacantSlot : Array(Root.vacantSlot[..<Root.length]) }
 
     /// Whether a slot of this file is vacant: it never held a root, or a writer removed a rejected one.
-    func isVacant(_ slot: some Collection<UInt8>) -> Bool { slot.prefix(secondSlot == 0 ? Root.slotBytes : Root.length).elementsEqual(vacantSlot) }
+    func isVacant(_ slot: some Collection<UInt8>) -> Bool {
+        slot.prefix(secondSlot == 0 ? Root.slotBytes : Root.length).elementsEqual(vacantSlot)
+    }
 
     /// Reads the slot at `offset`. Throws `Damage` if it is not whole.
     init(slot: UnsafeRawBufferPointer, at offset: UInt64) throws(Damage) {
@@ -86,9 +88,13 @@ struct Root: Equatable {
         guard magic.elementsEqual(Root.magic) else { throw Damage("not a root") }
         formatVersion = try reader.read()
         let length = Int(try reader.read(UInt32.self))
-        guard length >= Root.length, length <= Root.slotBytes, length <= slot.count else { throw Damage("root length out of bounds", at: 12) }
+        guard length >= Root.length, length <= Root.slotBytes, length <= slot.count else {
+            throw Damage("root length out of bounds", at: 12)
+        }
         var tail = ByteReader(slot, at: length - 16)
-        guard try tail.readHash().vouches(for: UnsafeRawBufferPointer(rebasing: slot[..<(length - 16)])) else { throw Damage("root hash differs") }
+        guard try tail.readHash().vouches(for: UnsafeRawBufferPointer(rebasing: slot[..<(length - 16)])) else {
+            throw Damage("root hash differs")
+        }
         readerFeatures = try reader.read()
         writerFeatures = try reader.read()
         version = try reader.read()
@@ -104,11 +110,16 @@ struct Root: Equatable {
             guard length >= RootSeal.rootLength, secondSlot == 0 else { throw Damage("the root of an encrypted file is too short", at: 12) }
             seal = try RootSeal(slot: slot)
         }
-        guard secondSlot <= Root.mostSecondSlot, self.offset(of: version) == offset else { throw Damage("the root is not in the slot of its version", at: 32) }
-        guard version <= ExtentRef.maximumVersion, oldestKept <= version, end <= ExtentRef.maximumUnit else { throw Damage("fields of the root contradict each other", at: 32) }
+        guard secondSlot <= Root.mostSecondSlot, self.offset(of: version) == offset else {
+            throw Damage("the root is not in the slot of its version", at: 32)
+        }
+        guard version <= ExtentRef.maximumVersion, oldestKept <= version, end <= ExtentRef.maximumUnit else {
+            throw Damage("fields of the root contradict each other", at: 32)
+        }
         if isAlone {
             guard record.isNone, catalogue.offset == Root.aloneOffset, catalogue.length <= secondOffset - Root.aloneOffset,
-                  end == catalogue.units.upperBound else { throw Damage("fields of the root contradict each other", at: 32) }
+                end == catalogue.units.upperBound
+            else { throw Damage("fields of the root contradict each other", at: 32) }
         } else {
             guard end >= secondOffset / 64 + 8, record.isNone == (version == 0), version > 0 || secondSlot == 0 else {
                 throw Damage("fields of the root contradict each other", at: 32)
@@ -116,7 +127,10 @@ struct Root: Equatable {
         }
     }
 
-    init(version: UInt64, end: UInt64, oldestKept: UInt64, time: Int64, listsExtents: Bool, identity: Hash128, record: ExtentRef, catalogue: ExtentRef) {
+    init(
+        version: UInt64, end: UInt64, oldestKept: UInt64, time: Int64, listsExtents: Bool, identity: Hash128, record: ExtentRef,
+        catalogue: ExtentRef
+    ) {
         self.version = version
         self.end = end
         self.oldestKept = oldestKept

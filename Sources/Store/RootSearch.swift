@@ -9,7 +9,8 @@ struct RootSearch {
     /// The cipher of an encrypted file that is already open.
     var known: ExtentCipher?
 
-    /// `why` states what is wrong with the slot or commit that should be the newest or the one before. `refused` is the whole root that was rejected.
+    /// `why` states what is wrong with the slot or commit that should be the newest or the one before. `refused` is the whole root that was
+    /// rejected.
     struct Found {
         var root: Root
         var refused: Root?
@@ -36,7 +37,9 @@ struct RootSearch {
         var bytes: [UInt8]
 
         func root() throws(Damage) -> Root {
-            do throws(Damage) { return try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: offset) } } catch {
+            do throws(Damage) {
+                return try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: offset) }
+            } catch {
                 throw error.shifted(by: offset).naming("the root at \(offset)")
             }
         }
@@ -44,7 +47,8 @@ struct RootSearch {
         var corrected: Root? { bytes.withUnsafeBytes { Root(correcting: $0, at: offset) } }
     }
 
-    /// Returns the slot at 0 and the slot that it names (4096 if it is vacant). If the slot at 0 is not whole, returns every possible second slot.
+    /// Returns the slot at 0 and the slot that it names (4096 if it is vacant). If the slot at 0 is not whole, returns every possible
+    /// second slot.
     private func slots() throws(FirnError) -> [Slot] {
         let first = Slot(offset: 0, bytes: try file.read(count: Root.slotBytes, at: 0))
         var places = (1...Root.mostSecondSlot).map { $0 * 4096 }
@@ -79,8 +83,14 @@ struct RootSearch {
             }
         }
         // A position where the second slot may be can hold any bytes, even a root. If several do, the right one cannot be determined.
-        if slots.count > 2, whole.count > 1 { throw FirnError.damaged(path, what: "the first root is damaged, and several second roots are possible", byte: 0) }
-        if let alone = whole.first, alone.isAlone, slots.count == 2, slots[1].bytes.allSatisfy({ $0 == 0 }) || alone.isVacant(slots[1].bytes) { fault = more(than: alone, size) }
+        if slots.count > 2, whole.count > 1 {
+            throw FirnError.damaged(path, what: "the first root is damaged, and several second roots are possible", byte: 0)
+        }
+        if let alone = whole.first, alone.isAlone, slots.count == 2,
+            slots[1].bytes.allSatisfy({ $0 == 0 }) || alone.isVacant(slots[1].bytes)
+        {
+            fault = more(than: alone, size)
+        }
         for root in whole { try Store.checkFeatures(root, path) }
         let cipher = try unseal(&whole, &fault)
         whole.sort { $0.version > $1.version }
@@ -92,31 +102,43 @@ struct RootSearch {
         }
         do throws(Damage) {
             try check(first, newest: true, size: size, cipher)
-            // The other slot holds the version before, if there is one. If it is not whole, a commit was interrupted, or the slot is damaged.
+            // The other slot holds the version before, if there is one. If it is not whole, a commit was interrupted, or the slot is
+            // damaged.
             let isCorrected = corrected.contains(first.offset(of: first.version))
             if first.version == 0 { return Found(root: first, why: empty(size), cipher: cipher, isCorrected: isCorrected) }
-            return Found(root: first, why: whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher: cipher, isCorrected: isCorrected)
+            return Found(
+                root: first, why: whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher: cipher,
+                isCorrected: isCorrected)
         } catch {
             // The newest version could not be read, but may be intact: an older one must not replace it.
             if error.isUnread { throw FirnError(error, in: path) }
-            // Extents that were durable before the root cannot have been torn by a crash: the file is damaged, and an older version must not replace it.
+            // Extents that were durable before the root cannot have been torn by a crash: the file is damaged, and an older version must
+            // not replace it.
             guard whole.count == 2, first.listsExtents else { throw FirnError(error, in: path) }
             do throws(Damage) {
                 try check(whole[1], newest: false, size: size, cipher)
             } catch { throw FirnError(error, in: path) }
-            return Found(root: whole[1], refused: first, why: error, cipher: cipher, isCorrected: corrected.contains(whole[1].offset(of: whole[1].version)))
+            return Found(
+                root: whole[1], refused: first, why: error, cipher: cipher,
+                isCorrected: corrected.contains(whole[1].offset(of: whole[1].version)))
         }
     }
 
     /// Returns what is wrong with an inline file whose second slot is empty: nothing, unless bytes were written after its one extent.
     private func more(than alone: Root, _ size: UInt64) -> Damage? {
-        guard size > alone.fileLength, (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else { return nil }
-        return Damage("no root of a second commit is whole: that commit was interrupted, or the file is damaged", inFileAt: alone.secondOffset)
+        guard size > alone.fileLength, (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else {
+            return nil
+        }
+        return Damage(
+            "no root of a second commit is whole: that commit was interrupted, or the file is damaged", inFileAt: alone.secondOffset)
     }
 
-    /// Returns what is wrong with a file that has only the empty version: its bytes may be the beginning of the first commit, or the rest of a file with many.
+    /// Returns what is wrong with a file that has only the empty version: its bytes may be the beginning of the first commit, or the rest
+    /// of a file with many.
     private func empty(_ size: UInt64) -> Damage? {
-        guard size > UInt64(Root.slotBytes), (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else { return nil }
+        guard size > UInt64(Root.slotBytes), (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else {
+            return nil
+        }
         return Damage("no root of a commit is whole: the first one was interrupted, or the file is damaged", at: Root.slotBytes)
     }
 
@@ -124,16 +146,25 @@ struct RootSearch {
     private func unseal(_ whole: inout [Root], _ fault: inout Damage?) throws(FirnError) -> ExtentCipher? {
         guard let salt = whole.lazy.compactMap(\.seal?.salt).first else {
             guard key == nil || whole.isEmpty else {
-                throw FirnError(.notEncrypted, "the file is not encrypted, and a key was given", at: .init(file: path), advice: "open it without the key")
+                throw FirnError(
+                    .notEncrypted, "the file is not encrypted, and a key was given", at: .init(file: path),
+                    advice: "open it without the key")
             }
             return nil
         }
-        guard key != nil || known != nil else { throw FirnError(.encrypted, "the file is encrypted", at: .init(file: path), advice: "open it with the key that it was written with") }
+        guard key != nil || known != nil else {
+            throw FirnError(
+                .encrypted, "the file is encrypted", at: .init(file: path), advice: "open it with the key that it was written with")
+        }
         var cipher: ExtentCipher?, opened: [Root] = []
         for root in whole {
             // If the roots have two salts or identities, the first one that the key opens is used.
             let tried: ExtentCipher
-            if let cipher = cipher ?? known { tried = cipher } else { tried = try ExtentCipher(key!, salt: root.seal?.salt ?? salt, identity: root.identity) }
+            if let cipher = cipher ?? known {
+                tried = cipher
+            } else {
+                tried = try ExtentCipher(key!, salt: root.seal?.salt ?? salt, identity: root.identity)
+            }
             do throws(Damage) {
                 opened.append(try root.unsealed(tried))
                 cipher = tried
@@ -164,17 +195,23 @@ struct RootSearch {
                 do throws(Damage) { return try CommitRecord(bytes) } catch { throw error.shifted(by: root.record.offset) }
             }
         }
-        guard record.version == root.version, record.catalogue == root.catalogue, record.end == root.end, record.oldestKept == root.oldestKept else {
+        guard record.version == root.version, record.catalogue == root.catalogue, record.end == root.end,
+            record.oldestKept == root.oldestKept
+        else {
             throw Damage("root and commit record disagree", inFileAt: root.record.offset)
         }
         if newest, root.listsExtents {
             do throws(Damage) { try record.checkListed(within: size) } catch { throw error.shifted(by: root.record.offset) }
-            try naming("an extent that version \(root.version) wrote") { () throws(Damage) in for ref in record.listed { try withExtent(ref, size, cipher) { _ in } } }
+            try naming("an extent that version \(root.version) wrote") { () throws(Damage) in
+                for ref in record.listed { try withExtent(ref, size, cipher) { _ in } }
+            }
         }
     }
 
     /// Passes a copy of the extent to `body`; the copy exists only during the call.
-    private func withExtent<R>(_ ref: ExtentRef, _ size: UInt64, _ cipher: ExtentCipher?, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> R {
+    private func withExtent<R>(
+        _ ref: ExtentRef, _ size: UInt64, _ cipher: ExtentCipher?, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R
+    ) throws(Damage) -> R {
         guard ref.offset >= UInt64(Root.slotBytes), ref.length <= size, ref.offset <= size - ref.length else {
             throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }

@@ -3,8 +3,9 @@ import FirnDisk
 
 /// Finds parts of a damaged file without any reference to them.
 extension Salvage {
-    /// Calls `body` for every unit of the file whose first four bytes match, with all bytes from there to the end of the file. `body` returns how many of them
-    /// it used, or 0; the search continues after those. In an encrypted file nothing is found, because sealed bytes cannot be recognised.
+    /// Calls `body` for every unit of the file whose first four bytes match, with all bytes from there to the end of the file. `body`
+    /// returns how many of them it used, or 0; the search continues after those. In an encrypted file nothing is found, because sealed
+    /// bytes cannot be recognised.
     package func forEachUnit(beginningWith magic: (UInt32) -> Bool, _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Int) {
         guard cipher == nil else { return }
         let end = min(length, UInt64(mapping.reach))
@@ -40,7 +41,9 @@ extension Salvage {
 
     /// Whether the other slot than that of the newest whole root is neither a root nor vacant: it may have referred to a newer version.
     package var hasDamagedSlot: Bool {
-        guard let root = Salvage.slots(mapping, length).compactMap(\.whole).max(by: { $0.version < $1.version }), root.version > 0, !root.isAlone else { return false }
+        guard let root = Salvage.slots(mapping, length).compactMap(\.whole).max(by: { $0.version < $1.version }), root.version > 0,
+            !root.isAlone
+        else { return false }
         let offset = root.offset(of: root.version &+ 1), slot = bytes(at: offset, atMost: UInt64(Root.slotBytes))
         return !root.isVacant(slot) && (try? Root(slot: slot, at: offset)) == nil
     }

@@ -2,7 +2,8 @@ import FirnBytes
 import FirnDisk
 import Synchronization
 
-/// Reads a damaged file for recovery. Only bytes with a valid hash are trusted. It needs no valid root, record or length, never writes, and takes no locks.
+/// Reads a damaged file for recovery. Only bytes with a valid hash are trusted. It needs no valid root, record or length, never writes, and
+/// takes no locks.
 package final class Salvage: ExtentSource, Sendable {
     /// A catalogue that a reference in the file leads to.
     package struct Lead: Hashable, Sendable {
@@ -59,21 +60,28 @@ package final class Salvage: ExtentSource, Sendable {
         held = cipher.map { HeldExtents(OpenedExtents($0), .process) }
     }
 
-    /// Returns the cipher of an encrypted file, or nil if the file is not encrypted. One root that the key opens is enough, whole or not: its tag proves it.
+    /// Returns the cipher of an encrypted file, or nil if the file is not encrypted. One root that the key opens is enough, whole or not:
+    /// its tag proves it.
     private static func cipher(of slots: [Slot], _ key: EncryptionKey?) throws(FirnError) -> ExtentCipher? {
         let whole = slots.compactMap(\.whole), isSealed = whole.contains { $0.seal != nil }
         // A root that is not whole is untrusted; it is used only if there is no whole root.
         guard isSealed || (whole.isEmpty && key != nil && slots.contains { $0.torn?.seal != nil }) else {
-            guard key == nil || whole.isEmpty else { throw FirnError(.notEncrypted, "the file is not encrypted, and a key was given", advice: "recover it without the key") }
+            guard key == nil || whole.isEmpty else {
+                throw FirnError(.notEncrypted, "the file is not encrypted, and a key was given", advice: "recover it without the key")
+            }
             return nil
         }
-        guard let key else { throw FirnError(.encrypted, "the file is encrypted", advice: "recover it with the key that it was written with") }
+        guard let key else {
+            throw FirnError(.encrypted, "the file is encrypted", advice: "recover it with the key that it was written with")
+        }
         for root in whole + slots.compactMap({ $0.whole == nil ? $0.torn : nil }) {
             guard let seal = root.seal else { continue }
             let cipher = try ExtentCipher(key, salt: seal.salt, identity: root.identity)
             if (try? root.unsealed(cipher)) != nil { return cipher }
         }
-        guard isSealed else { throw FirnError(.damaged, "nothing can be recovered: no root of the encrypted file is left, or the key is wrong") }
+        guard isSealed else {
+            throw FirnError(.damaged, "nothing can be recovered: no root of the encrypted file is left, or the key is wrong")
+        }
         throw FirnError(.wrongKey, "the key is not the one that the file was encrypted with")
     }
 
@@ -91,9 +99,11 @@ package final class Salvage: ExtentSource, Sendable {
         return bytes
     }
 
-    /// Returns the bytes of an extent without checking their hash, to find references to bytes that have a hash of their own; they must not be output
-    /// themselves. In an encrypted file only bytes with a valid tag are returned.
-    package func readUnverified(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { cipher == nil ? try place(ref) : try read(ref) }
+    /// Returns the bytes of an extent without checking their hash, to find references to bytes that have a hash of their own; they must not
+    /// be output themselves. In an encrypted file only bytes with a valid tag are returned.
+    package func readUnverified(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        cipher == nil ? try place(ref) : try read(ref)
+    }
 
     private func place(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         let limit = min(length, UInt64(mapping.reach))
@@ -131,10 +141,11 @@ package final class Salvage: ExtentSource, Sendable {
         }
     }
 
-    /// Returns the catalogues that roots refer to, whole or not, newest first, and those that the records and tags reached from them refer to; and the versions
-    /// of the tags.
+    /// Returns the catalogues that roots refer to, whole or not, newest first, and those that the records and tags reached from them refer
+    /// to; and the versions of the tags.
     package func leads() -> (leads: [Lead], tags: [String: UInt64]) {
-        var leads: [Lead] = [], records: [ExtentRef] = [], histories: Set<ExtentRef> = [], tags: [String: UInt64] = [:], claimed: [(Int, UInt64)] = []
+        var leads: [Lead] = [], records: [ExtentRef] = [], histories: Set<ExtentRef> = [], tags: [String: UInt64] = [:],
+            claimed: [(Int, UInt64)] = []
         for slot in Salvage.slots(mapping, length) {
             guard var root = slot.whole ?? slot.torn else { continue }
             if let cipher {
@@ -142,28 +153,37 @@ package final class Salvage: ExtentSource, Sendable {
                 root = opened
             }
             guard root.version > 0, !root.catalogue.isNone else { continue }
-            // The version in a damaged root may be wrong. Its record has the right one, and a root without a record is that of version 1. A sealed root's tag
-            // covers its version.
+            // The version in a damaged root may be wrong. Its record has the right one, and a root without a record is that of version 1. A
+            // sealed root's tag covers its version.
             if slot.whole == nil, cipher == nil {
                 if root.record.isNone {
                     root.version = root.catalogue.offset == Root.aloneOffset ? 1 : 0
                 } else if let bytes = try? read(root.record), let record = try? CommitRecord(bytes), record.catalogue == root.catalogue {
                     root.version = record.version
                     root.time = record.time
-                } else { claimed.append((leads.count, root.version)) }
+                } else {
+                    claimed.append((leads.count, root.version))
+                }
             }
-            leads.append(Lead(version: root.version, time: root.time, catalogue: root.catalogue, origin: .root(isWhole: slot.whole != nil && !slot.isCorrected)))
+            leads.append(
+                Lead(
+                    version: root.version, time: root.time, catalogue: root.catalogue,
+                    origin: .root(isWhole: slot.whole != nil && !slot.isCorrected)))
             records.append(root.record)
         }
         // If neither the root nor its record is valid, the version counts if it follows that of the other root.
-        for (index, version) in claimed where !leads.enumerated().contains(where: { $0 != index && $1.origin == .root(isWhole: true) && $1.version &+ 1 == version }) {
+        for (index, version) in claimed
+        where !leads.enumerated().contains(where: { $0 != index && $1.origin == .root(isWhole: true) && $1.version &+ 1 == version }) {
             (leads[index].version, leads[index].time) = (0, 0)
         }
         for start in records {
             var ref = start, left = 4096, unread = length
             while left > 0, !ref.isNone, ref.length <= unread, let bytes = try? read(ref), let record = try? CommitRecord(bytes) {
-                leads.append(Lead(version: record.version, time: record.time, catalogue: record.catalogue, origin: .record(isReached: true)))
-                if !record.history.isNone, histories.insert(record.history).inserted, let bytes = try? read(record.history), let kept = try? KeptHistory(bytes, version: record.version) {
+                leads.append(
+                    Lead(version: record.version, time: record.time, catalogue: record.catalogue, origin: .record(isReached: true)))
+                if !record.history.isNone, histories.insert(record.history).inserted, let bytes = try? read(record.history),
+                    let kept = try? KeptHistory(bytes, version: record.version)
+                {
                     for tag in kept.tags {
                         leads.append(Lead(version: tag.version, time: tag.time, catalogue: tag.catalogue, origin: .record(isReached: true)))
                         if tags[tag.name] == nil { tags[tag.name] = tag.version }
@@ -178,10 +198,13 @@ package final class Salvage: ExtentSource, Sendable {
     }
 
     /// Throws `Damage` if the file was truncated while it was mapped.
-    package func checkIntact() throws(Damage) { if mapping.isBroken { throw Damage("the file was cut short while it was open", inFileAt: length) } }
+    package func checkIntact() throws(Damage) {
+        if mapping.isBroken { throw Damage("the file was cut short while it was open", inFileAt: length) }
+    }
 
-    /// Returns the catalogues that commit records anywhere in the file refer to, newest first, and finally the position of the catalogue of an inline file. A
-    /// record found by the search has a version if it is the first, or if the record before it, proven by its hash, has the version before.
+    /// Returns the catalogues that commit records anywhere in the file refer to, newest first, and finally the position of the catalogue of
+    /// an inline file. A record found by the search has a version if it is the first, or if the record before it, proven by its hash, has
+    /// the version before.
     package func strayLeads() -> [Lead] {
         // Sealed bytes cannot be recognised.
         guard cipher == nil else { return [] }
@@ -190,7 +213,10 @@ package final class Salvage: ExtentSource, Sendable {
         var left = length
         scanRecords { _, record in
             let isNumbered = follows(record, &left)
-            leads.append(Lead(version: isNumbered ? record.version : 0, time: isNumbered ? record.time : 0, catalogue: record.catalogue, origin: .record(isReached: false)))
+            leads.append(
+                Lead(
+                    version: isNumbered ? record.version : 0, time: isNumbered ? record.time : 0, catalogue: record.catalogue,
+                    origin: .record(isReached: false)))
         }
         leads = Salvage.sorted(leads)
         if length > Root.aloneOffset {
@@ -203,7 +229,11 @@ package final class Salvage: ExtentSource, Sendable {
     /// Calls `body` with every commit record in the file, without its lists. Nothing proves these records yet.
     func scanRecords(_ body: (_ offset: UInt64, CommitRecord) -> Void) {
         forEachUnit(beginningWith: { $0 == CommitRecord.tag }) { offset, bytes in
-            if offset >= UInt64(Root.slotBytes), let record = try? CommitRecord(beginning: bytes), record.version <= ExtentRef.maximumVersion { body(offset, record) }
+            if offset >= UInt64(Root.slotBytes), let record = try? CommitRecord(beginning: bytes),
+                record.version <= ExtentRef.maximumVersion
+            {
+                body(offset, record)
+            }
             return 0
         }
     }
@@ -211,7 +241,8 @@ package final class Salvage: ExtentSource, Sendable {
     /// Returns at most `count` bytes of the file from `offset`, unchecked.
     func bytes(at offset: UInt64, atMost count: UInt64) -> UnsafeRawBufferPointer {
         let end = min(length, UInt64(mapping.reach))
-        return offset < end ? mapping.bytes(at: Int(offset), count: Int(min(count, end - offset))) : UnsafeRawBufferPointer(start: nil, count: 0)
+        return offset < end
+            ? mapping.bytes(at: Int(offset), count: Int(min(count, end - offset))) : UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     /// Returns whether the record before proves the version of this one. `left` is the number of bytes that may still be hashed for that.
@@ -226,19 +257,27 @@ package final class Salvage: ExtentSource, Sendable {
     /// Sorts by version, newest first, without duplicates. Versions may share a catalogue.
     private static func sorted(_ leads: [Lead]) -> [Lead] {
         var seen: [UInt64: Set<ExtentRef>] = [:]
-        return leads.filter { !$0.catalogue.isNone }.sorted { $0.version > $1.version }.filter { seen[$0.version, default: []].insert($0.catalogue).inserted }
+        return leads.filter { !$0.catalogue.isNone }.sorted { $0.version > $1.version }.filter {
+            seen[$0.version, default: []].insert($0.catalogue).inserted
+        }
     }
 }
 
 extension Root {
-    /// Reads the fields of a slot whose hash is invalid. They are trusted only as far as hashes of what they refer to, or a sealed root's tag, prove them.
+    /// Reads the fields of a slot whose hash is invalid. They are trusted only as far as hashes of what they refer to, or a sealed root's
+    /// tag, prove them.
     init?(torn slot: UnsafeRawBufferPointer, at offset: UInt64) {
         var reader = ByteReader(slot, at: 12)
         guard let length: UInt32 = try? reader.read(), let readers: UInt64 = try? reader.read(), let writers: UInt64 = try? reader.read(),
-              let version: UInt64 = try? reader.read(), version > 0, version <= ExtentRef.maximumVersion, let end: UInt64 = try? reader.read(),
-              let oldest: UInt64 = try? reader.read(), let time: Int64 = try? reader.read(), let flags: UInt64 = try? reader.read(), let identity = try? reader.readHash(),
-              let record = try? ExtentRef(from: &reader), let catalogue = try? ExtentRef(from: &reader) else { return nil }
-        self.init(version: version, end: end, oldestKept: oldest, time: time, listsExtents: flags & 1 == 1, identity: identity, record: record, catalogue: catalogue)
+            let version: UInt64 = try? reader.read(), version > 0, version <= ExtentRef.maximumVersion,
+            let end: UInt64 = try? reader.read(),
+            let oldest: UInt64 = try? reader.read(), let time: Int64 = try? reader.read(), let flags: UInt64 = try? reader.read(),
+            let identity = try? reader.readHash(),
+            let record = try? ExtentRef(from: &reader), let catalogue = try? ExtentRef(from: &reader)
+        else { return nil }
+        self.init(
+            version: version, end: end, oldestKept: oldest, time: time, listsExtents: flags & 1 == 1, identity: identity, record: record,
+            catalogue: catalogue)
         if catalogue.isNone || length >= UInt32(RootSeal.rootLength) { seal = try? RootSeal(slot: slot) }
         readerFeatures = readers
         writerFeatures = writers

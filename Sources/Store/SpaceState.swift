@@ -35,7 +35,8 @@ struct SpaceState: Sendable {
 
     /// Advances to the first version of an inline file, which has no record: it owns the units up to `end`.
     mutating func beginAlone(end used: UInt64) {
-        precondition(version == 0 && used <= secondSlot, "only the first commit of a file can be inline, and it must end before the second slot")
+        precondition(
+            version == 0 && used <= secondSlot, "only the first commit of a file can be inline, and it must end before the second slot")
         if used > 8 { _ = free.remove(UnitRange(start: 8, end: used)) }
         version = 1
     }
@@ -80,8 +81,8 @@ struct SpaceState: Sendable {
         }
     }
 
-    /// Allocates units: at `last` if they are free, otherwise in a range with space for `expected` units if there is one, otherwise in any free range or at the
-    /// end. Extents that are written together should be adjacent, but the file must not grow for that.
+    /// Allocates units: at `last` if they are free, otherwise in a range with space for `expected` units if there is one, otherwise in any
+    /// free range or at the end. Extents that are written together should be adjacent, but the file must not grow for that.
     mutating func allocate(_ size: UInt64, behind last: UInt64? = nil, expected: UInt64 = 0) -> UnitRange {
         if let last, let taken = free.take(size, at: last) { return taken }
         if expected > size, let taken = free.take(size, within: expected) { return taken }
@@ -98,7 +99,8 @@ struct SpaceState: Sendable {
 
     /// Allocates the lowest free units that are large enough, outside `barred`; units at the end if there are none.
     mutating func allocateLowest(_ size: UInt64, avoiding barred: [UnitRange]) -> UnitRange {
-        let found = barred.isEmpty ? free.map.lowest(fitting: size, among: .max) : free.map.tightest(fitting: size, below: .max, avoiding: barred)
+        let found =
+            barred.isEmpty ? free.map.lowest(fitting: size, among: .max) : free.map.tightest(fitting: size, below: .max, avoiding: barred)
         if let found { return take(UnitRange(start: found.start, end: found.start + size)) }
         return extend(by: size)
     }
@@ -135,7 +137,8 @@ struct SpaceState: Sendable {
 
     // MARK: Checkpoint
 
-    /// Returns the offset in bytes where dead space overlaps other dead space. This happens only in a hostile file, to which nothing may be written.
+    /// Returns the offset in bytes where dead space overlaps other dead space. This happens only in a hostile file, to which nothing may be
+    /// written.
     func overlap(with freed: [DeadRange]) -> UInt64? {
         let dead = (Array(pending.values) + freed).sorted { $0.start < $1.start }
         return zip(dead, dead.dropFirst()).first { $0.end > $1.start }.map { $1.start * 64 }
@@ -169,7 +172,9 @@ struct SpaceState: Sendable {
         end = try reader.read()
         guard end >= secondSlot + 8, end <= ExtentRef.maximumUnit else { throw Damage("end out of bounds", at: 16) }
         for range in try reader.readRanges() {
-            guard range.end <= end, !touchesRoot(range), free.insert(range) else { throw Damage("free space out of bounds", at: reader.position) }
+            guard range.end <= end, !touchesRoot(range), free.insert(range) else {
+                throw Damage("free space out of bounds", at: reader.position)
+            }
         }
         var last: UInt64 = 0, all: [DeadRange] = []
         for _ in 0..<(try reader.readCount(limit: reader.remaining / 4)) {
@@ -196,11 +201,15 @@ struct SpaceState: Sendable {
         guard record.end >= end else { throw Damage("the end of a commit is before the end of its space") }
         for range in record.taken where !free.remove(range) { throw Damage("a commit takes space that was not free") }
         for range in record.holes {
-            guard range.start >= end, range.end < record.end, free.insert(range) else { throw Damage("a commit leaves a hole out of bounds") }
+            guard range.start >= end, range.end < record.end, free.insert(range) else {
+                throw Damage("a commit leaves a hole out of bounds")
+            }
         }
         end = record.end
         for dead in record.freed {
-            guard dead.end <= end, !touchesRoot(UnitRange(start: dead.start, end: dead.end)), pending[dead.start] == nil, !free.map.overlaps(UnitRange(start: dead.start, end: dead.end)) else {
+            guard dead.end <= end, !touchesRoot(UnitRange(start: dead.start, end: dead.end)), pending[dead.start] == nil,
+                !free.map.overlaps(UnitRange(start: dead.start, end: dead.end))
+            else {
                 throw Damage("a commit frees space that was not in use")
             }
             addPending(dead)

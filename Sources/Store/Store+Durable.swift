@@ -3,11 +3,12 @@ import FirnDisk
 
 /// Determines whether the version that a writer begins from is on the medium, or only in the system's cache.
 ///
-/// A program that was stopped between its root and the sync, or whose sync failed, leaves a root that all other processes see. The next commit overwrites
-/// the root before that one. If its own root reached the medium before the extents of the version it follows, no whole version would remain.
+/// A program that was stopped between its root and the sync, or whose sync failed, leaves a root that all other processes see. The next
+/// commit overwrites the root before that one. If its own root reached the medium before the extents of the version it follows, no whole
+/// version would remain.
 extension Store {
-    /// Byte `durableBase` + v is locked by a store that has made version v durable, until it is closed or a version that does not follow v becomes durable.
-    /// The lock is a hint: a writer that does not find it repeats the syncs.
+    /// Byte `durableBase` + v is locked by a store that has made version v durable, until it is closed or a version that does not follow v
+    /// becomes durable. The lock is a hint: a writer that does not find it repeats the syncs.
     static let durableBase: UInt64 = 1 << 60
 
     /// Takes the lock that shows other processes that a version is durable.
@@ -28,9 +29,9 @@ extension Store {
         try Paths.syncDirectory(of: Paths.linkEnd(place), ifAllowed: true)
     }
 
-    /// Writes a commit whose root is visible once more, byte for byte, after its sync failed. The system may count pages as written that are not, and the next
-    /// sync could then succeed although they are missing; after this rewrite, it covers these pages too. The commit was not acknowledged, so it may be torn.
-    /// What cannot be read or written here was lost before.
+    /// Writes a commit whose root is visible once more, byte for byte, after its sync failed. The system may count pages as written that
+    /// are not, and the next sync could then succeed although they are missing; after this rewrite, it covers these pages too. The commit
+    /// was not acknowledged, so it may be torn. What cannot be read or written here was lost before.
     func renew(_ root: Root) {
         var extents: [(ref: ExtentRef, bytes: [UInt8])] = []
         do {
@@ -46,7 +47,8 @@ extension Store {
         } catch {}
     }
 
-    /// Returns the bytes of an extent as they are stored, after checking them against the reference, and the result of `body` for its contents.
+    /// Returns the bytes of an extent as they are stored, after checking them against the reference, and the result of `body` for its
+    /// contents.
     private func stored<R>(_ ref: ExtentRef, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> (bytes: [UInt8], R) {
         guard ref.offset >= UInt64(Root.slotBytes), ref.length <= length, ref.offset <= length - ref.length else {
             throw Damage("reference to bytes outside the file", inFileAt: ref.offset)

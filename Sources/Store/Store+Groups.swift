@@ -3,8 +3,8 @@ import FirnDisk
 
 /// Commits that become durable together. See docs/format/store.md, "Groups".
 ///
-/// Each commit is a version whose extents and record are in the file, but no root refers to it. The root of the last version of the group goes into the
-/// slot that the durable version does not use. So a group has an odd number of versions; if necessary, an empty one is added.
+/// Each commit is a version whose extents and record are in the file, but no root refers to it. The root of the last version of the group
+/// goes into the slot that the durable version does not use. So a group has an odd number of versions; if necessary, an empty one is added.
 extension Store {
     /// Waits until a version is durable, or makes it durable if no other thread is about to add to its group.
     func awaitDurable(_ version: UInt64) throws(FirnError) {
@@ -35,7 +35,8 @@ extension Store {
         }
     }
 
-    /// Makes pending versions durable. `wait` determines whether it waits for a running transaction; without it, nothing is done in this case.
+    /// Makes pending versions durable. `wait` determines whether it waits for a running transaction; without it, nothing is done in this
+    /// case.
     package func settle(wait: Bool = true) throws(FirnError) {
         if isInherited { return }
         let mine = lock.withLock { () -> Bool in

@@ -26,14 +26,15 @@ extension Store {
         return list
     }
 
-    /// Calls `body` with the records of `snapshot` and of the versions before it, newest first, down to the oldest one that exists or until `body` returns
-    /// false. An inline file has no record.
+    /// Calls `body` with the records of `snapshot` and of the versions before it, newest first, down to the oldest one that exists or until
+    /// `body` returns false. An inline file has no record.
     func walkRecords(from snapshot: StoreSnapshot, _ body: (CommitRecord, ExtentRef) throws(FirnError) -> Bool) throws(FirnError) {
         var ref = snapshot.root.record, expected = snapshot.version, oldest: UInt64?, left = snapshot.extents.limit
         while !ref.isNone, expected > 0 {
             let record: CommitRecord
             do throws(Damage) {
-                // Records do not overlap. Without this limit, a hostile file could list records that are each as long as the file, and reading would not end.
+                // Records do not overlap. Without this limit, a hostile file could list records that are each as long as the file, and
+                // reading would not end.
                 guard ref.length <= left else { throw Damage("commit records are longer than the file", inFileAt: ref.offset) }
                 left -= ref.length
                 let bytes = try snapshot.read(ref)
@@ -62,7 +63,11 @@ extension Store {
 
     /// Returns the state of free space of a version, from its checkpoint and the records since.
     func loadSpace(_ snapshot: StoreSnapshot) throws(FirnError)
-        -> (space: SpaceState, records: [(version: UInt64, ref: ExtentRef, time: Int64)], checkpoint: (version: UInt64, ref: ExtentRef), logBytes: UInt64, history: ExtentRef) {
+        -> (
+            space: SpaceState, records: [(version: UInt64, ref: ExtentRef, time: Int64)], checkpoint: (version: UInt64, ref: ExtentRef),
+            logBytes: UInt64, history: ExtentRef
+        )
+    {
         var history = ExtentRef.none
         var records: [(version: UInt64, ref: ExtentRef, time: Int64)] = [], log: [CommitRecord] = []
         var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none), logBytes: UInt64 = 0
@@ -79,8 +84,11 @@ extension Store {
             return true
         }
         do throws(Damage) {
-            var space = checkpoint.version == 0 ? SpaceState(secondOffset: snapshot.root.secondOffset)
-                : try SpaceState(checkpoint: try snapshot.read(checkpoint.ref), version: checkpoint.version, secondOffset: snapshot.root.secondOffset)
+            var space =
+                checkpoint.version == 0
+                ? SpaceState(secondOffset: snapshot.root.secondOffset)
+                : try SpaceState(
+                    checkpoint: try snapshot.read(checkpoint.ref), version: checkpoint.version, secondOffset: snapshot.root.secondOffset)
             if snapshot.root.isAlone { space.beginAlone(end: snapshot.root.end) }
             for record in log.reversed() { try space.apply(record) }
             guard space.version == snapshot.version else { throw Damage("commit records are missing") }

@@ -11,7 +11,9 @@ extension Store {
     /// - Throws: `.notFound` if there is no such tag.
     package func snapshot(tag name: String) throws(FirnError) -> StoreSnapshot {
         while true {
-            guard let tag = try tags().first(where: { $0.name == name }) else { throw FirnError(.notFound, "there is no tag \"\(name)\"", at: .init(file: path)) }
+            guard let tag = try tags().first(where: { $0.name == name }) else {
+                throw FirnError(.notFound, "there is no tag \"\(name)\"", at: .init(file: path))
+            }
             let found: StoreSnapshot
             do throws(FirnError) { found = try snapshot(version: tag.version) } catch {
                 // If the tag was moved or deleted meanwhile, look again. Otherwise the error is correct.
@@ -58,10 +60,13 @@ extension StoreTransaction {
     /// Tags a version from this commit on. If another version has the tag, it is moved. The snapshot is held until the commit.
     package func tag(_ name: String, _ snapshot: StoreSnapshot) {
         precondition(Tag.refusal(of: name) == nil, "\(Tag.refusal(of: name) ?? "")")
-        precondition(snapshot.store === store && snapshot.version > 0 && snapshot.version <= base.version, "a tag must refer to a version of its own file, and not to the empty version")
+        precondition(
+            snapshot.store === store && snapshot.version > 0 && snapshot.version <= base.version,
+            "a tag must refer to a version of its own file, and not to the empty version")
         lock.withLock {
             var changed = history ?? store.kept
-            changed.set(Tag(name: name, version: snapshot.version, time: snapshot.time, catalogue: snapshot.catalogue, end: snapshot.root.end))
+            changed.set(
+                Tag(name: name, version: snapshot.version, time: snapshot.time, catalogue: snapshot.catalogue, end: snapshot.root.end))
             history = changed
             tagged.append(snapshot)
         }

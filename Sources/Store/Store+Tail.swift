@@ -28,14 +28,15 @@ extension Store {
         return size - end
     }
 
-    /// Drops the history (all versions except the two newest and those that are pinned), moves commit records and checkpoint to low offsets and cuts off
-    /// the free end of the file. Adds versions with the same catalogue. Other extents are not moved: the caller rewrites the high ones first, if it wants to.
-    /// Returns the number of bytes by which the file became shorter.
+    /// Drops the history (all versions except the two newest and those that are pinned), moves commit records and checkpoint to low offsets
+    /// and cuts off the free end of the file. Adds versions with the same catalogue. Other extents are not moved: the caller rewrites the
+    /// high ones first, if it wants to. Returns the number of bytes by which the file became shorter.
     @discardableResult
     package func shrink() throws(FirnError) -> UInt64 {
         let before = try file.size()
         if try newestRoot().isAlone { return try truncateTail() }
-        // The first commit frees the old records. After two more no kept version sees them. The next one releases them and moves away from the end.
+        // The first commit frees the old records. After two more no kept version sees them. The next one releases them and moves away from
+        // the end.
         for _ in 0..<4 {
             let transaction = try begin()
             _ = try transaction.commit(catalogue: transaction.base.catalogue, Retention(versions: 2), forcingCheckpoint: true)

@@ -28,9 +28,9 @@ package enum WriterPatience: Sendable {
     }
 }
 
-/// The writer queue. Threads of one process wait in the order of their tickets. A thread may begin before them while no transaction runs, which saves a
-/// thread switch for each commit, until the first one in the queue has been overtaken `mostPassing` times. Of several processes one is next, which holds
-/// a second lock: a process that begins again and again cannot overtake it.
+/// The writer queue. Threads of one process wait in the order of their tickets. A thread may begin before them while no transaction runs,
+/// which saves a thread switch for each commit, until the first one in the queue has been overtaken `mostPassing` times. Of several
+/// processes one is next, which holds a second lock: a process that begins again and again cannot overtake it.
 extension Store {
     /// How many later transactions of a process may begin before a waiting one.
     static let mostPassing: UInt64 = 16
@@ -38,7 +38,8 @@ extension Store {
     /// The lock of the process that is the next to write, held until it writes.
     static let nextWriterLock = writerLock + 1
 
-    /// Makes the calling thread the writer of this process. Returns false if other threads write, or are first, for longer than `patience` allows.
+    /// Makes the calling thread the writer of this process. Returns false if other threads write, or are first, for longer than `patience`
+    /// allows.
     func takeTurn(_ patience: WriterPatience, until end: Double) throws(FirnError) -> Bool {
         try lock.withLock { () throws(FirnError) in
             beginners += 1
@@ -62,7 +63,9 @@ extension Store {
             }
             guard !hasFailed else {
                 lock.wakeAll()
-                throw FirnError(.inputOutput, "an earlier write failed; committed versions are safe", at: .init(file: path), advice: "open the file again")
+                throw FirnError(
+                    .inputOutput, "an earlier write failed; committed versions are safe", at: .init(file: path),
+                    advice: "open the file again")
             }
             isWriting = true
             begun += 1

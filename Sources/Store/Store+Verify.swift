@@ -18,19 +18,23 @@ package struct SpaceReport: Hashable, Sendable {
 }
 
 extension Store {
-    /// Returns a notice about a damaged root that causes no loss: the other root refers to the newest version, or the contents of the damaged one are certain.
+    /// Returns a notice about a damaged root that causes no loss: the other root refers to the newest version, or the contents of the
+    /// damaged one are certain.
     package func rootNotice() throws(FirnError) -> Damage? {
         guard refused == nil else { return nil }
         let root = try newestRoot()
         if let standIn, root == standIn {
             let offset = root.offset(of: root.version)
-            return Damage("the root at \(offset) is damaged; version \(root.version), which it referred to, is whole, and the next commit restores the root", inFileAt: offset)
+            return Damage(
+                "the root at \(offset) is damaged; version \(root.version), which it referred to, is whole, and the next commit restores the root",
+                inFileAt: offset)
         }
         guard root.version > 0, let (damage, lost) = try damagedRoot(root), lost == nil else { return nil }
         return damage.explained("no version newer than \(root.version) was found: at most an interrupted commit is lost")
     }
 
-    /// Returns what is wrong with the slot that does not hold the newest root, and the version that it referred to, if that was a newer one.
+    /// Returns what is wrong with the slot that does not hold the newest root, and the version that it referred to, if that was a newer
+    /// one.
     private func damagedRoot(_ newest: Root) throws(FirnError) -> (Damage, lost: UInt64?)? {
         if newest.isAlone { return try fellBack.map { (damage) throws(FirnError) in (damage, try lostVersion(newest)) } }
         let other = newest.offset(of: newest.version &+ 1), slot = try file.read(count: Root.slotBytes, at: other)
@@ -49,8 +53,8 @@ extension Store {
         return try lost.unrestorable()
     }
 
-    /// Returns a snapshot of the rejected newest version while the one before it is read; its contents must not be trusted. Returns nil if no version was
-    /// rejected, or if a later one has been committed.
+    /// Returns a snapshot of the rejected newest version while the one before it is read; its contents must not be trusted. Returns nil if
+    /// no version was rejected, or if a later one has been committed.
     package func passedOver() throws(FirnError) -> StoreSnapshot? {
         guard let refused, try newestRoot().version < refused.version else { return nil }
         return try snapshot(pinning: refused)
@@ -61,20 +65,27 @@ extension Store {
         let newest = try snapshot()
         defer { newest.release() }
         let size = try file.size()
-        guard newest.version > 0 else { return SpaceReport(fileLength: size, live: 0, pending: 0, free: 0, bookkeeping: min(size, 512), slack: size - min(size, 512)) }
+        guard newest.version > 0 else {
+            return SpaceReport(fileLength: size, live: 0, pending: 0, free: 0, bookkeeping: min(size, 512), slack: size - min(size, 512))
+        }
         if newest.root.isAlone {
-            return SpaceReport(fileLength: size, live: newest.catalogue.length, pending: 0, free: 0, bookkeeping: Root.aloneOffset,
-                               slack: size &- Root.aloneOffset &- newest.catalogue.length)
+            return SpaceReport(
+                fileLength: size, live: newest.catalogue.length, pending: 0, free: 0, bookkeeping: Root.aloneOffset,
+                slack: size &- Root.aloneOffset &- newest.catalogue.length)
         }
         let (space, records, checkpoint, _, history) = try loadSpace(newest)
-        let own = (records.map(\.ref) + [checkpoint.ref, history].filter { !$0.isNone }).reduce(1024) { $0 + ExtentRef.units(of: $1.length) * 64 }
+        let own = (records.map(\.ref) + [checkpoint.ref, history].filter { !$0.isNone }).reduce(1024) {
+            $0 + ExtentRef.units(of: $1.length) * 64
+        }
         let used = space.end * 64, free = space.free.units * 64, pending = space.pendingUnits * 64
-        return SpaceReport(fileLength: size, live: used &- free &- pending &- own, pending: pending, free: free, bookkeeping: own,
-                           slack: size > used ? size - used : 0)
+        return SpaceReport(
+            fileLength: size, live: used &- free &- pending &- own, pending: pending, free: free, bookkeeping: own,
+            slack: size > used ? size - used : 0)
     }
 
-    /// Reports everything that is wrong with roots, commit records and the state of free space. If `live` has the extents that the newest catalogue refers to
-    /// (including the catalogue itself), it also reports those that overlap each other or free space. It does not read these extents; the caller does, with
+    /// Reports everything that is wrong with roots, commit records and the state of free space. If `live` has the extents that the newest
+    /// catalogue refers to (including the catalogue itself), it also reports those that overlap each other or free space. It does not read
+    /// these extents; the caller does, with
     /// `readVerifying`. Returns how many bytes nothing accounts for, if `live` is given and nothing else is wrong.
     @discardableResult
     package func verify(live: [ExtentRef]? = nil, _ report: (Damage) -> Void) throws(FirnError) -> UInt64? {
@@ -89,14 +100,18 @@ extension Store {
         let newest = try snapshot()
         defer { newest.release() }
         if newest.version > 0, !newest.root.isAlone {
-            if let (damage, lost) = try damagedRoot(newest.root), let lost { note(damage.naming("version \(lost) is not read, and a commit may write over it")) }
+            if let (damage, lost) = try damagedRoot(newest.root), let lost {
+                note(damage.naming("version \(lost) is not read, and a commit may write over it"))
+            }
             if try file.size() < newest.root.end * 64 { note(Damage("the file is truncated", at: Int(clamping: try file.size()))) }
         }
         do throws(FirnError) {
             var isNewest = true
             var damages: [Damage] = []
             try walkRecords(from: newest) { (record, ref) throws(FirnError) in
-                do throws(Damage) { _ = try newest.readVerifying(ref) } catch { damages.append(error.naming("the commit record of version \(record.version)")) }
+                do throws(Damage) { _ = try newest.readVerifying(ref) } catch {
+                    damages.append(error.naming("the commit record of version \(record.version)"))
+                }
                 // Extents that older records list may be dead, and the file may have become shorter.
                 guard isNewest else { return true }
                 isNewest = false
@@ -105,7 +120,9 @@ extension Store {
                     return true
                 }
                 for each in record.listed {
-                    do throws(Damage) { _ = try newest.readVerifying(each) } catch { damages.append(error.naming("an extent that version \(record.version) wrote")) }
+                    do throws(Damage) { _ = try newest.readVerifying(each) } catch {
+                        damages.append(error.naming("an extent that version \(record.version) wrote"))
+                    }
                 }
                 return true
             }
@@ -113,7 +130,9 @@ extension Store {
             let state = try loadSpace(newest)
             try verifyTags(state.history, newest, state.space, note)
             guard let live else { return nil }
-            return account(live, newest.root, state.space, state.records.map(\.ref) + [state.checkpoint.ref, state.history].filter { !$0.isNone }, note, found: { found })
+            return account(
+                live, newest.root, state.space, state.records.map(\.ref) + [state.checkpoint.ref, state.history].filter { !$0.isNone },
+                note, found: { found })
         } catch {
             guard error.code == .damaged else { throw error }
             note(Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
@@ -129,9 +148,13 @@ extension Store {
         for tag in try readHistory(ref, newest).tags {
             if seen.insert(tag.catalogue).inserted {
                 // Catalogues of tags do not overlap either.
-                guard tag.catalogue.length <= left else { return note(Damage("the catalogues of tags are longer than the file", inFileAt: ref.offset)) }
+                guard tag.catalogue.length <= left else {
+                    return note(Damage("the catalogues of tags are longer than the file", inFileAt: ref.offset))
+                }
                 left -= tag.catalogue.length
-                do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error.naming("the catalogue of tag \"\(tag.name)\"")) }
+                do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch {
+                    note(error.naming("the catalogue of tag \"\(tag.name)\""))
+                }
             }
             if space.free.map.overlaps(UnitRange(start: tag.catalogue.units.lowerBound, end: tag.catalogue.units.upperBound)) {
                 note(Damage("the space of the version of tag \"\(tag.name)\" is free", inFileAt: tag.catalogue.offset))
@@ -139,7 +162,9 @@ extension Store {
         }
     }
 
-    private func account(_ live: [ExtentRef], _ root: Root, _ space: SpaceState, _ own: [ExtentRef], _ note: (Damage) -> Void, found: () -> Bool) -> UInt64? {
+    private func account(
+        _ live: [ExtentRef], _ root: Root, _ space: SpaceState, _ own: [ExtentRef], _ note: (Damage) -> Void, found: () -> Bool
+    ) -> UInt64? {
         var used = RangeMap()
         for range in space.free.ranges { used.insert(range) }
         for dead in space.pending.values where used.insert(UnitRange(start: dead.start, end: dead.end)) == nil {
@@ -148,7 +173,7 @@ extension Store {
         for ref in Set(live + own) where !ref.isNone {
             var units = UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound)
             if root.isAlone, ref == root.catalogue {
-                units.start = 8             // the units before belong to the first slot
+                units.start = 8  // the units before belong to the first slot
                 if units.end <= 8 { continue }
             }
             let second = root.secondOffset / 64

@@ -9,7 +9,8 @@ extension Store {
         guard replacement == nil else { return length = try file.size() }
         if ownIdentity == nil { ownIdentity = try? file.identity() }
         guard let there = FileFacts(path: place), there.identity == ownIdentity else {
-            throw FirnError(.inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
+            throw FirnError(
+                .inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
         }
         length = there.size
     }
@@ -22,8 +23,8 @@ extension Store {
         self.length = length
     }
 
-    /// Preallocates space after the end of the file, unless this is the first small commit. The commits that follow then use blocks that are already
-    /// allocated, in one piece, and their syncs are cheaper. Closing the file cuts off the unused part.
+    /// Preallocates space after the end of the file, unless this is the first small commit. The commits that follow then use blocks that
+    /// are already allocated, in one piece, and their syncs are cheaper. Closing the file cuts off the unused part.
     func spare(besides bytes: UInt64) throws(FirnError) {
         guard usualUnits > 0 else { return }
         // Whole pages, and a small commit writes at most 24 KiB.
@@ -34,8 +35,8 @@ extension Store {
         try file.write([UInt8](repeating: 0, count: Int(room)), at: start)
     }
 
-    /// Removes the root that was rejected at opening, durably, before anything else is written. Its commit lost extents in a crash. The next commit may write
-    /// the same bytes at the same offsets; if it were interrupted too, it could make the rejected version whole.
+    /// Removes the root that was rejected at opening, durably, before anything else is written. Its commit lost extents in a crash. The
+    /// next commit may write the same bytes at the same offsets; if it were interrupted too, it could make the rejected version whole.
     func clearRefused() throws(FirnError) {
         guard let refused, !hasCleared else { return }
         let offset = refused.offset(of: refused.version), slot = try file.read(count: Root.slotBytes, at: offset)

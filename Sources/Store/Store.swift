@@ -21,8 +21,8 @@ package final class Store: @unchecked Sendable {
     let isBeyondWriting: Bool
     /// The random identity that the file got when it was created.
     package let identity: Hash128
-    /// What is wrong if one of the two roots is not valid: the trace of an interrupted commit, or damage. If it was the newer root, the version before it
-    /// is read; callers should report this to users.
+    /// What is wrong if one of the two roots is not valid: the trace of an interrupted commit, or damage. If it was the newer root, the
+    /// version before it is read; callers should report this to users.
     package let fellBack: Damage?
 
     /// The budget that the decoded contents of this store's extents are charged to.
@@ -65,7 +65,8 @@ package final class Store: @unchecked Sendable {
     var durableVersion: UInt64?
     /// The version for which this store holds the lock that marks it as durable.
     var toldDurable: UInt64?
-    /// `beginners` is the number of threads that are about to write; `waiting` is the number of threads that wait until their commit is durable.
+    /// `beginners` is the number of threads that are about to write; `waiting` is the number of threads that wait until their commit is
+    /// durable.
     var beginners = 0
     /// The writer queue: the tickets (from `comers`) of the waiting threads in order, each with the value of `begun` when it was queued.
     var line: [(number: UInt64, begun: UInt64)] = []
@@ -101,52 +102,74 @@ package final class Store: @unchecked Sendable {
 
     /// Creates an empty, durable store. `overwrite` replaces the file at `path`.
     ///
-    /// With `atFirstCommit` the file gets its name when the first commit is durable. Until then only this `Store` can reach it, and without a commit
-    /// nothing remains of it. Such a file has no empty version to fall back to: if its first commit is damaged, it does not open.
+    /// With `atFirstCommit` the file gets its name when the first commit is durable. Until then only this `Store` can reach it, and without
+    /// a commit nothing remains of it. Such a file has no empty version to fall back to: if its first commit is damaged, it does not open.
     package static func create(
-        path: String, overwrite: Bool, atFirstCommit: Bool = false, key: EncryptionKey? = nil, sources: SourceModes = .none, memory: MemoryBudget = .process,
+        path: String, overwrite: Bool, atFirstCommit: Bool = false, key: EncryptionKey? = nil, sources: SourceModes = .none,
+        memory: MemoryBudget = .process,
         calls: (any DiskCalls)? = nil
     ) throws(FirnError) -> Store {
         let replacement = try Replacement(of: path, overwrite: overwrite, sources: sources, calls: calls)
-        var root = Root(version: 0, end: Root.firstEnd, oldestKept: 0, time: Machine.wallNanoseconds, listsExtents: false,
-                        identity: Hash128(low: Machine.random, high: Machine.random), record: .none, catalogue: .none)
-        let cipher = try key.map { (key) throws(FirnError) in try ExtentCipher(key, salt: Cipher.random(Cipher.saltCount), identity: root.identity) }
+        var root = Root(
+            version: 0, end: Root.firstEnd, oldestKept: 0, time: Machine.wallNanoseconds, listsExtents: false,
+            identity: Hash128(low: Machine.random, high: Machine.random), record: .none, catalogue: .none)
+        let cipher = try key.map { (key) throws(FirnError) in
+            try ExtentCipher(key, salt: Cipher.random(Cipher.saltCount), identity: root.identity)
+        }
         if cipher != nil { root.readerFeatures |= ReaderFeature.encryption.bit }
         try replacement.file.write(try root.encoded(sealing: cipher), at: 0)
         if !atFirstCommit { try replacement.finish() }
-        let store = try Store(file: replacement.file, path: path, RootSearch.Found(root: root, cipher: cipher), isWritable: true, reading: .standard, memory)
+        let store = try Store(
+            file: replacement.file, path: path, RootSearch.Found(root: root, cipher: cipher), isWritable: true, reading: .standard, memory)
         if atFirstCommit { store.replacement = replacement } else { store.published(0) }
         return store
     }
 
     /// Opens a file, in constant time if its newest root is whole.
     ///
-    /// If `writable` is false, nothing is written; otherwise a damaged newest root is restored (see `Store+Restoring`). `check` tests whether a version that
-    /// was found without its root is whole.
-    /// - Throws: `.encrypted` if the file is encrypted and `key` is nil, `.wrongKey` if `key` is not its key, `.notEncrypted` if the file is not encrypted
+    /// If `writable` is false, nothing is written; otherwise a damaged newest root is restored (see `Store+Restoring`). `check` tests
+    /// whether a version that was found without its root is whole.
+    /// - Throws: `.encrypted` if the file is encrypted and `key` is nil, `.wrongKey` if `key` is not its key, `.notEncrypted` if the file
+    /// is not encrypted
     ///   and `key` is given, `.notThisFormat` if it is not a store, `.damaged` if it cannot be read.
-    package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, reading: FileReading = .standard, memory: MemoryBudget = .process, check: VersionCheck? = nil,
-                             calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
+    package static func open(
+        path: String, writable: Bool, key: EncryptionKey? = nil, reading: FileReading = .standard, memory: MemoryBudget = .process,
+        check: VersionCheck? = nil,
+        calls: (any DiskCalls)? = nil
+    ) throws(FirnError) -> Store {
         let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
         var found = try RootSearch(file: file, path: path, key: key).run(), restored: Damage?
-        if writable, found.root.writerFeatures & ~knownWriterFeatures == 0, found.needsRestoring, let again = try restore(found, file, path, key, check) {
+        if writable, found.root.writerFeatures & ~knownWriterFeatures == 0, found.needsRestoring,
+            let again = try restore(found, file, path, key, check)
+        {
             (found, restored) = again
         }
-        if found.root.version == 0, !found.root.isEncrypted, let why = found.why, let lost = try LostVersion(salvage: Salvage(file, path: path), base: found.root, isWhole: check).find() {
+        if found.root.version == 0, !found.root.isEncrypted, let why = found.why,
+            let lost = try LostVersion(salvage: Salvage(file, path: path), base: found.root, isWhole: check).find()
+        {
             // The file is not written here: the version is read as it was found.
             (found.root, found.why, found.isCorrected) = (lost, why, true)
         }
-        if found.root.version == 0, !found.root.isEncrypted, found.why != nil, try file.read(count: Root.slotBytes, at: found.root.secondOffset).contains(where: { $0 != 0 }) {
+        if found.root.version == 0, !found.root.isEncrypted, found.why != nil,
+            try file.read(count: Root.slotBytes, at: found.root.secondOffset).contains(where: { $0 != 0 })
+        {
             // The slot held a root, and what that root referred to was durable before it.
-            throw FirnError.damaged(path, what: "the only root of a commit is damaged, and so is the data that it referred to: the file is not empty", byte: found.root.secondOffset)
+            throw FirnError.damaged(
+                path, what: "the only root of a commit is damaged, and so is the data that it referred to: the file is not empty",
+                byte: found.root.secondOffset)
         }
         let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
-        return try Store(file: file, path: path, found, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, memory, check: check, restored: restored)
+        return try Store(
+            file: file, path: path, found, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, memory,
+            check: check, restored: restored)
     }
 
-    private init(file: File, path: String, _ found: RootSearch.Found, isWritable: Bool, isBeyondWriting: Bool = false, reading: FileReading, _ memory: MemoryBudget,
-                 check: VersionCheck? = nil, restored: Damage? = nil) throws(FirnError) {
+    private init(
+        file: File, path: String, _ found: RootSearch.Found, isWritable: Bool, isBeyondWriting: Bool = false, reading: FileReading,
+        _ memory: MemoryBudget,
+        check: VersionCheck? = nil, restored: Damage? = nil
+    ) throws(FirnError) {
         let root = found.root, cipher = found.cipher
         self.file = file
         self.memory = memory
@@ -168,7 +191,9 @@ package final class Store: @unchecked Sendable {
     }
 
     deinit {
-        if isWritable, replacement == nil, !file.isInherited, !hasFailed, pending == nil, fellBack == nil, standIn == nil { _ = try? truncateTail() }
+        if isWritable, replacement == nil, !file.isInherited, !hasFailed, pending == nil, fellBack == nil, standIn == nil {
+            _ = try? truncateTail()
+        }
     }
 
     /// True in a forked child whose parent opened the file. Such a store reads and writes nothing.
@@ -197,7 +222,9 @@ package final class Store: @unchecked Sendable {
                 do throws(Damage) {
                     try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in
                         try look(UnsafeRawBufferPointer(rebasing: bytes.prefix(Root.slotBytes)), offset)
-                        if count > Root.slotBytes, bytes.count > Int(second) { try look(UnsafeRawBufferPointer(rebasing: bytes[Int(second)...]), second) }
+                        if count > Root.slotBytes, bytes.count > Int(second) {
+                            try look(UnsafeRawBufferPointer(rebasing: bytes[Int(second)...]), second)
+                        }
                     }
                 } catch { throw FirnError(error, in: path) }
             }
@@ -210,18 +237,23 @@ package final class Store: @unchecked Sendable {
             }
         }
         let last = seen.load(ordering: .relaxed)
-        throw FirnError.damaged(path, what: last == 0 ? "both roots are damaged" : "the root of version \(last) was read before, and is now damaged", byte: 0)
+        throw FirnError.damaged(
+            path, what: last == 0 ? "both roots are damaged" : "the root of version \(last) was read before, and is now damaged", byte: 0)
     }
 
     static func checkFeatures(_ root: Root, _ path: String) throws(FirnError) {
         if root.formatVersion != Root.format {
-            throw FirnError(.unsupported, "the file has format version \(root.formatVersion), this program supports version \(Root.format)", at: .init(file: path),
-                            advice: "use a newer version of Firn")
+            throw FirnError(
+                .unsupported, "the file has format version \(root.formatVersion), this program supports version \(Root.format)",
+                at: .init(file: path),
+                advice: "use a newer version of Firn")
         }
         let unknown = root.readerFeatures & ~knownReaderFeatures
         if unknown != 0 {
-            throw FirnError(.unsupported, "the file uses feature \(unknown.trailingZeroBitCount), which this program does not know", at: .init(file: path),
-                            advice: "use a newer version of Firn")
+            throw FirnError(
+                .unsupported, "the file uses feature \(unknown.trailingZeroBitCount), which this program does not know",
+                at: .init(file: path),
+                advice: "use a newer version of Firn")
         }
     }
 
@@ -230,7 +262,8 @@ package final class Store: @unchecked Sendable {
 
     // MARK: Snapshots
 
-    /// Returns a snapshot of the newest version, or of `version`, which must be kept or tagged. The version stays readable until the snapshot is released.
+    /// Returns a snapshot of the newest version, or of `version`, which must be kept or tagged. The version stays readable until the
+    /// snapshot is released.
     /// - Throws: `.notFound` if `version` is not kept any more or does not exist yet.
     package func snapshot(version: UInt64? = nil) throws(FirnError) -> StoreSnapshot {
         guard !isInherited else { throw file.inherited }
@@ -249,12 +282,15 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// Returns a snapshot of a kept or tagged version that is not the newest. It follows the commit records back, while the newest version is pinned.
+    /// Returns a snapshot of a kept or tagged version that is not the newest. It follows the commit records back, while the newest version
+    /// is pinned.
     private func keptSnapshot(_ version: UInt64) throws(FirnError) -> StoreSnapshot {
         let gone = FirnError(.notFound, "version \(version) is not kept any more", at: .init(file: path))
         let newest = try snapshot()
         if version == newest.version { return newest }
-        guard version < newest.version else { throw FirnError(.notFound, "there is no version \(version): the newest is \(newest.version)", at: .init(file: path)) }
+        guard version < newest.version else {
+            throw FirnError(.notFound, "there is no version \(version): the newest is \(newest.version)", at: .init(file: path))
+        }
         let tag = version < newest.root.oldestKept ? try keptHistory(of: newest).tags.first { $0.version == version } : nil
         guard tag != nil || version >= newest.root.oldestKept else { throw gone }
         try pin(version)
@@ -307,8 +343,9 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// Returns the current mapping, or a larger one if the file has outgrown it. Returns nil if extents are to be copied: because the caller chose that,
-    /// because the file cannot be mapped, or because there are no locks, so that a writer cannot see pins and a verified extent may change.
+    /// Returns the current mapping, or a larger one if the file has outgrown it. Returns nil if extents are to be copied: because the
+    /// caller chose that, because the file cannot be mapped, or because there are no locks, so that a writer cannot see pins and a verified
+    /// extent may change.
     func mapping(covering size: UInt64) -> Mapping? {
         lock.withLock {
             if let reach = mapping?.reach, UInt64(reach) < size { mapping = Mapping.watched(file, minimum: Int(size)) }

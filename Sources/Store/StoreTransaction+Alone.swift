@@ -6,14 +6,17 @@ extension StoreTransaction {
     /// The maximum length of the extent of an inline file, in bytes.
     package static let mostAlone = Int(Root.mostSecondSlot * 4096 - Root.aloneOffset)
 
-    /// Whether the file can become an inline file: no other process can have seen it, so its first commit may set the position of the second slot.
+    /// Whether the file can become an inline file: no other process can have seen it, so its first commit may set the position of the
+    /// second slot.
     package var mayStandAlone: Bool { base.version == 0 && store.replacement != nil && !store.isEncrypted }
 
-    /// Commits these bytes as the catalogue of version 1 of an inline file, durably, and ends the transaction; nothing else that it wrote is kept. The bytes
-    /// follow the root, and the file ends with them. The next commit must rewrite what it keeps of them.
+    /// Commits these bytes as the catalogue of version 1 of an inline file, durably, and ends the transaction; nothing else that it wrote
+    /// is kept. The bytes follow the root, and the file ends with them. The next commit must rewrite what it keeps of them.
     @discardableResult
     package func commitAlone(_ bytes: [UInt8]) throws(FirnError) -> UInt64 {
-        precondition(mayStandAlone && bytes.count <= StoreTransaction.mostAlone, "only a small file that has no name yet can be committed as an inline file")
+        precondition(
+            mayStandAlone && bytes.count <= StoreTransaction.mostAlone,
+            "only a small file that has no name yet can be committed as an inline file")
         guard !store.isInherited else { throw store.file.inherited }
         do throws(FirnError) {
             try lock.withLock { () throws(FirnError) in
@@ -33,8 +36,10 @@ extension StoreTransaction {
         let catalogue = bytes.withUnsafeBytes {
             ExtentRef(offset: Root.aloneOffset, length: UInt64(bytes.count), birth: version, hash: Hash128(of: $0))
         }
-        var root = Root(version: version, end: catalogue.units.upperBound, oldestKept: 0, time: max(Machine.wallNanoseconds, base.time), listsExtents: false,
-                        identity: store.identity, record: .none, catalogue: catalogue)
+        var root = Root(
+            version: version, end: catalogue.units.upperBound, oldestKept: 0, time: max(Machine.wallNanoseconds, base.time),
+            listsExtents: false,
+            identity: store.identity, record: .none, catalogue: catalogue)
         root.readerFeatures = base.root.readerFeatures | neededFeatures
         root.secondSlot = max(1, (Root.aloneOffset + UInt64(bytes.count) + 4095) / 4096)
         var image = root.encoded()

@@ -24,7 +24,9 @@ extension Store {
             }
             // While versions are pending, the lock is still held.
             if pending == nil, !(try takeWriterLock(wait, until: end)) {
-                throw FirnError(.locked, "the file is being written by another process", at: .init(file: path), advice: "try again when that process has finished")
+                throw FirnError(
+                    .locked, "the file is being written by another process", at: .init(file: path),
+                    advice: "try again when that process has finished")
             }
             // A compaction holds the lock until the new file has the name: whatever is written to the old file after that would be lost.
             try lookAtFile()
@@ -37,7 +39,9 @@ extension Store {
             if pending == nil, replacement == nil, length < base.root.fileLength {
                 throw FirnError.damaged(path, what: "the file was cut short while it was open", byte: length)
             }
-            guard base.version < ExtentRef.maximumVersion else { throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path)) }
+            guard base.version < ExtentRef.maximumVersion else {
+                throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path))
+            }
             if space?.version != base.version {
                 space = nil
                 let loaded = try loadSpace(base)
@@ -59,8 +63,9 @@ extension Store {
     }
 
     private var beyondWriting: FirnError {
-        FirnError(.unsupported, "the file uses a feature that this program cannot maintain when it writes", at: .init(file: path),
-                  advice: "use a newer version of Firn to write it; this version can read it")
+        FirnError(
+            .unsupported, "the file uses a feature that this program cannot maintain when it writes", at: .init(file: path),
+            advice: "use a newer version of Firn to write it; this version can read it")
     }
 
     func endWriting() {
@@ -73,13 +78,15 @@ extension Store {
 }
 
 extension StoreTransaction {
-    /// Commits the transaction's extents and `catalogue` as the newest version, and ends the transaction. `durability` determines when it returns; `retention`
-    /// determines which versions stay readable, by default the rule in the file.
+    /// Commits the transaction's extents and `catalogue` as the newest version, and ends the transaction. `durability` determines when it
+    /// returns; `retention` determines which versions stay readable, by default the rule in the file.
     ///
     /// After an error the store is unchanged. If a write or a sync failed, it rejects further commits until it is opened again.
     /// - Returns: the version.
     @discardableResult
-    package func commit(catalogue: ExtentRef, retention: Retention? = nil, time: Int64? = nil, durability: Durability = .full) throws(FirnError) -> UInt64 {
+    package func commit(catalogue: ExtentRef, retention: Retention? = nil, time: Int64? = nil, durability: Durability = .full)
+        throws(FirnError) -> UInt64
+    {
         try commit(catalogue: catalogue, retention, time: time, forcingCheckpoint: false, durability)
     }
 
@@ -89,7 +96,9 @@ extension StoreTransaction {
         try commit(catalogue: catalogue, Retention(versions: keep), forcingCheckpoint: false, durability)
     }
 
-    func commit(catalogue: ExtentRef, _ retention: Retention?, time: Int64? = nil, forcingCheckpoint: Bool, _ durability: Durability = .full) throws(FirnError) -> UInt64 {
+    func commit(
+        catalogue: ExtentRef, _ retention: Retention?, time: Int64? = nil, forcingCheckpoint: Bool, _ durability: Durability = .full
+    ) throws(FirnError) -> UInt64 {
         guard !store.isInherited else { throw store.file.inherited }
         let joined: Bool
         do throws(FirnError) {
@@ -109,7 +118,9 @@ extension StoreTransaction {
     }
 
     /// Writes the version. Returns true if the root is left to a later commit.
-    private func publish(catalogue: ExtentRef, _ retention: Retention?, _ ownTime: Int64?, _ forcingCheckpoint: Bool, _ durability: Durability) throws(FirnError) -> Bool {
+    private func publish(
+        catalogue: ExtentRef, _ retention: Retention?, _ ownTime: Int64?, _ forcingCheckpoint: Bool, _ durability: Durability
+    ) throws(FirnError) -> Bool {
         // If the file was truncated while it was mapped, zeros may have been read; nothing based on them may be committed.
         do throws(Damage) { try base.checkIntact() } catch { throw FirnError(error, in: store.path) }
         let time = ownTime ?? max(Machine.wallNanoseconds, base.time)
@@ -150,12 +161,16 @@ extension StoreTransaction {
         // The checkpoint and the record describe their own positions: their space is reserved with a margin before they are encoded.
         let checkpointPlace = writesCheckpoint ? reserve(store.space!.encoded(version: version, freed: freedRanges).count + 128) : nil
         var record = CommitRecord(
-            isWithoutRoot: joins, version: version, time: time, oldestKept: oldestKept, oldestRecord: oldestRecord, end: 0, checkpointVersion: checkpointVersion,
+            isWithoutRoot: joins, version: version, time: time, oldestKept: oldestKept, oldestRecord: oldestRecord, end: 0,
+            checkpointVersion: checkpointVersion,
             previous: previous, catalogue: catalogue, checkpoint: store.checkpoint.ref, listed: singleBarrier ? listed : [],
-            released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges, freed: freedRanges, history: historyRef)
+            released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges,
+            freed: freedRanges, history: historyRef)
         let recordPlace = reserve(record.encoded().count + (writesCheckpoint ? 32 : 0) + 48)
         record.end = store.space!.end
-        guard record.end <= ExtentRef.maximumUnit else { throw FirnError(.unsupported, "the file has reached its maximum length", at: .init(file: store.path)) }
+        guard record.end <= ExtentRef.maximumUnit else {
+            throw FirnError(.unsupported, "the file has reached its maximum length", at: .init(file: store.path))
+        }
         record.taken = taken.ranges
         record.holes = holes.ranges
 
@@ -164,8 +179,9 @@ extension StoreTransaction {
             if singleBarrier { record.listed.append(record.checkpoint) }
         }
         let recordRef = try put(record.encoded(), at: recordPlace)
-        var root = Root(version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
-                        identity: store.identity, record: recordRef, catalogue: catalogue)
+        var root = Root(
+            version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
+            identity: store.identity, record: recordRef, catalogue: catalogue)
         root.readerFeatures = base.root.readerFeatures | neededFeatures
         root.writerFeatures = base.root.writerFeatures | neededWriterFeatures | (historyRef.isNone ? 0 : WriterFeature.history.bit)
         root.secondSlot = base.root.secondSlot
@@ -216,11 +232,13 @@ extension StoreTransaction {
             var units = ref.units
             if base.root.isAlone, ref == base.catalogue {
                 if units.upperBound <= 8 { continue }
-                units = 8..<units.upperBound            // these units belong to the first slot
+                units = 8..<units.upperBound  // these units belong to the first slot
             }
-            guard ref.birth <= base.version, units.lowerBound >= 8, units.upperBound <= second || units.lowerBound >= second + 8, units.upperBound <= baseEnd,
-                  store.space!.pending[units.lowerBound] == nil,
-                  !store.space!.free.map.overlaps(UnitRange(start: units.lowerBound, end: units.upperBound)) else {
+            guard ref.birth <= base.version, units.lowerBound >= 8, units.upperBound <= second || units.lowerBound >= second + 8,
+                units.upperBound <= baseEnd,
+                store.space!.pending[units.lowerBound] == nil,
+                !store.space!.free.map.overlaps(UnitRange(start: units.lowerBound, end: units.upperBound))
+            else {
                 throw FirnError.damaged(store.path, what: "freed space was not in use", byte: ref.offset)
             }
             ranges.append(DeadRange(start: units.lowerBound, end: units.upperBound, birth: ref.birth, death: version))
@@ -232,14 +250,15 @@ extension StoreTransaction {
         return ranges
     }
 
-    /// Writes the commit record that version 1 of an inline file does not have. The one extent of version 1 is dead from now on, because the commit after this
-    /// one overwrites the slot before it.
+    /// Writes the commit record that version 1 of an inline file does not have. The one extent of version 1 is dead from now on, because
+    /// the commit after this one overwrites the slot before it.
     private func recordFirstVersion(replacedBy catalogue: ExtentRef) throws(FirnError) -> ExtentRef {
         precondition(catalogue.birth == version, "the second commit of an inline file must write a new catalogue")
         if !freed.contains(base.catalogue) { freed.append(base.catalogue) }
         let used = base.root.end
         let record = CommitRecord(
-            version: 1, time: base.time, oldestKept: base.root.oldestKept, oldestRecord: 1, end: base.root.secondOffset / 64 + 8, checkpointVersion: 0,
+            version: 1, time: base.time, oldestKept: base.root.oldestKept, oldestRecord: 1, end: base.root.secondOffset / 64 + 8,
+            checkpointVersion: 0,
             previous: .none, catalogue: base.catalogue, checkpoint: .none, taken: used > 8 ? [UnitRange(start: 8, end: used)] : [])
         let bytes = record.encoded()
         return try put(bytes, at: reserve(bytes.count))
@@ -270,10 +289,15 @@ extension StoreTransaction {
             if root.listsExtents, store.length > startLength { try store.spare(besides: givenUnits * 64 + UInt64(Root.slotBytes)) }
             // The root that is overwritten must not be the last durable one: the version before this one is made durable first.
             let before = store.pending?.durable ?? base.root
-            if store.replacement == nil, !(try store.isKnownDurable(before)) { try store.makeDurable() } else if !root.listsExtents { try store.file.sync() }
+            if store.replacement == nil, !(try store.isKnownDurable(before)) {
+                try store.makeDurable()
+            } else if !root.listsExtents {
+                try store.file.sync()
+            }
             try store.file.write(slot, at: root.offset(of: root.version))
             if let replacement = store.replacement {
-                // No process has seen the file without this commit. With an empty version to fall back to, damage would look like an empty file.
+                // No process has seen the file without this commit. With an empty version to fall back to, damage would look like an empty
+                // file.
                 try store.file.write(Root.vacantSlot, at: root.offset(of: root.version &- 1))
                 try replacement.finish()
                 store.replacement = nil

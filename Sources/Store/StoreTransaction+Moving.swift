@@ -34,8 +34,8 @@ extension StoreTransaction {
         lock.withLock { placing = .lowest(avoiding: ranges) }
     }
 
-    /// Writes an extent again in the free range below `limit` (bytes) that it fits best; the old extent is dead with the commit. Returns nil if there is no
-    /// such range.
+    /// Writes an extent again in the free range below `limit` (bytes) that it fits best; the old extent is dead with the commit. Returns
+    /// nil if there is no such range.
     package func move(_ ref: ExtentRef, below limit: UInt64) throws(FirnError) -> ExtentRef? {
         let (place, usual) = lock.withLock { () -> (UnitRange?, Placing) in
             var barred: [UnitRange] = []
@@ -76,8 +76,8 @@ extension StoreTransaction {
         }
     }
 
-    /// Returns the newest version that tags hold, and the newest one before `version` that readers hold; 0 if there is none. Moving an extent that such a
-    /// version can see gains nothing.
+    /// Returns the newest version that tags hold, and the newest one before `version` that readers hold; 0 if there is none. Moving an
+    /// extent that such a version can see gains nothing.
     package func holders(before version: UInt64) throws(FirnError) -> (tags: UInt64, readers: UInt64) {
         let pins = try store.pins()
         return (tags.map(\.version).max() ?? 0, pins.last { $0 < version } ?? 0)
@@ -92,7 +92,11 @@ extension StoreTransaction {
             func isSeen(_ dead: DeadRange, by versions: [UInt64]) -> Bool { versions.contains { $0 >= dead.birth && $0 < dead.death } }
             for dead in space.pending.values {
                 let bytes = (dead.end - dead.start) * 64
-                if isSeen(dead, by: tagged) { map.deadForTags += bytes } else if isSeen(dead, by: pinned) { map.deadForReaders += bytes } else {
+                if isSeen(dead, by: tagged) {
+                    map.deadForTags += bytes
+                } else if isSeen(dead, by: pinned) {
+                    map.deadForReaders += bytes
+                } else {
                     map.dead += bytes
                     continue
                 }
@@ -104,8 +108,8 @@ extension StoreTransaction {
 }
 
 extension StoreTransaction {
-    /// Commits without changing extents of the layers above. This frees dead space and moves records to lower offsets. The two newest versions stay readable,
-    /// and those that are tagged or read. With `gathering`, the state of space and the list of tags move down too.
+    /// Commits without changing extents of the layers above. This frees dead space and moves records to lower offsets. The two newest
+    /// versions stay readable, and those that are tagged or read. With `gathering`, the state of space and the list of tags move down too.
     @discardableResult
     package func commitUnchanged(gathering: Bool = false) throws(FirnError) -> UInt64 {
         packLow()

@@ -3,7 +3,8 @@ import FirnCodecs
 import FirnCrypto
 import FirnDisk
 
-/// The one write transaction of a file. Readers do not see what it writes before `commit`. If it is released without `commit`, it is cancelled.
+/// The one write transaction of a file. Readers do not see what it writes before `commit`. If it is released without `commit`, it is
+/// cancelled.
 /// `write`, `read` and `free` can be called from several threads.
 package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// Extents of at least this length are written immediately. Shorter ones are buffered, so that neighbours share a call.
@@ -91,7 +92,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     /// Writes an extent. The returned reference contains its hash.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(FirnError) -> ExtentRef {
-        precondition(UInt64(bytes.count) <= ExtentRef.maximumLength, "an extent has at most one tebibyte: store longer data in several extents")
+        precondition(
+            UInt64(bytes.count) <= ExtentRef.maximumLength, "an extent has at most one tebibyte: store longer data in several extents")
         if let cipher = store.cipher { return try writeSealed(bytes, cipher) }
         let hash = Hash128(of: bytes)
         let direct = bytes.count >= StoreTransaction.directBytes
@@ -146,7 +148,9 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
                 return try opened(ref, UnsafeRawBufferPointer(buffer))
             }
             if let copy = copies[ref] { return try opened(ref, copy) }
-            if let mapping = mappings.last, UInt64(mapping.reach) >= ref.offset + ref.length { return try opened(ref, mapping.bytes(at: Int(ref.offset), count: Int(ref.length))) }
+            if let mapping = mappings.last, UInt64(mapping.reach) >= ref.offset + ref.length {
+                return try opened(ref, mapping.bytes(at: Int(ref.offset), count: Int(ref.length)))
+            }
             guard let mapping = store.mapping(covering: ref.offset + ref.length) else {
                 let copy = try store.file.copy(ref, isSealed: held != nil)
                 copies[ref] = copy
@@ -163,7 +167,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         return try held.read(ref, bytes)
     }
 
-    /// Sets a feature bit that readers must know from this commit on. A file never loses a feature; only a new file made from it may lack it.
+    /// Sets a feature bit that readers must know from this commit on. A file never loses a feature; only a new file made from it may lack
+    /// it.
     package func require(_ feature: ReaderFeature) {
         lock.withLock { neededFeatures |= feature.bit }
     }
@@ -179,7 +184,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
             precondition(isOpen, "free before commit or cancel")
             if ref.isNone { return }
             guard ref.birth == version, let entry = written[ref.offset / 64], entry.ref == ref else {
-                freed.append(ref)   // the commit rejects extents that were not in use
+                freed.append(ref)  // the commit rejects extents that were not in use
                 return
             }
             if mark?.written.contains(ref.offset / 64) ?? false { mark!.postponed.append(ref) } else { drop(ref) }
@@ -213,7 +218,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         giveBack(UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound))
     }
 
-    /// Frees a buffer that is not needed any more, unless `read` has returned it. So a transaction of any size holds in memory only what was read of it.
+    /// Frees a buffer that is not needed any more, unless `read` has returned it. So a transaction of any size holds in memory only what
+    /// was read of it.
     private func retire(_ entry: Written) {
         guard let buffer = entry.buffer else { return }
         if entry.isGiven { retired.append(buffer) } else { buffer.deallocate() }

@@ -58,7 +58,8 @@ extension TreeNode {
         nodes[index] = pieces[0]
         for (step, piece) in pieces.enumerated().dropFirst() {
             let last = pieces[step - 1]
-            insertChild(index + step, piece.level == 0 ? TreeNode.separator(last.key(last.count - 1), piece.key(0)) : Array(piece.key(0)), piece)
+            insertChild(
+                index + step, piece.level == 0 ? TreeNode.separator(last.key(last.count - 1), piece.key(0)) : Array(piece.key(0)), piece)
         }
         grewAtEnd = index + pieces.count == count
     }
@@ -83,8 +84,8 @@ extension TreeNode {
         if level > 0 { nodes += other.nodes[start...] }
     }
 
-    /// Returns the shortest key that is greater than `left` and not greater than `right`. It is valid between leaves only: an inner node has keys that are
-    /// greater than its last separator.
+    /// Returns the shortest key that is greater than `left` and not greater than `right`. It is valid between leaves only: an inner node
+    /// has keys that are greater than its last separator.
     private static func separator(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> [UInt8] {
         Array(right[..<min(shared(left, right) + 1, right.count)])
     }

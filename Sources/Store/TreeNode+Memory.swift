@@ -1,12 +1,13 @@
 import FirnBytes
 
-/// A node in memory that is to be changed. Keys and values are stored contiguously in one allocation, so changing one entry of a node of a hundred costs
-/// only that entry.
+/// A node in memory that is to be changed. Keys and values are stored contiguously in one allocation, so changing one entry of a node of a
+/// hundred costs only that entry.
 final class TreeNode {
     struct Entry {
         var key: Int32
         var keyCount: Int32
-        /// In a leaf, the offset in `memory` of the value or of the reference of an extent that contains it; otherwise that of the child's reference.
+        /// In a leaf, the offset in `memory` of the value or of the reference of an extent that contains it; otherwise that of the child's
+        /// reference.
         var value: Int32
         var valueCount: Int32
         /// Whether the value is a reference.
@@ -102,7 +103,8 @@ final class TreeNode {
     func add(_ prefix: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isExtent: Bool) -> Entry {
         let key = put(prefix)
         _ = put(rest)
-        return Entry(key: key, keyCount: Int32(prefix.count + rest.count), value: put(value), valueCount: Int32(value.count), isExtent: isExtent)
+        return Entry(
+            key: key, keyCount: Int32(prefix.count + rest.count), value: put(value), valueCount: Int32(value.count), isExtent: isExtent)
     }
 
     /// Adds an entry with bytes from outside the node.
@@ -134,7 +136,9 @@ final class TreeNode {
         UnsafeRawBufferPointer(start: memory + Int(entries[index].key), count: Int(entries[index].keyCount))
     }
 
-    func valueBytes(_ entry: Entry) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory + Int(entry.value), count: Int(entry.valueCount)) }
+    func valueBytes(_ entry: Entry) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: memory + Int(entry.value), count: Int(entry.valueCount))
+    }
 
     private func ref(_ index: Int) -> ExtentRef {
         var reader = ByteReader(valueBytes(entries[index]))

@@ -6,9 +6,9 @@
 
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 enum TreeLimit {
@@ -44,7 +44,9 @@ struct TreeNodeView {
         count = Int(bytes[2]) | Int(bytes[3]) << 8
         let prefixLength = Int(bytes[4]) | Int(bytes[5]) << 8
         let body = 6 + 2 * count
-        guard count > 0, prefixLength <= TreeLimit.keyBytes, body + prefixLength <= bytes.count else { throw Damage("tree node header out of bounds", at: 2) }
+        guard count > 0, prefixLength <= TreeLimit.keyBytes, body + prefixLength <= bytes.count else {
+            throw Damage("tree node header out of bounds", at: 2)
+        }
         self.bytes = bytes
         prefix = UnsafeRawBufferPointer(rebasing: bytes[body..<(body + prefixLength)])
     }

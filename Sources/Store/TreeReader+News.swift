@@ -1,10 +1,12 @@
 import FirnBytes
 
 extension TreeReader {
-    /// Visits the nodes that are not in `known`, with all unknown nodes below them, and adds them to it; calls `body` with the entries of every leaf among them
-    /// (keys are numbers). After an error, `known` contains no leaf whose entries were not all passed to `body`.
+    /// Visits the nodes that are not in `known`, with all unknown nodes below them, and adds them to it; calls `body` with the entries of
+    /// every leaf among them (keys are numbers). After an error, `known` contains no leaf whose entries were not all passed to `body`.
     /// - Complexity: versions of a tree share unchanged nodes, so the cost is proportional to what changed since the last visit.
-    package func visitNews(since known: inout Set<ExtentRef>, _ body: (UInt64, UnsafeRawBufferPointer) throws(Damage) -> Void) throws(Damage) {
+    package func visitNews(since known: inout Set<ExtentRef>, _ body: (UInt64, UnsafeRawBufferPointer) throws(Damage) -> Void)
+        throws(Damage)
+    {
         if !root.isNone { try visit(root, level: nil, &known, looksInside: true, body) }
     }
 
@@ -36,8 +38,10 @@ extension TreeReader {
     }
 
     /// Visits a node that is not known yet. Levels decrease, so the recursion always ends, whatever the nodes refer to.
-    private func visit(_ ref: ExtentRef, level: Int?, _ known: inout Set<ExtentRef>, looksInside: Bool,
-                       _ body: (UInt64, UnsafeRawBufferPointer) throws(Damage) -> Void) throws(Damage) {
+    private func visit(
+        _ ref: ExtentRef, level: Int?, _ known: inout Set<ExtentRef>, looksInside: Bool,
+        _ body: (UInt64, UnsafeRawBufferPointer) throws(Damage) -> Void
+    ) throws(Damage) {
         if known.contains(ref) { return }
         let bytes = try source.read(ref)
         do throws(Damage) {
@@ -45,7 +49,9 @@ extension TreeReader {
             if node.level == 0 {
                 if looksInside { for index in 0..<node.count { try give(node, index, body) } }
             } else {
-                for index in 0..<node.count { try visit(try node.child(index), level: node.level - 1, &known, looksInside: looksInside, body) }
+                for index in 0..<node.count {
+                    try visit(try node.child(index), level: node.level - 1, &known, looksInside: looksInside, body)
+                }
             }
         } catch { throw error.shifted(by: ref.offset) }
         known.insert(ref)

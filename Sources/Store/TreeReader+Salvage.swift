@@ -1,16 +1,20 @@
 import FirnBytes
 
 extension TreeReader {
-    /// Calls `body` with every readable entry of a tree with damaged nodes, in ascending order. `lost` is called with each lost range of keys (nil: open end)
-    /// and its damage. Children of a damaged inner node are reached through its readable entries.
-    package func salvage(_ salvage: Salvage, lost: (_ from: [UInt8]?, _ before: [UInt8]?, Damage) -> Void, _ body: (_ key: [UInt8], _ value: UnsafeRawBufferPointer) -> Void) {
+    /// Calls `body` with every readable entry of a tree with damaged nodes, in ascending order. `lost` is called with each lost range of
+    /// keys (nil: open end) and its damage. Children of a damaged inner node are reached through its readable entries.
+    package func salvage(
+        _ salvage: Salvage, lost: (_ from: [UInt8]?, _ before: [UInt8]?, Damage) -> Void,
+        _ body: (_ key: [UInt8], _ value: UnsafeRawBufferPointer) -> Void
+    ) {
         walk(salvage, lost, body)
     }
 
     /// Reads every node and value. `lost` is called with the range of keys that each damage affects (nil: open end).
     package func verify(lost: (_ from: [UInt8]?, _ before: [UInt8]?, Damage) -> Void) { walk(nil, lost) { _, _ in } }
 
-    private func walk(_ salvage: Salvage?, _ lost: ([UInt8]?, [UInt8]?, Damage) -> Void, _ body: ([UInt8], UnsafeRawBufferPointer) -> Void) {
+    private func walk(_ salvage: Salvage?, _ lost: ([UInt8]?, [UInt8]?, Damage) -> Void, _ body: ([UInt8], UnsafeRawBufferPointer) -> Void)
+    {
         guard !root.isNone else { return }
         withoutActuallyEscaping(lost) { lost in
             withoutActuallyEscaping(body) { body in
@@ -31,7 +35,10 @@ private struct TreeSalvage {
     var seen: Set<UInt64> = []
     var last: [UInt8]?
 
-    init(source: any ExtentSource, salvage: Salvage?, lost: @escaping ([UInt8]?, [UInt8]?, Damage) -> Void, body: @escaping ([UInt8], UnsafeRawBufferPointer) -> Void) {
+    init(
+        source: any ExtentSource, salvage: Salvage?, lost: @escaping ([UInt8]?, [UInt8]?, Damage) -> Void,
+        body: @escaping ([UInt8], UnsafeRawBufferPointer) -> Void
+    ) {
         self.source = source
         self.salvage = salvage
         self.lost = lost
@@ -39,7 +46,9 @@ private struct TreeSalvage {
     }
 
     mutating func visit(_ ref: ExtentRef, level: Int?, from: [UInt8]?, before: [UInt8]?) {
-        guard seen.insert(ref.offset).inserted else { return lost(from, before, Damage("a node of a tree is referenced twice", inFileAt: ref.offset)) }
+        guard seen.insert(ref.offset).inserted else {
+            return lost(from, before, Damage("a node of a tree is referenced twice", inFileAt: ref.offset))
+        }
         do throws(Damage) {
             var isWhole = true
             let bytes: UnsafeRawBufferPointer
@@ -72,7 +81,9 @@ private struct TreeSalvage {
         for index in 0..<node.count {
             do throws(Damage) {
                 let key = try node.key(index)
-                guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { throw Damage("tree keys out of order", inFileAt: ref.offset) }
+                guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else {
+                    throw Damage("tree keys out of order", inFileAt: ref.offset)
+                }
                 last = key
                 do throws(Damage) {
                     let (inline, extent) = try node.value(index)

@@ -1,11 +1,12 @@
 import FirnBytes
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Reads an ordered map of byte strings that is stored in extents. It is valid while its source lives. A damaged tree throws; it never loops or traps.
+/// Reads an ordered map of byte strings that is stored in extents. It is valid while its source lives. A damaged tree throws; it never
+/// loops or traps.
 package struct TreeReader {
     /// The reference of the root node; `.none` for an empty tree.
     package let root: ExtentRef
@@ -132,7 +133,9 @@ package struct TreeCursor {
                 let ref = try top.node.child(top.index)
                 let bytes = try source.read(ref)
                 let node: TreeNodeView
-                do throws(Damage) { node = try TreeNodeView(bytes, level: top.node.level - 1) } catch { throw error.shifted(by: ref.offset) }
+                do throws(Damage) { node = try TreeNodeView(bytes, level: top.node.level - 1) } catch {
+                    throw error.shifted(by: ref.offset)
+                }
                 path.append((node, 0, ref.offset))
             } catch {
                 throw error.shifted(by: top.base)

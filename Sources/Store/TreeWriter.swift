@@ -1,7 +1,7 @@
 import FirnBytes
 
-/// Changes a tree inside a transaction. Nodes are read into memory when they are first needed and written once, by `finish`. Unchanged nodes are shared with
-/// earlier versions. A writer is used by one thread at a time.
+/// Changes a tree inside a transaction. Nodes are read into memory when they are first needed and written once, by `finish`. Unchanged
+/// nodes are shared with earlier versions. A writer is used by one thread at a time.
 package final class TreeWriter {
     private let transaction: StoreTransaction
     private let start: ExtentRef
@@ -16,7 +16,9 @@ package final class TreeWriter {
 
     private func load(_ ref: ExtentRef, level: Int? = nil) throws(Damage) -> TreeNode {
         let bytes = try transaction.read(ref)
-        do throws(Damage) { return try TreeNode(try TreeNodeView(bytes, level: level), from: ref) } catch { throw error.shifted(by: ref.offset) }
+        do throws(Damage) { return try TreeNode(try TreeNodeView(bytes, level: level), from: ref) } catch {
+            throw error.shifted(by: ref.offset)
+        }
     }
 
     private func loadedRoot() throws(Damage) -> TreeNode {
@@ -79,7 +81,8 @@ package final class TreeWriter {
     @discardableResult
     package func delete(_ key: UInt64) throws(FirnError) -> Bool { try delete(TreeKey.bytes(key)) }
 
-    /// Writes the changed nodes and returns the new root: `.none` if no entry is left, the old root if nothing changed. The writer cannot be used afterwards.
+    /// Writes the changed nodes and returns the new root: `.none` if no entry is left, the old root if nothing changed. The writer cannot
+    /// be used afterwards.
     package func finish() throws(FirnError) -> ExtentRef {
         guard hasChanged, var top = root else { return start }
         try checked { () throws(Damage) in try merge(top) }

@@ -2,13 +2,13 @@ import FirnBytes
 import FirnDisk
 import Synchronization
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Remembers the extents whose hash was checked: a direct-mapped table of 64-bit marks, shared by all threads without locks. An overwritten mark costs one
-/// more check, never an error.
+/// Remembers the extents whose hash was checked: a direct-mapped table of 64-bit marks, shared by all threads without locks. An overwritten
+/// mark costs one more check, never an error.
 final class VerifiedExtents: @unchecked Sendable {
     private static let count = 1 << 15
     private let marks: UnsafeMutablePointer<Atomic<UInt64>>

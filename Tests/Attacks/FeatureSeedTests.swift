@@ -6,8 +6,8 @@ import FirnStore
 import Foundation
 import Testing
 
-/// Seeds of `Tools/fuzz/corpus/file` and `store` that hold one feature each: `FIRN_SEEDS=folder swift test --filter FeatureSeedTests`. Small enough to be mutilated
-/// by the million, and large enough that the encoders choose what they choose for more.
+/// Seeds of `Tools/fuzz/corpus/file` and `store` that hold one feature each: `FIRN_SEEDS=folder swift test --filter FeatureSeedTests`.
+/// Small enough to be mutilated by the million, and large enough that the encoders choose what they choose for more.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["FIRN_SEEDS"] != nil)) struct FeatureSeedTests {
     private let folder = ProcessInfo.processInfo.environment["FIRN_SEEDS"] ?? ""
     /// The one that the attacks have.
@@ -20,8 +20,12 @@ import Testing
         try bytes.write(to: place.appending(path: name))
     }
 
-    private func file(_ name: String, atFirstCommit: Bool = false, key: EncryptionKey? = nil, _ commits: ((DatabaseTransaction) throws -> Void)..., after: (Database) throws -> Void = { _ in }) throws {
-        let scratch = TemporaryFolder(), path = scratch.file("a.firn"), database = try Database.create(path: path, atFirstCommit: atFirstCommit, key: key)
+    private func file(
+        _ name: String, atFirstCommit: Bool = false, key: EncryptionKey? = nil, _ commits: ((DatabaseTransaction) throws -> Void)...,
+        after: (Database) throws -> Void = { _ in }
+    ) throws {
+        let scratch = TemporaryFolder(), path = scratch.file("a.firn"),
+            database = try Database.create(path: path, atFirstCommit: atFirstCommit, key: key)
         for commit in commits {
             let transaction = try database.begin(threads: 1)
             try commit(transaction)
@@ -43,18 +47,29 @@ import Testing
         try transaction.bulkWriter(type.name).append(RandomTables.batch(rows, of: transaction.schema[type.name]!, in: transaction.schema))
     }
 
-    private static let numbers = TypeSchema("N", columns: [
-        ColumnSchema("id", ColumnType(.int)), ColumnSchema("skewed", ColumnType(.int)), ColumnSchema("scaled", ColumnType(.int)), ColumnSchema("runs", ColumnType(.int, optional: true)),
-        ColumnSchema("price", ColumnType(.double)), ColumnSchema("noise", ColumnType(.double, optional: true)), ColumnSchema("single", ColumnType(.float)), ColumnSchema("flag", ColumnType(.bool)),
-        ColumnSchema("at", ColumnType(.date)), ColumnSchema("amount", ColumnType(.decimal)), ColumnSchema("uuid", ColumnType(.uuid)), ColumnSchema("object", ColumnType(.objectID, optional: true)),
-    ], key: [0])
+    private static let numbers = TypeSchema(
+        "N",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("skewed", ColumnType(.int)), ColumnSchema("scaled", ColumnType(.int)),
+            ColumnSchema("runs", ColumnType(.int, optional: true)),
+            ColumnSchema("price", ColumnType(.double)), ColumnSchema("noise", ColumnType(.double, optional: true)),
+            ColumnSchema("single", ColumnType(.float)), ColumnSchema("flag", ColumnType(.bool)),
+            ColumnSchema("at", ColumnType(.date)), ColumnSchema("amount", ColumnType(.decimal)), ColumnSchema("uuid", ColumnType(.uuid)),
+            ColumnSchema("object", ColumnType(.objectID, optional: true)),
+        ], key: [0])
 
     private func number(_ i: Int) -> [Value] {
         let x = mix(i)
-        return [.int(Int64(i)), .int(Int64(1) << Int64(x % 7 * (x % 3))), .int(Int64(x % 90) * 1000), i / 50 % 3 == 0 ? .null : .int(Int64(i / 40)),
-                .double(Double(x % 10_000) / 100), x % 4 == 0 ? .null : .double(Double(bitPattern: UInt64(x) << 31)), .float(Float(x % 256) / 4), .bool(x % 9 == 0),
-                .date(Timestamp(seconds: Int64(1_700_000_000 + i * 60), nanoseconds: Int32(x % 10) * 100_000_000)), .decimal(Decimal("\(x % 1000).\(10 + x % 90)")!),
-                .uuid(Identifier(high: UInt64(x), low: 7)), i % 3 == 0 ? .null : .objectID(Identifier(high: UInt64(1_700_000_000 + i) << 32, low: UInt64(x % 1000)))]
+        return [
+            .int(Int64(i)), .int(Int64(1) << Int64(x % 7 * (x % 3))), .int(Int64(x % 90) * 1000),
+            i / 50 % 3 == 0 ? .null : .int(Int64(i / 40)),
+            .double(Double(x % 10_000) / 100), x % 4 == 0 ? .null : .double(Double(bitPattern: UInt64(x) << 31)),
+            .float(Float(x % 256) / 4), .bool(x % 9 == 0),
+            .date(Timestamp(seconds: Int64(1_700_000_000 + i * 60), nanoseconds: Int32(x % 10) * 100_000_000)),
+            .decimal(Decimal("\(x % 1000).\(10 + x % 90)")!),
+            .uuid(Identifier(high: UInt64(x), low: 7)),
+            i % 3 == 0 ? .null : .objectID(Identifier(high: UInt64(1_700_000_000 + i) << 32, low: UInt64(x % 1000))),
+        ]
     }
 
     @Test func `numbers of every kind, in each profile`() throws {
@@ -70,7 +85,10 @@ import Testing
     @Test func `entropy coding`() throws {
         try file("entropy") { transaction in
             transaction.profile = .small
-            try load(transaction, TypeSchema("E", columns: [ColumnSchema("skewed", ColumnType(.int)), ColumnSchema("word", ColumnType(.string))]), 9000) { i in
+            try load(
+                transaction,
+                TypeSchema("E", columns: [ColumnSchema("skewed", ColumnType(.int)), ColumnSchema("word", ColumnType(.string))]), 9000
+            ) { i in
                 let x = mix(i), n = (x | 64).trailingZeroBitCount
                 return [.int(Int64(n * 3)), .string(["a", "be", "sea", "door", "elfin", "fallen", "gee"][n])]
             }
@@ -78,34 +96,55 @@ import Testing
     }
 
     @Test func `indexes of values and words`() throws {
-        let type = TypeSchema("I", columns: [
-            ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("text", ColumnType(.string)),
-            ColumnSchema("score", ColumnType(.double)), ColumnSchema("at", ColumnType(.date)), ColumnSchema("uuid", ColumnType(.uuid)), ColumnSchema("any", ColumnType(.any, optional: true)),
-        ], key: [0])
+        let type = TypeSchema(
+            "I",
+            columns: [
+                ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+                ColumnSchema("text", ColumnType(.string)),
+                ColumnSchema("score", ColumnType(.double)), ColumnSchema("at", ColumnType(.date)), ColumnSchema("uuid", ColumnType(.uuid)),
+                ColumnSchema("any", ColumnType(.any, optional: true)),
+            ], key: [0])
         func row(_ i: Int) -> [Value] {
             let x = mix(i)
-            return [.int(Int64(i)), x % 6 == 0 ? .null : .string("word\(x % 25)"), .string((0..<(x % 4)).map { "word\((x >> $0) % 19)" }.joined(separator: " ")), .double(Double(x % 40) / 4),
-                    .date(Timestamp(seconds: Int64(x % 100_000))), .uuid(Identifier(high: UInt64(x % 8), low: UInt64(x))), x % 3 == 0 ? .int(5) : .string("any\(x % 3)")]
+            return [
+                .int(Int64(i)), x % 6 == 0 ? .null : .string("word\(x % 25)"),
+                .string((0..<(x % 4)).map { "word\((x >> $0) % 19)" }.joined(separator: " ")), .double(Double(x % 40) / 4),
+                .date(Timestamp(seconds: Int64(x % 100_000))), .uuid(Identifier(high: UInt64(x % 8), low: UInt64(x))),
+                x % 3 == 0 ? .int(5) : .string("any\(x % 3)"),
+            ]
         }
-        try file("indexes", { transaction in
-            try transaction.extendSchema([type])
-            for column in type.columns where column.type.refusal(of: .values) == nil { try transaction.addIndex("I", column.name, .values) }
-            try transaction.addIndex("I", "text", .words)
-            try load(transaction, type, 120, row)
-        }, { transaction in
-            for i in 120..<130 { try transaction.insert("I", row(i)) }
-            for i in 0..<9 { try transaction.update("I", rowID: Int64(i * 9), column: "text", .string("word1 other\(i)")) }
-            try transaction.flushAll()
-        }, { try $0.delete("I", rowID: 3) })
+        try file(
+            "indexes",
+            { transaction in
+                try transaction.extendSchema([type])
+                for column in type.columns where column.type.refusal(of: .values) == nil {
+                    try transaction.addIndex("I", column.name, .values)
+                }
+                try transaction.addIndex("I", "text", .words)
+                try load(transaction, type, 120, row)
+            },
+            { transaction in
+                for i in 120..<130 { try transaction.insert("I", row(i)) }
+                for i in 0..<9 { try transaction.update("I", rowID: Int64(i * 9), column: "text", .string("word1 other\(i)")) }
+                try transaction.flushAll()
+            }, { try $0.delete("I", rowID: 3) })
     }
 
-    private static let text = TypeSchema("T", columns: [ColumnSchema("tokens", ColumnType(.string)), ColumnSchema("few", ColumnType(.string, optional: true)), ColumnSchema("raw", ColumnType(.data)),
-                                                        ColumnSchema("prose", ColumnType(.string))])
+    private static let text = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("tokens", ColumnType(.string)), ColumnSchema("few", ColumnType(.string, optional: true)),
+            ColumnSchema("raw", ColumnType(.data)),
+            ColumnSchema("prose", ColumnType(.string)),
+        ])
 
     private func sentence(_ i: Int) -> [Value] {
         let x = mix(i), words = ["the", "special", "packages", "sleep", "furiously", "among", "deposits", "final"]
-        return [.string("https://example.org/item/\(x % 1000)/\(words[x % 8])"), x % 5 == 0 ? .null : .string(words[x / 8 % 8]), .data((0..<x % 9).map { UInt8(truncatingIfNeeded: x >> $0) }),
-                .string((0..<(3 + x % 5)).map { words[(x >> (3 * $0)) % 8] }.joined(separator: " "))]
+        return [
+            .string("https://example.org/item/\(x % 1000)/\(words[x % 8])"), x % 5 == 0 ? .null : .string(words[x / 8 % 8]),
+            .data((0..<x % 9).map { UInt8(truncatingIfNeeded: x >> $0) }),
+            .string((0..<(3 + x % 5)).map { words[(x >> (3 * $0)) % 8] }.joined(separator: " ")),
+        ]
     }
 
     @Test func `text as tokens, dictionaries, pages and bytes`() throws {
@@ -120,47 +159,89 @@ import Testing
     /// Two segments with one dictionary, which stands in an extent of its own; columns that would be nothing otherwise.
     @Test func `a dictionary that segments share`() throws {
         try file("shared") { transaction in
-            try load(transaction, TypeSchema("S", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("wide", ColumnType(.string)), ColumnSchema("flag", ColumnType(.bool, optional: true))]), 66_600) { i in
+            try load(
+                transaction,
+                TypeSchema(
+                    "S",
+                    columns: [
+                        ColumnSchema("n", ColumnType(.int)), ColumnSchema("wide", ColumnType(.string)),
+                        ColumnSchema("flag", ColumnType(.bool, optional: true)),
+                    ]), 66_600
+            ) { i in
                 [.int(Int64(i)), .string(String(mix(i / 7 % 1500), radix: 36)), i / 1000 % 2 == 0 ? .null : .bool(true)]
             }
         }
     }
 
     @Test func `changed, deleted and added rows, in segments and beside them`() throws {
-        try file("changes", { try load($0, FeatureSeedTests.numbers, 100, number) }, { transaction in
-            for i in 0..<30 { try transaction.update("N", rowID: Int64(i * 3), column: "price", .double(Double(i))) }
-            for i in stride(from: 1, to: 60, by: 7) { try transaction.delete("N", rowID: Int64(i)) }
-            try transaction.flushAll()
-        }, { transaction in
-            for i in 100..<112 { try transaction.insert("N", number(i)) }
-            for i in 61..<70 { try transaction.update("N", rowID: Int64(i), column: "skewed", .int(-1)) }
-            try transaction.delete("N", rowID: 90)
-        })
+        try file(
+            "changes", { try load($0, FeatureSeedTests.numbers, 100, number) },
+            { transaction in
+                for i in 0..<30 { try transaction.update("N", rowID: Int64(i * 3), column: "price", .double(Double(i))) }
+                for i in stride(from: 1, to: 60, by: 7) { try transaction.delete("N", rowID: Int64(i)) }
+                try transaction.flushAll()
+            },
+            { transaction in
+                for i in 100..<112 { try transaction.insert("N", number(i)) }
+                for i in 61..<70 { try transaction.update("N", rowID: Int64(i), column: "skewed", .int(-1)) }
+                try transaction.delete("N", rowID: 90)
+            })
     }
 
-    private static let part = TypeSchema("Part", columns: [ColumnSchema("size", ColumnType(.int)), ColumnSchema("note", ColumnType(.string, optional: true))], isEmbedded: true)
-    private static let all = [part, TypeSchema("Thing", columns: [
-        ColumnSchema("list", ColumnType(.int, collection: .list, elementOptional: true)), ColumnSchema("set", ColumnType(.string, collection: .set)), ColumnSchema("map", ColumnType(.double, collection: .map)),
-        ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")), ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part")),
-        ColumnSchema("partMap", ColumnType(.embedded, collection: .map, target: "Part")), ColumnSchema("any", ColumnType(.any, optional: true)), ColumnSchema("anys", ColumnType(.any, collection: .list)),
-    ]), TypeSchema("Owner", columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("best", ColumnType(.link, optional: true, target: "Thing")), ColumnSchema("things", ColumnType(.link, collection: .list, target: "Thing")),
-                                      ColumnSchema("named", ColumnType(.link, collection: .map, target: "Thing"))], key: [0])]
+    private static let part = TypeSchema(
+        "Part", columns: [ColumnSchema("size", ColumnType(.int)), ColumnSchema("note", ColumnType(.string, optional: true))],
+        isEmbedded: true)
+    private static let all = [
+        part,
+        TypeSchema(
+            "Thing",
+            columns: [
+                ColumnSchema("list", ColumnType(.int, collection: .list, elementOptional: true)),
+                ColumnSchema("set", ColumnType(.string, collection: .set)), ColumnSchema("map", ColumnType(.double, collection: .map)),
+                ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")),
+                ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part")),
+                ColumnSchema("partMap", ColumnType(.embedded, collection: .map, target: "Part")),
+                ColumnSchema("any", ColumnType(.any, optional: true)), ColumnSchema("anys", ColumnType(.any, collection: .list)),
+            ]),
+        TypeSchema(
+            "Owner",
+            columns: [
+                ColumnSchema("name", ColumnType(.string)), ColumnSchema("best", ColumnType(.link, optional: true, target: "Thing")),
+                ColumnSchema("things", ColumnType(.link, collection: .list, target: "Thing")),
+                ColumnSchema("named", ColumnType(.link, collection: .map, target: "Thing")),
+            ], key: [0]),
+    ]
 
     private func collections(_ transaction: DatabaseTransaction) throws {
         try transaction.extendSchema(FeatureSeedTests.all)
-        func part(_ x: Int) -> Value { .object([.init("size", .int(Int64(x % 100))), .init("note", x % 3 == 0 ? .null : .string("note \(x % 11)"))]) }
+        func part(_ x: Int) -> Value {
+            .object([.init("size", .int(Int64(x % 100))), .init("note", x % 3 == 0 ? .null : .string("note \(x % 11)"))])
+        }
         for i in 0..<40 {
             let x = mix(i)
-            try transaction.insert("Thing", [
-                .list((0..<x % 4).map { $0 == 2 ? .null : .int(Int64(x % 97 + $0)) }), .set((0..<x % 4).map { .string("s\($0)") }), .map((0..<x % 3).map { .init("k\($0)", .double(Double(x % 31) / 2)) }),
-                x % 5 == 0 ? .null : part(x), .list((0..<x % 3).map { part(x + $0) }), .map((0..<x % 2).map { .init("p\($0)", part(x)) }),
-                [.null, .int(Int64(x % 9)), .string("text \(x % 9)"), .list([.int(1), .string("x"), .map([.init("y", .null)])]), .bool(true), .double(0.5), .date(Timestamp(seconds: 5))][x % 7],
-                .list((0..<x % 3).map { [.int(7), .string("any1"), .uuid(Identifier(high: 1, low: 2))][$0] }),
-            ])
+            try transaction.insert(
+                "Thing",
+                [
+                    .list((0..<x % 4).map { $0 == 2 ? .null : .int(Int64(x % 97 + $0)) }), .set((0..<x % 4).map { .string("s\($0)") }),
+                    .map((0..<x % 3).map { .init("k\($0)", .double(Double(x % 31) / 2)) }),
+                    x % 5 == 0 ? .null : part(x), .list((0..<x % 3).map { part(x + $0) }),
+                    .map((0..<x % 2).map { .init("p\($0)", part(x)) }),
+                    [
+                        .null, .int(Int64(x % 9)), .string("text \(x % 9)"), .list([.int(1), .string("x"), .map([.init("y", .null)])]),
+                        .bool(true), .double(0.5), .date(Timestamp(seconds: 5)),
+                    ][x % 7],
+                    .list((0..<x % 3).map { [.int(7), .string("any1"), .uuid(Identifier(high: 1, low: 2))][$0] }),
+                ])
         }
         for i in 0..<12 {
             let x = mix(i + 1000)
-            try transaction.insert("Owner", [.string("owner \(i)"), x % 4 == 0 ? .null : .link(Int64(x % 40)), .list((0..<x % 5).map { .link(Int64((x + $0 * 7) % 40)) }), .map((0..<x % 3).map { .init("n\($0)", .link(Int64(x % 40))) })])
+            try transaction.insert(
+                "Owner",
+                [
+                    .string("owner \(i)"), x % 4 == 0 ? .null : .link(Int64(x % 40)),
+                    .list((0..<x % 5).map { .link(Int64((x + $0 * 7) % 40)) }),
+                    .map((0..<x % 3).map { .init("n\($0)", .link(Int64(x % 40))) }),
+                ])
         }
     }
 
@@ -176,16 +257,19 @@ import Testing
     }
 
     @Test func `tags and versions`() throws {
-        try file("tags", { try load($0, FeatureSeedTests.numbers, 30, number) }, { try $0.delete("N", rowID: 5) }, { _ = try $0.insert("N", number(30)) }, after: { database in
-            try database.tag("first", database.snapshot(version: 1))
-            try database.retain(Retention(versions: 2, seconds: 60))
-            for i in 0..<4 {
-                let transaction = try database.begin()
-                try transaction.update("N", rowID: Int64(i), column: "flag", .bool(i % 2 == 0))
-                try transaction.commit()
-            }
-            try database.tag("last", database.snapshot())
-        })
+        try file(
+            "tags", { try load($0, FeatureSeedTests.numbers, 30, number) }, { try $0.delete("N", rowID: 5) },
+            { _ = try $0.insert("N", number(30)) },
+            after: { database in
+                try database.tag("first", database.snapshot(version: 1))
+                try database.retain(Retention(versions: 2, seconds: 60))
+                for i in 0..<4 {
+                    let transaction = try database.begin()
+                    try transaction.update("N", rowID: Int64(i), column: "flag", .bool(i % 2 == 0))
+                    try transaction.commit()
+                }
+                try database.tag("last", database.snapshot())
+            })
     }
 
     @Test func `stores with tags, deep trees and a key`() throws {
@@ -194,7 +278,9 @@ import Testing
             var root = ExtentRef.none
             for round in 0..<5 {
                 let transaction = try store.begin(), tree = TreeWriter(root: root, transaction: transaction)
-                for i in 0..<(name == "plain" ? 80 : 40) where round == 0 || i % 9 == round { try tree.put(UInt64(mix(i)), [UInt8](repeating: UInt8(i & 0xFF), count: i % 50 == 7 ? 700 : 20 + round)) }
+                for i in 0..<(name == "plain" ? 80 : 40) where round == 0 || i % 9 == round {
+                    try tree.put(UInt64(mix(i)), [UInt8](repeating: UInt8(i & 0xFF), count: i % 50 == 7 ? 700 : 20 + round))
+                }
                 root = try tree.finish()
                 if round == 1 { transaction.tagItself("one") }
                 if round == 3 { transaction.retain(Retention(versions: 3)) }

@@ -22,13 +22,31 @@ private let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appe
         for path in [scratch, scratch + ".compact", scratch + ".target"] { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    @Test func `T7 hostile files that were found get an error or their data`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.file) } }
-    @Test func `T7 hostile bookkeeping that was found is refused or held`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.store) } }
-    @Test func `T7, T14 hostile files of changes that were found are refused, or leave a whole file`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.changes) } }
-    @Test func `T7 hostile streams that were found are damage or values`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.streams) } }
-    @Test func `values that were once read back as others are themselves`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.values) } }
-    @Test func `T8 CSV that was found is rows, or refused with its place`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.csv) } }
-    @Test func `T8 JSON that was found is rows, or refused with its place`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.json) } }
-    @Test func `T8 NDJSON that was found is rows, or refused with its place`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.lines) } }
-    @Test func `queries that were found are answered, or refused with a position`() async { await #expect(processExitsWith: .success) { FoundTests.replay(.query) } }
+    @Test func `T7 hostile files that were found get an error or their data`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.file) }
+    }
+    @Test func `T7 hostile bookkeeping that was found is refused or held`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.store) }
+    }
+    @Test func `T7, T14 hostile files of changes that were found are refused, or leave a whole file`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.changes) }
+    }
+    @Test func `T7 hostile streams that were found are damage or values`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.streams) }
+    }
+    @Test func `values that were once read back as others are themselves`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.values) }
+    }
+    @Test func `T8 CSV that was found is rows, or refused with its place`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.csv) }
+    }
+    @Test func `T8 JSON that was found is rows, or refused with its place`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.json) }
+    }
+    @Test func `T8 NDJSON that was found is rows, or refused with its place`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.lines) }
+    }
+    @Test func `queries that were found are answered, or refused with a position`() async {
+        await #expect(processExitsWith: .success) { FoundTests.replay(.query) }
+    }
 }

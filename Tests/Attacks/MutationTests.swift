@@ -7,11 +7,13 @@ import Testing
 private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 private let environment = ProcessInfo.processInfo.environment
 
-/// Mutilated seeds of `Tools/fuzz/corpus`, without a fuzzer: a few in each run, `FIRN_ATTACKS=n` of each attack, other ones with `FIRN_ATTACK_SEED`.
-/// In a process of its own, for each: what traps, hangs for 20 seconds or wants more than 6 GB ends it, and the case lies in FIRN_ATTACK_CASES or the temporary folder.
+/// Mutilated seeds of `Tools/fuzz/corpus`, without a fuzzer: a few in each run, `FIRN_ATTACKS=n` of each attack, other ones with
+/// `FIRN_ATTACK_SEED`. In a process of its own, for each: what traps, hangs for 20 seconds or wants more than 6 GB ends it, and the case
+/// lies in FIRN_ATTACK_CASES or the temporary folder.
 @Suite struct MutationTests {
     private static func torment(_ attack: Attack, short: Int) {
-        let count = environment["FIRN_ATTACKS"].flatMap { Int($0) } ?? short, seed = environment["FIRN_ATTACK_SEED"].flatMap { UInt64($0) } ?? 1
+        let count = environment["FIRN_ATTACKS"].flatMap { Int($0) } ?? short,
+            seed = environment["FIRN_ATTACK_SEED"].flatMap { UInt64($0) } ?? 1
         Hash128.believesAnything = attack.knowsHashes
         // The address sanitizer takes terabytes of addresses for itself, and several times as long.
         let isSanitized = dlsym(nil, "__asan_init") != nil
@@ -39,7 +41,9 @@ private let environment = ProcessInfo.processInfo.environment
 
     private static func seeds(_ attack: Attack) -> [[UInt8]] {
         var all: [[UInt8]] = []
-        for folder in [root.appending(path: "Tools/fuzz/corpus/\(attack.rawValue)"), root.appending(path: "Tests/Fixtures/found/\(attack.rawValue)")] {
+        for folder in [
+            root.appending(path: "Tools/fuzz/corpus/\(attack.rawValue)"), root.appending(path: "Tests/Fixtures/found/\(attack.rawValue)"),
+        ] {
             for name in ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() {
                 if let data = try? Data(contentsOf: folder.appending(path: name)) { all.append(Array(data)) }
             }
@@ -47,43 +51,72 @@ private let environment = ProcessInfo.processInfo.environment
         return all
     }
 
-    /// One to four changes: bits, bytes of interest, whole numbers, pieces of itself or of another, cuts. Fronts are hit as often as all the rest.
+    /// One to four changes: bits, bytes of interest, whole numbers, pieces of itself or of another, cuts. Fronts are hit as often as all
+    /// the rest.
     private static func mutilated(_ seeds: [[UInt8]], _ random: inout SeededGenerator) -> [UInt8] {
         func below(_ n: Int) -> Int { n <= 0 ? 0 : Int(random.next() % UInt64(n)) }
         var bytes = seeds[below(seeds.count)]
         for _ in 0...below(4) {
             guard !bytes.isEmpty else { return bytes }
             // Extents begin on units of 64 bytes, with their headers.
-            let at: Int = switch below(3) {
-            case 0: below(min(bytes.count, 64))
-            case 1: min(bytes.count - 1, below((bytes.count + 63) / 64) * 64 + below(24))
-            default: below(bytes.count)
-            }
+            let at: Int =
+                switch below(3) {
+                case 0: below(min(bytes.count, 64))
+                case 1: min(bytes.count - 1, below((bytes.count + 63) / 64) * 64 + below(24))
+                default: below(bytes.count)
+                }
             switch below(10) {
             case 0, 1, 2: bytes[at] ^= 1 << UInt8(below(8))
             case 3: bytes[at] = [0, 1, 0x7F, 0x80, 0xFE, 0xFF][below(6)]
             case 4: bytes[at] = UInt8(below(256))
             case 5: bytes[at] = bytes[at] &+ (below(2) == 0 ? 1 : 255)
             case 6:
-                let width = [2, 4, 8][below(3)], number: UInt64 = [0, 1, .max, 0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000, 0xFFFF_FFFF, 0x10000, UInt64(below(70000))][below(8)]
+                let width = [2, 4, 8][below(3)],
+                    number: UInt64 = [
+                        0, 1, .max, 0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000, 0xFFFF_FFFF, 0x10000, UInt64(below(70000)),
+                    ][below(8)]
                 for i in 0..<width where at + i < bytes.count { bytes[at + i] = UInt8(truncatingIfNeeded: number >> UInt64(8 * i)) }
             case 7:
-                let other = below(2) == 0 ? bytes : seeds[below(seeds.count)], from = below(other.count), n = min(1 + below(64), other.count - from)
+                let other = below(2) == 0 ? bytes : seeds[below(seeds.count)], from = below(other.count),
+                    n = min(1 + below(64), other.count - from)
                 for i in 0..<n where at + i < bytes.count { bytes[at + i] = other[from + i] }
-            case 8: if below(4) == 0 { bytes.removeSubrange(at..<min(bytes.count, at + 1 + below(8))) } else { bytes.insert(UInt8(below(256)), at: at) }
+            case 8:
+                if below(4) == 0 {
+                    bytes.removeSubrange(at..<min(bytes.count, at + 1 + below(8)))
+                } else {
+                    bytes.insert(UInt8(below(256)), at: at)
+                }
             default: if below(4) == 0 { bytes.removeLast(bytes.count - at) } else { bytes[at] = bytes[below(bytes.count)] }
             }
         }
         return bytes
     }
 
-    @Test func `T7 mutilated files whose hashes hold get an error or their data`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.file, short: 300) } }
-    @Test func `T7 mutilated bookkeeping is refused or held`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.store, short: 300) } }
-    @Test func `T7, T14 mutilated files of changes are refused, or leave a whole file`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.changes, short: 300) } }
-    @Test func `T7 mutilated streams are damage or values`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.streams, short: 3000) } }
-    @Test func `mutilated values are written and read back as themselves`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.values, short: 500) } }
-    @Test func `T8 mutilated CSV is rows, or refused with its place`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.csv, short: 1000) } }
-    @Test func `T8 mutilated JSON is rows, or refused with its place`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.json, short: 1000) } }
-    @Test func `T8 mutilated NDJSON is rows, or refused with its place`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.lines, short: 1000) } }
-    @Test func `mutilated queries are answered, or refused with a position`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.query, short: 3000) } }
+    @Test func `T7 mutilated files whose hashes hold get an error or their data`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.file, short: 300) }
+    }
+    @Test func `T7 mutilated bookkeeping is refused or held`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.store, short: 300) }
+    }
+    @Test func `T7, T14 mutilated files of changes are refused, or leave a whole file`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.changes, short: 300) }
+    }
+    @Test func `T7 mutilated streams are damage or values`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.streams, short: 3000) }
+    }
+    @Test func `mutilated values are written and read back as themselves`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.values, short: 500) }
+    }
+    @Test func `T8 mutilated CSV is rows, or refused with its place`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.csv, short: 1000) }
+    }
+    @Test func `T8 mutilated JSON is rows, or refused with its place`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.json, short: 1000) }
+    }
+    @Test func `T8 mutilated NDJSON is rows, or refused with its place`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.lines, short: 1000) }
+    }
+    @Test func `mutilated queries are answered, or refused with a position`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.query, short: 3000) }
+    }
 }

@@ -3,8 +3,9 @@ import Foundation
 import Testing
 @testable import Firn
 
-/// T6 for those who hold objects: the survey's files, damaged in the same ways, read whole through `Realm` (live, frozen and by query) and written to. What is read is right,
-/// or the realm says what is wrong (`damage`, `interruptedCommit`, an error). `FIRN_SURVEY` as for `SurveyTests`; the counts go beside its own, with `.realm` behind the name.
+/// T6 for those who hold objects: the survey's files, damaged in the same ways, read whole through `Realm` (live, frozen and by query) and
+/// written to. What is read is right, or the realm says what is wrong (`damage`, `interruptedCommit`, an error). `FIRN_SURVEY` as for
+/// `SurveyTests`; the counts go beside its own, with `.realm` behind the name.
 @Suite struct RealmSurveyTests {
     private static let rounds = ProcessInfo.processInfo.environment["FIRN_SURVEY"].flatMap { Int($0) }
 
@@ -14,7 +15,8 @@ import Testing
     private struct Counts {
         var cases = 0, right = 0, older = 0, refused = 0, told = 0, written = 0
         mutating func add(_ other: Counts) {
-            cases += other.cases; right += other.right; older += other.older; refused += other.refused; told += other.told; written += other.written
+            cases += other.cases; right += other.right; older += other.older; refused += other.refused; told += other.told;
+            written += other.written
         }
     }
 
@@ -30,17 +32,22 @@ import Testing
         switch value {
         case nil: return "nil"
         case let object as DynamicObject:
-            guard depth < 3, let schema = realm.schema.objectSchema.first(where: { $0.className == object.objectSchema.className }) else { return "object" }
+            guard depth < 3, let schema = realm.schema.objectSchema.first(where: { $0.className == object.objectSchema.className }) else {
+                return "object"
+            }
             let scalars = schema.properties.filter { $0.objectClassName == nil || schema.isEmbedded }.prefix(schema.isEmbedded ? .max : 2)
             return "(" + scalars.map { words(object[$0.name], in: realm, depth: depth + 1) }.joined(separator: ",") + ")"
         case let list as [Any?]: return "[" + list.map { words($0, in: realm, depth: depth + 1) }.joined(separator: ",") + "]"
-        case let map as [String: Any?]: return "{" + map.keys.sorted().map { "\($0):\(words(map[$0]!, in: realm, depth: depth + 1))" }.joined(separator: ",") + "}"
+        case let map as [String: Any?]:
+            return "{" + map.keys.sorted().map { "\($0):\(words(map[$0]!, in: realm, depth: depth + 1))" }.joined(separator: ",") + "}"
         case let data as Data: return data.base64EncodedString()
         case let any as AnyRealmValue:
             switch any {
             case .none: return "nil"
             case .list(let list): return "[" + list.map { words($0, in: realm, depth: depth + 1) }.joined(separator: ",") + "]"
-            case .dictionary(let map): return "{" + map.keys.sorted().map { "\($0):\(words(map[$0] ?? .none, in: realm, depth: depth + 1))" }.joined(separator: ",") + "}"
+            case .dictionary(let map):
+                return "{"
+                    + map.keys.sorted().map { "\($0):\(words(map[$0] ?? .none, in: realm, depth: depth + 1))" }.joined(separator: ",") + "}"
             case .object: return "object"
             default: return "\(any)"
             }
@@ -79,8 +86,11 @@ import Testing
     }
 
     /// What is there instead of what cannot be read.
-    private static let zeros: Set<String> = ["nil", "0", "0.0", "false", "", "[]", "{}", "()", "\(Date(timeIntervalSince1970: 0))", "\(ObjectId("000000000000000000000000"))", "object",
-                                             "00000000-0000-0000-0000-000000000000", "\(Decimal128(0))"]
+    private static let zeros: Set<String> = [
+        "nil", "0", "0.0", "false", "", "[]", "{}", "()", "\(Date(timeIntervalSince1970: 0))", "\(ObjectId("000000000000000000000000"))",
+        "object",
+        "00000000-0000-0000-0000-000000000000", "\(Decimal128(0))",
+    ]
 
     /// Whether all that differs are zeros, or objects and counts of objects that are not there.
     private static func lacks(_ found: Reading, _ truth: Reading) -> String? {
@@ -88,7 +98,8 @@ import Testing
             guard let all = truth[type], all.count >= 1 else { return "\(type) was never there" }
             guard rows.count == all.count, rows.first == all.first else { continue }
             for (row, known) in zip(rows, all) where row.count == known.count && row.count > 1 {
-                for (value, right) in zip(row, known) where value != right && !zeros.contains(value) && !value.hasPrefix("(") && !value.hasPrefix("[") && !value.hasPrefix("{") {
+                for (value, right) in zip(row, known)
+                where value != right && !zeros.contains(value) && !value.hasPrefix("(") && !value.hasPrefix("[") && !value.hasPrefix("{") {
                     return "\(type) has '\(value)', not '\(right)'"
                 }
             }
@@ -106,8 +117,10 @@ import Testing
 
     /// What each version reads as.
     private static func truths(_ sample: SurveySample, _ path: String) -> [UInt64: Reading] {
-        guard (try? Data(sample.bytes).write(to: URL(filePath: path))) != nil, let realm = try? Realm(configuration: configuration(sample, path)),
-              let versions = try? realm.versions else { fatalError("\(sample.name): a whole file does not open") }
+        guard (try? Data(sample.bytes).write(to: URL(filePath: path))) != nil,
+            let realm = try? Realm(configuration: configuration(sample, path)),
+            let versions = try? realm.versions
+        else { fatalError("\(sample.name): a whole file does not open") }
         var truths: [UInt64: Reading] = [:]
         for version in versions { truths[version.number] = (try? realm.freeze(at: version.number)).map(reading) }
         return truths
@@ -117,13 +130,21 @@ import Testing
     private static func examine(_ realm: Realm, _ truths: [UInt64: Reading], _ label: String, length: Int, _ counts: inout Counts) {
         let newest = truths.keys.max()!, version = realm.core.version
         // What is left of a file that is cut behind its first root is an empty one, to the byte.
-        expect(version == newest || realm.interruptedCommit != nil || (version == 0 && length == 512), "\(label): version \(version) is read without a word")
+        expect(
+            version == newest || realm.interruptedCommit != nil || (version == 0 && length == 512),
+            "\(label): version \(version) is read without a word")
         guard let truth = version == 0 ? [:] : truths[version] else { return expect(false, "\(label): version \(version) was never there") }
         let live = reading(realm)
-        if realm.damage == nil { expect(live == truth, "\(label): other data is read without a word") } else if let lack = lacks(live, truth) { expect(false, "\(label): \(lack)") }
+        if realm.damage == nil {
+            expect(live == truth, "\(label): other data is read without a word")
+        } else if let lack = lacks(live, truth) {
+            expect(false, "\(label): \(lack)")
+        }
         let frozen = realm.freeze(), still = reading(frozen)
         if frozen.damage == nil { expect(still == truth, "\(label): other data is frozen without a word") }
-        expect((realm.damage == nil) == (frozen.damage == nil), "\(label): live says \(realm.damage.map { "\($0)" } ?? "nothing"), frozen \(frozen.damage.map { "\($0)" } ?? "nothing")")
+        expect(
+            (realm.damage == nil) == (frozen.damage == nil),
+            "\(label): live says \(realm.damage.map { "\($0)" } ?? "nothing"), frozen \(frozen.damage.map { "\($0)" } ?? "nothing")")
         if realm.damage != nil { counts.told += 1 } else if version == newest { counts.right += 1 } else { counts.older += 1 }
         write(realm, truth, label, &counts)
     }
@@ -136,7 +157,10 @@ import Testing
                 for type in realm.schema.objectSchema where !type.isEmbedded {
                     let objects = realm.dynamicObjects(type.className)
                     guard let object = objects.first else { continue }
-                    for property in type.properties where !property.isPrimaryKey && property.objectClassName == nil && !property.isArray && !property.isSet && !property.isMap { object[property.name] = object[property.name] }
+                    for property in type.properties
+                    where !property.isPrimaryKey && property.objectClassName == nil && !property.isArray && !property.isSet
+                        && !property.isMap
+                    { object[property.name] = object[property.name] }
                 }
             }
             expect(before == nil, "\(label): a realm that knows of damage writes")
@@ -178,7 +202,11 @@ import Testing
             }
             for _ in 0..<many(100, 6) {
                 var bytes = sample.bytes
-                let at = below(2) == 0 ? below(bytes.count) : min(bytes.count - 1, below(2) == 0 ? below(200) : below(bytes.count / 64) * 64 + below(16)), bit = below(8)
+                let
+                    at =
+                        below(2) == 0
+                        ? below(bytes.count) : min(bytes.count - 1, below(2) == 0 ? below(200) : below(bytes.count / 64) * 64 + below(16)),
+                    bit = below(8)
                 bytes[at] ^= 1 << UInt8(bit)
                 attempt("bit \(bit) of byte \(at) flipped", bytes)
             }
@@ -201,8 +229,12 @@ import Testing
             total.add(counts)
         }
         said += "all: \(total)\n"
-        if let report = ProcessInfo.processInfo.environment["FIRN_SURVEY_REPORT"] { try? Data(said.utf8).write(to: URL(filePath: report + ".realm")) }
+        if let report = ProcessInfo.processInfo.environment["FIRN_SURVEY_REPORT"] {
+            try? Data(said.utf8).write(to: URL(filePath: report + ".realm"))
+        }
     }
 
-    @Test func `T6 realms of damaged files give right objects, or say what is wrong`() async { await #expect(processExitsWith: .success) { RealmSurveyTests.survey() } }
+    @Test func `T6 realms of damaged files give right objects, or say what is wrong`() async {
+        await #expect(processExitsWith: .success) { RealmSurveyTests.survey() }
+    }
 }

@@ -8,7 +8,8 @@ import FirnStore
 import Foundation
 import Testing
 
-/// Writes the seeds of `Tools/fuzz/corpus`: FIRN_SEEDS=folder swift test --filter SeedTests. Small files of every shape, small streams of every codec.
+/// Writes the seeds of `Tools/fuzz/corpus`: FIRN_SEEDS=folder swift test --filter SeedTests. Small files of every shape, small streams of
+/// every codec.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["FIRN_SEEDS"] != nil)) struct SeedTests {
     private let folder = ProcessInfo.processInfo.environment["FIRN_SEEDS"] ?? ""
 
@@ -24,12 +25,16 @@ import Testing
         let old = try Database.open(path: scratch.file("a")).snapshot(), new = try Database.open(path: scratch.file("b")).snapshot()
         let types = try ["Person", "Pet", "Place"].map { name in
             let a = old.table(named: name)!, b = new.table(named: name)!
-            return a.type.key.isEmpty ? ChangedType(old: a, new: b) : ChangedType(try TableDifference.compute(old: a, new: b, options: DifferenceOptions()))
+            return a.type.key.isEmpty
+                ? ChangedType(old: a, new: b) : ChangedType(try TableDifference.compute(old: a, new: b, options: DifferenceOptions()))
         }
         for (name, profile) in [("alone", Profile.standard), ("fast", .fast)] {
-            let database = try Database.create(path: scratch.file("c"), overwrite: true, atFirstCommit: name == "alone"), transaction = try database.begin()
+            let database = try Database.create(path: scratch.file("c"), overwrite: true, atFirstCommit: name == "alone"),
+                transaction = try database.begin()
             transaction.profile = profile
-            try Changeset.write(types, options: DifferenceOptions()) { schema throws(FirnError) in try transaction.extendSchema(schema.types) } write: { type, batch throws(FirnError) in
+            try Changeset.write(types, options: DifferenceOptions()) { schema throws(FirnError) in
+                try transaction.extendSchema(schema.types)
+            } write: { type, batch throws(FirnError) in
                 _ = try transaction.bulkWriter(type).append(batch)
             }
             try transaction.commit()
@@ -44,7 +49,8 @@ import Testing
             let database = try Database.create(path: path, atFirstCommit: seed % 4 == 0)
             let first = try database.begin()
             try first.extendSchema(schema.types)
-            for (i, column) in type.columns.enumerated() where (i + Int(seed)) % 3 == 0 && seed % 4 != 0 && column.type.refusal(of: .values) == nil {
+            for (i, column) in type.columns.enumerated()
+            where (i + Int(seed)) % 3 == 0 && seed % 4 != 0 && column.type.refusal(of: .values) == nil {
                 try first.addIndex("Thing", column.name, .values)
             }
             let count = seed % 3 == 0 ? 300 : random.number(8...60)
@@ -73,7 +79,9 @@ import Testing
             for round in 0..<(seed * 2) {
                 let transaction = try store.begin()
                 let tree = TreeWriter(root: root, transaction: transaction)
-                for key in 0..<(seed * 6) where (key + round) % 3 != 0 { try tree.put(UInt64(key * 7), [UInt8](repeating: UInt8(key), count: key * seed * (round == 1 ? 40 : 2))) }
+                for key in 0..<(seed * 6) where (key + round) % 3 != 0 {
+                    try tree.put(UInt64(key * 7), [UInt8](repeating: UInt8(key), count: key * seed * (round == 1 ? 40 : 2)))
+                }
                 if round > 1 { _ = try tree.delete(UInt64(7 * round)) }
                 root = try tree.finish()
                 try transaction.commit(catalogue: root, keep: seed % 3 + 1)
@@ -94,19 +102,33 @@ import Testing
         func below(_ n: Int) -> Int { Int(random.next() % UInt64(n)) }
         for (n, count) in [5, 64, 1024, 1100, 2500].enumerated() {
             let shapes: [(String, [Int64])] = [
-                ("constant", Array(repeating: -7, count: count)), ("sequence", (0..<count).map { Int64($0 * 3) }), ("small", (0..<count).map { _ in Int64(below(50)) }),
-                ("scaled", (0..<count).map { _ in Int64(below(90) * 1000) }), ("outliers", (0..<count).map { _ in below(90) == 0 ? Int64(bitPattern: random.next()) : Int64(below(30)) }),
-                ("few", (0..<count).map { _ in [1, 1 << 40, -1 << 50, 77][below(4)] }), ("delta", (0..<count).reduce(into: [Int64]()) { out, _ in out.append((out.last ?? 0) + Int64(below(9))) }),
-                ("repeats", (0..<count).map { Int64($0 / 40 * 7919 % 1000) }), ("skewed", (0..<count).map { _ in Int64(1) << Int64(below(12)) * Int64(below(3)) }),
+                ("constant", Array(repeating: -7, count: count)), ("sequence", (0..<count).map { Int64($0 * 3) }),
+                ("small", (0..<count).map { _ in Int64(below(50)) }),
+                ("scaled", (0..<count).map { _ in Int64(below(90) * 1000) }),
+                ("outliers", (0..<count).map { _ in below(90) == 0 ? Int64(bitPattern: random.next()) : Int64(below(30)) }),
+                ("few", (0..<count).map { _ in [1, 1 << 40, -1 << 50, 77][below(4)] }),
+                ("delta", (0..<count).reduce(into: [Int64]()) { out, _ in out.append((out.last ?? 0) + Int64(below(9))) }),
+                ("repeats", (0..<count).map { Int64($0 / 40 * 7919 % 1000) }),
+                ("skewed", (0..<count).map { _ in Int64(1) << Int64(below(12)) * Int64(below(3)) }),
                 ("random", (0..<count).map { _ in Int64(bitPattern: random.next()) }),
             ]
             for (name, values) in shapes {
                 for (p, profile) in [Profile.fast, .small].enumerated() {
-                    try save(stream(0, count, values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }), "streams", "words-\(name)-\(n)\(p)")
+                    try save(
+                        stream(0, count, values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }),
+                        "streams", "words-\(name)-\(n)\(p)")
                     let reals = values.map { Double($0) / 8 }
-                    try save(stream(1, count, reals.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: p == 0, profile: profile) }), "streams", "reals-\(name)-\(n)\(p)")
+                    try save(
+                        stream(
+                            1, count,
+                            reals.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: p == 0, profile: profile) }),
+                        "streams", "reals-\(name)-\(n)\(p)")
                 }
-                if count < 1100 { try save([0, 1, 7] + values.flatMap { value in (0..<8).map { UInt8(truncatingIfNeeded: value >> Int64(8 * $0)) } }, "values", "words-\(name)-\(n)") }
+                if count < 1100 {
+                    try save(
+                        [0, 1, 7] + values.flatMap { value in (0..<8).map { UInt8(truncatingIfNeeded: value >> Int64(8 * $0)) } }, "values",
+                        "words-\(name)-\(n)")
+                }
             }
             for density in [1, 300, 990] {
                 var bits = Bits(repeating: false, count: count), inner = bits
@@ -115,14 +137,23 @@ import Testing
                     inner[i] = bits[i] && below(2) == 0
                 }
                 try save(stream(2, count, BitsEncoder.encode(bits, profile: .standard)), "streams", "bits-\(density)-\(n)")
-                try save(stream(5, count, BitsEncoder.encode(bits, profile: .standard), BitsEncoder.encode(inner, within: bits, profile: .standard)), "streams", "nested-\(density)-\(n)")
+                try save(
+                    stream(
+                        5, count, BitsEncoder.encode(bits, profile: .standard), BitsEncoder.encode(inner, within: bits, profile: .standard)),
+                    "streams", "nested-\(density)-\(n)")
             }
             var offsets = [0]
             for _ in 0..<count { offsets.append(offsets.last! + below(5)) }
-            try save(stream(3, count, offsets.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .standard) }), "streams", "lengths-\(n)")
+            try save(
+                stream(3, count, offsets.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .standard) }), "streams",
+                "lengths-\(n)")
             let texts: [(String, (Int) -> String)] = [
-                ("constant", { _ in "same" }), ("few", { _ in ["red", "green", "blue", ""][below(4)] }), ("front", { "prefix/of/\($0 / 3)" }),
-                ("sentences", { _ in (0..<below(12)).map { _ in ["the", "quick", "brown", "fox", "jumps", "over"][below(6)] }.joined(separator: " ") }),
+                ("constant", { _ in "same" }), ("few", { _ in ["red", "green", "blue", ""][below(4)] }),
+                ("front", { "prefix/of/\($0 / 3)" }),
+                (
+                    "sentences",
+                    { _ in (0..<below(12)).map { _ in ["the", "quick", "brown", "fox", "jumps", "over"][below(6)] }.joined(separator: " ") }
+                ),
                 ("random", { _ in String(random.next(), radix: 36) }), ("ids", { "https://example.org/item/\($0 * 7919 % 100_003)" }),
             ]
             for (name, make) in texts {
@@ -140,9 +171,13 @@ import Testing
                     for (index, bytes) in end.rest { streams[index] = bytes }
                     if let blob = end.shared.first {
                         try save(stream(blob.kind == .values ? 6 : 7, count, blob.bytes, streams[0]!), "streams", "shared-\(name)-\(n)")
-                    } else { try save(stream(4, count, streams[0]!), "streams", "text-\(name)-\(n)") }
+                    } else {
+                        try save(stream(4, count, streams[0]!), "streams", "text-\(name)-\(n)")
+                    }
                 }
-                if count <= 64 { try save([4, UInt8(n), 0] + Array((0..<count).map(make).joined(separator: "\0").utf8), "values", "text-\(name)-\(n)") }
+                if count <= 64 {
+                    try save([4, UInt8(n), 0] + Array((0..<count).map(make).joined(separator: "\0").utf8), "values", "text-\(name)-\(n)")
+                }
             }
         }
     }

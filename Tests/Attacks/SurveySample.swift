@@ -40,7 +40,9 @@ struct SurveySample {
                     }
                     columns.append(values)
                 }
-                for row in 0..<segment.rowCount where segment.live?[row] ?? true { rows[try segment.rowID(at: row)] = columns.map { $0[row] } }
+                for row in 0..<segment.rowCount where segment.live?[row] ?? true {
+                    rows[try segment.rowID(at: row)] = columns.map { $0[row] }
+                }
             }
             guard rows.count == table.rowCount else { throw Wrong.damaged("\(rows.count) rows, not \(table.rowCount)") }
             content[table.type.name] = rows
@@ -91,8 +93,12 @@ struct SurveySample {
     static func all() throws -> [SurveySample] {
         let folder = TemporaryFolder()
         var samples: [SurveySample] = []
-        for name in try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Tests/Fixtures/firn").path).sorted() where name.hasSuffix(".firn") {
-            samples.append(try SurveySample(name, root.appending(path: "Tests/Fixtures/firn/\(name)").path, key: name == "encrypted.firn" ? EncryptionKey(Array(0..<64))! : nil))
+        for name in try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Tests/Fixtures/firn").path).sorted()
+        where name.hasSuffix(".firn") {
+            samples.append(
+                try SurveySample(
+                    name, root.appending(path: "Tests/Fixtures/firn/\(name)").path,
+                    key: name == "encrypted.firn" ? EncryptionKey(Array(0..<64))! : nil))
         }
         for seed in [21, 22, 23, 24] as [UInt64] { samples.append(try random(seed, folder.file("\(seed).firn"))) }
         samples.append(try wide(folder.file("wide.firn")))
@@ -111,8 +117,11 @@ struct SurveySample {
         let database = try Database.create(path: path, atFirstCommit: seed % 4 == 0)
         let first = try database.begin()
         try first.extendSchema(schema.types)
-        if seed % 4 != 0 { for column in type.columns where column.type.refusal(of: .values) == nil { try first.addIndex("Thing", column.name, .values) } }
-        try first.bulkWriter("Thing").append(RandomTables.batch(random.rows(seed % 4 == 0 ? 60 : 1000, of: type, in: schema), of: type, in: schema))
+        if seed % 4 != 0 {
+            for column in type.columns where column.type.refusal(of: .values) == nil { try first.addIndex("Thing", column.name, .values) }
+        }
+        try first.bulkWriter("Thing").append(
+            RandomTables.batch(random.rows(seed % 4 == 0 ? 60 : 1000, of: type, in: schema), of: type, in: schema))
         try first.commit()
         for round in 0..<(seed % 4 == 0 ? 0 : 4) {
             let transaction = try database.begin()
@@ -131,14 +140,22 @@ struct SurveySample {
     /// Wide segments: chunks, shared dictionaries and headers in extents of their own.
     private static func wide(_ path: String) throws -> SurveySample {
         let database = try Database.create(path: path), begun = try database.begin()
-        let type = TypeSchema("Wide", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("x", ColumnType(.double)),
-                                                ColumnSchema("tags", ColumnType(.string, collection: .list))], key: [0])
+        let type = TypeSchema(
+            "Wide",
+            columns: [
+                ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+                ColumnSchema("x", ColumnType(.double)),
+                ColumnSchema("tags", ColumnType(.string, collection: .list)),
+            ], key: [0])
         try begun.extendSchema([type])
         let schema = begun.schema, writer = try begun.bulkWriter("Wide")
         for part in 0..<3 {
             let rows: [[Value]] = (0..<30_000).map { i in
                 let id = part * 30_000 + i
-                return [.int(Int64(id)), id % 7 == 0 ? .null : .string("word\(id % 300)"), .double(Double(id * 7919 % 1000) / 8 - 20), .list((0..<(id % 3)).map { .string("t\($0)") })]
+                return [
+                    .int(Int64(id)), id % 7 == 0 ? .null : .string("word\(id % 300)"), .double(Double(id * 7919 % 1000) / 8 - 20),
+                    .list((0..<(id % 3)).map { .string("t\($0)") }),
+                ]
             }
             try writer.append(RandomTables.batch(rows, of: schema["Wide"]!, in: schema))
         }
@@ -153,17 +170,28 @@ struct SurveySample {
     private static func sealed(_ path: String) throws -> SurveySample {
         let key = EncryptionKey((0..<64).map { UInt8($0 * 3 & 255) })!
         let database = try Database.create(path: path, key: key), first = try database.begin()
-        let type = TypeSchema("Sealed", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("at", ColumnType(.date))], key: [0])
+        let type = TypeSchema(
+            "Sealed",
+            columns: [
+                ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+                ColumnSchema("at", ColumnType(.date)),
+            ], key: [0])
         try first.extendSchema([type])
-        let rows: [[Value]] = (0..<3000).map { [.int(Int64($0)), $0 % 9 == 0 ? .null : .string("word\($0 % 40)"), .date(Timestamp(seconds: Int64($0) * 1_000_003))] }
+        let rows: [[Value]] = (0..<3000).map {
+            [.int(Int64($0)), $0 % 9 == 0 ? .null : .string("word\($0 % 40)"), .date(Timestamp(seconds: Int64($0) * 1_000_003))]
+        }
         try first.bulkWriter("Sealed").append(RandomTables.batch(rows, of: first.schema["Sealed"]!, in: first.schema))
         try first.addIndex("Sealed", "name", .values)
         try first.commit()
         try database.tag("first", database.snapshot())
         for round in 0..<4 {
             let transaction = try database.begin()
-            for id in stride(from: Int64(round), to: 3000, by: 151) { try transaction.update("Sealed", rowID: id, column: "name", .string("word\(round)")) }
-            for id in 0..<10 { _ = try transaction.insert("Sealed", [.int(Int64(10_000 + round * 10 + id)), .null, .date(Timestamp(seconds: 5))]) }
+            for id in stride(from: Int64(round), to: 3000, by: 151) {
+                try transaction.update("Sealed", rowID: id, column: "name", .string("word\(round)"))
+            }
+            for id in 0..<10 {
+                _ = try transaction.insert("Sealed", [.int(Int64(10_000 + round * 10 + id)), .null, .date(Timestamp(seconds: 5))])
+            }
             if round == 2 { try transaction.flushAll() }
             try transaction.commit()
         }

@@ -5,8 +5,9 @@ import FirnQuery
 import Foundation
 import Testing
 
-/// T6: files damaged in every way that disks do it. Each is read whole, asked through its indexes, verified and recovered: what comes out is right, or is
-/// said to be damaged. `FIRN_SURVEY=n`: n times 100 flipped bits, 40 zeroed sectors, 40 truncations and 40 truncations while mapped for each file; the counts go to
+/// T6: files damaged in every way that disks do it. Each is read whole, asked through its indexes, verified and recovered: what comes out
+/// is right, or is said to be damaged. `FIRN_SURVEY=n`: n times 100 flipped bits, 40 zeroed sectors, 40 truncations and 40 truncations
+/// while mapped for each file; the counts go to
 /// `FIRN_SURVEY_REPORT`. What fails is told in `firn-survey-failure.txt` of the temporary folder.
 @Suite struct SurveyTests {
     private static let rounds = ProcessInfo.processInfo.environment["FIRN_SURVEY"].flatMap { Int($0) }
@@ -41,12 +42,24 @@ import Testing
             let snapshot = try database.snapshot()
             var failed = false
             if snapshot.version > 0 {
-                expect(database.fallback != nil || snapshot.version == sample.truths.keys.max(), "\(label): version \(snapshot.version) is read without a word")
-                if let found = try? Sample.content(snapshot) { expect(found == sample.truths[snapshot.version], "\(label): other data is read without a word") } else { failed = true }
-                if let found = try? Sample.answers(snapshot) { expect(found == sample.answers[snapshot.version], "\(label): a query gives other rows without a word") } else { failed = true }
+                expect(
+                    database.fallback != nil || snapshot.version == sample.truths.keys.max(),
+                    "\(label): version \(snapshot.version) is read without a word")
+                if let found = try? Sample.content(snapshot) {
+                    expect(found == sample.truths[snapshot.version], "\(label): other data is read without a word")
+                } else {
+                    failed = true
+                }
+                if let found = try? Sample.answers(snapshot) {
+                    expect(found == sample.answers[snapshot.version], "\(label): a query gives other rows without a word")
+                } else {
+                    failed = true
+                }
                 let quick = snapshot.verify(full: false), full = snapshot.verify(full: true)
                 expect(!failed || (!quick.isEmpty && !full.isEmpty), "\(label): cannot be read, and verify calls it intact")
-                for defect in quick + full { expect(!defect.subject.isEmpty && !defect.damage.what.isEmpty, "\(label): a defect without a name") }
+                for defect in quick + full {
+                    expect(!defect.subject.isEmpty && !defect.damage.what.isEmpty, "\(label): a defect without a name")
+                }
                 if database.fallback != nil { counts.older += 1 } else if !failed { counts.right += 1 }
                 // Where a commit is torn, readers take the version before; recovery takes what is left of the newer one, and says so.
                 isRight = !failed && database.fallback == nil
@@ -58,13 +71,19 @@ import Testing
         recover(sample, path, "\(label), unproven", isRight, unproven: true, &counts)
     }
 
-    /// Every recovered value is the one that the row had, or is reported: as lost, as that of an older version, or, where that was asked for, as unproven.
-    private static func recover(_ sample: Sample, _ path: String, _ label: String, _ isRight: Bool, unproven: Bool = false, _ counts: inout Counts) {
+    /// Every recovered value is the one that the row had, or is reported: as lost, as that of an older version, or, where that was asked
+    /// for, as unproven.
+    private static func recover(
+        _ sample: Sample, _ path: String, _ label: String, _ isRight: Bool, unproven: Bool = false, _ counts: inout Counts
+    ) {
         let target = path + ".saved"
         defer { try? FileManager.default.removeItem(atPath: target) }
         do {
-            let recovery = try Recovery.run(from: path, unproven: unproven, key: sample.key, to: target, overwrite: true, profile: .fast, threads: 1)
-            if unproven { counts.unproven += recovery.losses.contains(where: \.isUnproven) ? 1 : 0 } else {
+            let recovery = try Recovery.run(
+                from: path, unproven: unproven, key: sample.key, to: target, overwrite: true, profile: .fast, threads: 1)
+            if unproven {
+                counts.unproven += recovery.losses.contains(where: \.isUnproven) ? 1 : 0
+            } else {
                 counts.recovered += 1
                 if recovery.losses.isEmpty { counts.complete += 1 }
                 expect(!recovery.losses.contains(where: \.isUnproven), "\(label): rows without proof are written unasked")
@@ -74,7 +93,10 @@ import Testing
             expect(defects.isEmpty, "\(label): what is recovered is damaged: \(defects.first?.description ?? "")")
             let found = try Sample.content(snapshot)
             // Where the number of the version is not known, it is one of those that were there.
-            guard let truth = recovery.version > 0 ? sample.truths[recovery.version] : sample.truths.values.first(where: { $0 == found }) ?? sample.truths.values.first else {
+            guard
+                let truth = recovery.version > 0
+                    ? sample.truths[recovery.version] : sample.truths.values.first(where: { $0 == found }) ?? sample.truths.values.first
+            else {
                 return expect(false, "\(label): version \(recovery.version) was never there")
             }
             if recovery.losses.isEmpty { expect(found == truth, "\(label): nothing is said to be lost, and the rows are others") }
@@ -92,18 +114,28 @@ import Testing
                         continue
                     }
                     // What is taken from another version is what stood there; of versions that are not kept nobody knows.
-                    if isUnsure || !isPlain || own.contains(where: \.isUnproven) || own.contains(where: { $0.takenFrom.map { sample.truths[$0] == nil } ?? false }) { continue }
+                    if isUnsure || !isPlain || own.contains(where: \.isUnproven)
+                        || own.contains(where: { $0.takenFrom.map { sample.truths[$0] == nil } ?? false })
+                    {
+                        continue
+                    }
                     for place in row.indices where saved[place] != row[place] {
                         let isTold = own.contains { $0.column == nil || $0.column == columns[place].name }
                         let wasThere = saved[place].isNull || sample.truths.values.contains { $0[type]?[id]?[place] == saved[place] }
-                        expect(isTold && wasThere, "\(label): \(type).\(columns[place].name) of row \(id) is \(saved[place]), not \(row[place])")
+                        expect(
+                            isTold && wasThere,
+                            "\(label): \(type).\(columns[place].name) of row \(id) is \(saved[place]), not \(row[place])")
                     }
                 }
                 for id in found[type]?.keys ?? [:].keys where rows[id] == nil {
-                    expect(isUnsure || losses.contains { $0.column == nil && $0.rows?.contains(id) ?? true }, "\(label): row \(id) of \(type) comes from nowhere")
+                    expect(
+                        isUnsure || losses.contains { $0.column == nil && $0.rows?.contains(id) ?? true },
+                        "\(label): row \(id) of \(type) comes from nowhere")
                 }
             }
-            expect(!isRight || recovery.losses.isEmpty || recovery.losses.contains { $0.type == nil }, "\(label): all can be read, and recovery loses something: \(recovery.losses.first?.description ?? "")")
+            expect(
+                !isRight || recovery.losses.isEmpty || recovery.losses.contains { $0.type == nil },
+                "\(label): all can be read, and recovery loses something: \(recovery.losses.first?.description ?? "")")
         } catch let error as FirnError {
             if !unproven { counts.nothing += 1 }
             expect(error.code == .damaged && !isRight, "\(label): recovery fails: \(error)")
@@ -130,7 +162,11 @@ import Testing
             for _ in 0..<many(100, 20) {
                 var bytes = sample.bytes
                 // Half of them where the structure is: the front, and the first bytes of an extent.
-                let at = below(2) == 0 ? below(bytes.count) : min(bytes.count - 1, below(2) == 0 ? below(200) : below(bytes.count / 64) * 64 + below(16)), bit = below(8)
+                let
+                    at =
+                        below(2) == 0
+                        ? below(bytes.count) : min(bytes.count - 1, below(2) == 0 ? below(200) : below(bytes.count / 64) * 64 + below(16)),
+                    bit = below(8)
                 bytes[at] ^= 1 << UInt8(bit)
                 place(bytes, "bit \(bit) of byte \(at) flipped")
             }
@@ -147,14 +183,24 @@ import Testing
             for _ in 0..<many(40, 4) {
                 alarm(60)
                 let length = below(sample.bytes.count)
-                guard (try? Data(sample.bytes).write(to: URL(filePath: path))) != nil, let database = try? Database.open(path: path, key: sample.key), let snapshot = try? database.snapshot() else { fatalError("a whole file does not open") }
+                guard (try? Data(sample.bytes).write(to: URL(filePath: path))) != nil,
+                    let database = try? Database.open(path: path, key: sample.key), let snapshot = try? database.snapshot()
+                else { fatalError("a whole file does not open") }
                 truncate(path, off_t(length))
                 counts.cases += 1
                 if let found = try? Sample.content(snapshot) {
-                    expect(found == sample.truths[snapshot.version], "\(sample.name), cut to \(length) bytes while open: other data is read without a word")
+                    expect(
+                        found == sample.truths[snapshot.version],
+                        "\(sample.name), cut to \(length) bytes while open: other data is read without a word")
                     counts.right += 1
-                } else { counts.refused += 1 }
-                if let found = try? Sample.answers(snapshot) { expect(found == sample.answers[snapshot.version], "\(sample.name), cut to \(length) bytes while open: a query gives other rows") }
+                } else {
+                    counts.refused += 1
+                }
+                if let found = try? Sample.answers(snapshot) {
+                    expect(
+                        found == sample.answers[snapshot.version],
+                        "\(sample.name), cut to \(length) bytes while open: a query gives other rows")
+                }
                 _ = snapshot.verify(full: true)
             }
             alarm(0)
@@ -165,5 +211,7 @@ import Testing
         if let report = ProcessInfo.processInfo.environment["FIRN_SURVEY_REPORT"] { try? Data(said.utf8).write(to: URL(filePath: report)) }
     }
 
-    @Test func `T6 damaged files are told, and read right where they are read`() async { await #expect(processExitsWith: .success) { SurveyTests.survey() } }
+    @Test func `T6 damaged files are told, and read right where they are read`() async {
+        await #expect(processExitsWith: .success) { SurveyTests.survey() }
+    }
 }

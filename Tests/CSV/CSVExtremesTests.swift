@@ -31,7 +31,10 @@ import Testing
     }
 
     @Test func `UTF-16 that is cut or wrongly paired is refused with a place`() throws {
-        for bytes in [utf16("a,b\n1,2\n", big: false) + [0x31], [0xFF, 0xFE, 0x61, 0, 0x0A, 0, 0, 0xDC, 0x0A, 0], [0xFF, 0xFE, 0, 0xDC, 0x0A, 0], utf16("a\n1\n", big: true) + [0xD8, 0x00]] {
+        for bytes in [
+            utf16("a,b\n1,2\n", big: false) + [0x31], [0xFF, 0xFE, 0x61, 0, 0x0A, 0, 0, 0xDC, 0x0A, 0], [0xFF, 0xFE, 0, 0xDC, 0x0A, 0],
+            utf16("a\n1\n", big: true) + [0xD8, 0x00],
+        ] {
             let error = #expect(throws: FirnError.self) { try Table(bytes) }
             #expect(error?.message.contains("UTF-16") == true && error?.place != nil, "\(String(describing: error))")
         }
@@ -40,7 +43,10 @@ import Testing
     @Test(.timeLimit(.minutes(1))) func `ten thousand columns are read and written`() throws {
         let width = 10_000
         var text = (0..<width).map { "c\($0)" }.joined(separator: ",") + "\n"
-        for row in 0..<20 { text += (0..<width).map { $0 % 3 == 0 ? "w\($0 ^ row)" : $0 % 3 == 1 ? "\($0 &* row)" : "\($0).5" }.joined(separator: ",") + "\n" }
+        for row in 0..<20 {
+            text +=
+                (0..<width).map { $0 % 3 == 0 ? "w\($0 ^ row)" : $0 % 3 == 1 ? "\($0 &* row)" : "\($0).5" }.joined(separator: ",") + "\n"
+        }
         let start = ContinuousClock.now
         let table = try Table(text)
         #expect(table.types.count == width && table.types[..<3] == ["string", "int", "double"])
@@ -53,7 +59,9 @@ import Testing
     }
 
     @Test func `ten thousand columns of one name get names of their own`() throws {
-        let text = Array(repeating: "x", count: 10_000).joined(separator: ",") + "\n" + Array(repeating: "1", count: 10_000).joined(separator: ",") + "\n"
+        let text =
+            Array(repeating: "x", count: 10_000).joined(separator: ",") + "\n" + Array(repeating: "1", count: 10_000).joined(separator: ",")
+            + "\n"
         let table = try Table(text)
         #expect(Set(table.names).count == 10_000 && table.names[9_999] == "x_10000")
         #expect(table.reader.remarks.count < 10)
@@ -81,7 +89,9 @@ import Testing
         #expect(String(decoding: try Table(plain).written(), as: UTF8.self) == plain)
     }
 
-    @Test(arguments: ["a,b\n", "a,b", "a,b\r\n", "\u{FEFF}a,b\n", "a\n", "a;b\n"]) func `a header alone is a table without rows`(text: String) throws {
+    @Test(arguments: ["a,b\n", "a,b", "a,b\r\n", "\u{FEFF}a,b\n", "a\n", "a;b\n"]) func `a header alone is a table without rows`(
+        text: String
+    ) throws {
         let table = try Table(text)
         #expect(table.rows.isEmpty && table.names.first == "a" && table.types.allSatisfy { $0 == "string?" })
         #expect(try table.written() == Array(text.utf8), "\(text.debugDescription)")
@@ -95,8 +105,10 @@ import Testing
     @Test func `rows of another width are refused in words that help`() throws {
         let cases: [(String, String)] = [
             ("a,b\n1,2\n3\n", "test.csv:3:2: expected 2 cells, found 1"), ("a,b\n1,2,3\n4,5\n", "test.csv:2:6: expected 2 cells, found 3"),
-            ("a,b,c\n\"x\ny\",2\n", "test.csv:3:5: expected 3 cells, found 2"), ("a,b\n1,\"x\"y\n", "test.csv:2:6: expected a delimiter or the end of the line after a closing quote"),
-            ("a,b\n1,\"x\n", "test.csv:2:3: a quote is opened here and never closed"), ("a,b\r\n1,2\r\n1\r\n", "test.csv:3:2: expected 2 cells, found 1"),
+            ("a,b,c\n\"x\ny\",2\n", "test.csv:3:5: expected 3 cells, found 2"),
+            ("a,b\n1,\"x\"y\n", "test.csv:2:6: expected a delimiter or the end of the line after a closing quote"),
+            ("a,b\n1,\"x\n", "test.csv:2:3: a quote is opened here and never closed"),
+            ("a,b\r\n1,2\r\n1\r\n", "test.csv:3:2: expected 2 cells, found 1"),
         ]
         for (text, words) in cases {
             let error = #expect(throws: FirnError.self, "\(text.debugDescription)") { try Table(text) }

@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct CSVInferenceTests {
     /// One column of the given cells: its type, and the same bytes back.
-    private func check(_ cells: [String], _ type: String, _ notation: Notation = .plain, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func check(_ cells: [String], _ type: String, _ notation: Notation = .plain, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
         let text = "x,n\n" + cells.map { "\($0),1\n" }.joined()
         let table = try Table(text)
         #expect(table.types[0] == type, sourceLocation: sourceLocation)
@@ -41,10 +43,15 @@ import Testing
     }
 
     @Test func `texts that no other type gives back stay text`() throws {
-        for cells in [["007", "1"], ["+1"], ["1_000"], ["1e400"], ["01.5"], [".5"], ["5."], ["1,000".replacing(",", with: ".") + ".0"], ["1e5"], ["1E21"], [" 1"], ["1 "], ["0x10"], ["nan"],
-                      ["-"], ["--1"], ["2016-02-30"], ["2016-09-29", "2016-09-29 10:11:12"], ["2016-09-29T10:11:12.1Z", "2016-09-29T10:11:12.12Z"], ["true", "True"], ["true", "1"],
-                      ["yes"], ["0f8fad5b-d9cb-469f-a165-70867728950e", "0F8FAD5B-D9CB-469F-A165-70867728950E"], ["-1e", "1.e5"], ["1234567890123456789012345678901234567890"],
-                      ["0.00000001", "1"]] {
+        for cells in [
+            ["007", "1"], ["+1"], ["1_000"], ["1e400"], ["01.5"], [".5"], ["5."], ["1,000".replacing(",", with: ".") + ".0"], ["1e5"],
+            ["1E21"], [" 1"], ["1 "], ["0x10"], ["nan"],
+            ["-"], ["--1"], ["2016-02-30"], ["2016-09-29", "2016-09-29 10:11:12"], ["2016-09-29T10:11:12.1Z", "2016-09-29T10:11:12.12Z"],
+            ["true", "True"], ["true", "1"],
+            ["yes"], ["0f8fad5b-d9cb-469f-a165-70867728950e", "0F8FAD5B-D9CB-469F-A165-70867728950E"], ["-1e", "1.e5"],
+            ["1234567890123456789012345678901234567890"],
+            ["0.00000001", "1"],
+        ] {
             try check(cells, "string")
         }
     }

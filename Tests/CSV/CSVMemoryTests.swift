@@ -12,7 +12,9 @@ import Testing
             let input = Input(bytes: text, name: "test.csv")
             input.budget = MemoryBudget(limit: 64 << 20)
             let error = #expect(throws: FirnError.self) { try CSVReader(input) }
-            #expect(error?.code == .outOfMemory && error?.message.contains("3000000 cells") == true && error?.place?.line == 1, "\(String(describing: error))")
+            #expect(
+                error?.code == .outOfMemory && error?.message.contains("3000000 cells") == true && error?.place?.line == 1,
+                "\(String(describing: error))")
             #expect(error?.advice?.contains("--memory") == true)
             // Blocks that hold the record, and nothing for its cells.
             #expect(input.budget.peak < 32 << 20 && input.budget.used == 0, "\(input.budget.peak)")
@@ -81,17 +83,29 @@ import Testing
         let ages = "age,name\n" + (0..<30).map { "\($0 % 4 == 1 ? "NA" : "\($0)"),n\($0)" }.joined(separator: "\n") + "\n"
         #expect(try remarks(ages) == ["column \"age\" is text because of \"NA\" in 8 rows; --null NA makes it int"])
         #expect(try remarks(ages, nulls: ["NA"]).isEmpty)
-        #expect(try remarks("a\n1.5\n2.25\nn/a\n-\n3\n") == ["column \"a\" is text because of \"n/a\" and \"-\" in 2 rows; --null n/a,- makes it double"])
-        #expect(try remarks("a\n2020-01-01\n2020-01-02\n(none)\n") == ["column \"a\" is text because of \"(none)\" in 1 row; --null='(none)' makes it date"])
+        #expect(
+            try remarks("a\n1.5\n2.25\nn/a\n-\n3\n") == [
+                "column \"a\" is text because of \"n/a\" and \"-\" in 2 rows; --null n/a,- makes it double"
+            ])
+        #expect(
+            try remarks("a\n2020-01-01\n2020-01-02\n(none)\n") == [
+                "column \"a\" is text because of \"(none)\" in 1 row; --null='(none)' makes it date"
+            ])
         #expect(try remarks("a,b\nNA,1\nNA,2\n1,3\n2,4\n3,5\n").count == 1, "the first rows too")
         // Not where something else keeps it text, where quotes say that it is one, or where such texts are most of the column.
-        for text in ["a\n1\n2\nNA\nx y z and more\n", "a\n1\n2\n3\n\"NA\"\n", "a\nM\nF\nM\n1\n", "a\n1\n2\n3\n4\nA\nB\nC\nD\n", "a\n1\n2\n\"\"\nNA\n", "a\nNA\nNA\n", "a\n01\n02\nNA\n"] {
+        for text in [
+            "a\n1\n2\nNA\nx y z and more\n", "a\n1\n2\n3\n\"NA\"\n", "a\nM\nF\nM\n1\n", "a\n1\n2\n3\n4\nA\nB\nC\nD\n",
+            "a\n1\n2\n\"\"\nNA\n", "a\nNA\nNA\n", "a\n01\n02\nNA\n",
+        ] {
             #expect(try remarks(text).isEmpty, "\(text)")
         }
     }
 
     @Test func `the advice names what the flag then makes of the column`() throws {
-        for (cells, words) in [(["1", "2", "NA"], "NA"), (["1.50", "2.25", "missing"], "missing"), (["true", "false", "?"], "?"), (["1", "9223372036854775808", "NA"], "NA")] {
+        for (cells, words) in [
+            (["1", "2", "NA"], "NA"), (["1.50", "2.25", "missing"], "missing"), (["true", "false", "?"], "?"),
+            (["1", "9223372036854775808", "NA"], "NA"),
+        ] {
             let text = "a,b\n" + cells.map { "\($0),x" }.joined(separator: "\n") + "\n"
             let remark = try #require(try remarks(text).first)
             var options = CSVOptions()
@@ -112,14 +126,17 @@ import Testing
             }
             return bytes
         }
-        let little = encoded([0xFF, 0xFE], big: false), big = encoded([0xFE, 0xFF], big: true), bare = encoded([], big: false), marked: [UInt8] = [0xEF, 0xBB, 0xBF] + Array(text.utf8)
+        let little = encoded([0xFF, 0xFE], big: false), big = encoded([0xFE, 0xFF], big: true), bare = encoded([], big: false),
+            marked: [UInt8] = [0xEF, 0xBB, 0xBF] + Array(text.utf8)
         let inputs: [([UInt8], CSVEncoding?)] = [(latin, .latin1), (little, nil), (big, nil), (bare, .utf16LittleEndian), (marked, nil)]
         for (bytes, encoding) in inputs {
             var options = CSVOptions()
             options.encoding = encoding
             let plain = try Table(bytes, options)
             #expect(plain.schema.types[0].envelope?.contains("exact") == false)
-            if encoding != nil || bytes[0] != 0xEF { #expect(try plain.written() == Array(text.utf8), "UTF-8, unless the bytes are promised back") }
+            if encoding != nil || bytes[0] != 0xEF {
+                #expect(try plain.written() == Array(text.utf8), "UTF-8, unless the bytes are promised back")
+            }
             options.isLossless = true
             let exact = try Table(bytes, options)
             #expect(try exact.written() == bytes)
@@ -142,9 +159,14 @@ import Testing
             options.types = TypeSchema("T", columns: [ColumnSchema("a", ColumnType(kind))])
             return try Table("a,b\n\(text),x\n", options).rows[0][0]
         }
-        for text in ["0.1", "0.10000000149011612", "0.100000001490116119384765625"] { #expect(try value(text, .float) == .float(0.1), "\(text)") }
+        for text in ["0.1", "0.10000000149011612", "0.100000001490116119384765625"] {
+            #expect(try value(text, .float) == .float(0.1), "\(text)")
+        }
         #expect(try value("0.1000000000000000055511151231257827021181583404541015625", .double) == .double(0.1))
-        for (text, whole) in [("1.0", 1), ("1e3", 1000), ("7", 7), ("9223372036854775807.0", Int64.max)] { #expect(try value(text, .int) == .int(whole), "\(text)") }
-        for (text, kind) in [("0.10000000149011613", ScalarKind.float), ("1.5", .int), ("-0.0", .int), ("0.10000000000000000555", .double)] { #expect(throws: FirnError.self, "\(text)") { try value(text, kind) } }
+        for (text, whole) in [("1.0", 1), ("1e3", 1000), ("7", 7), ("9223372036854775807.0", Int64.max)] {
+            #expect(try value(text, .int) == .int(whole), "\(text)")
+        }
+        for (text, kind) in [("0.10000000149011613", ScalarKind.float), ("1.5", .int), ("-0.0", .int), ("0.10000000000000000555", .double)]
+        { #expect(throws: FirnError.self, "\(text)") { try value(text, kind) } }
     }
 }

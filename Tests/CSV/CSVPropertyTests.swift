@@ -5,13 +5,19 @@ import FirnModel
 import Testing
 
 @Suite struct CSVPropertyTests {
-    private static let pieces = ["", "\"\"", "1", "2.50", "-0", "007", "abc", "é", "日本", "\"a,b\"", "\"x\"\"y\"", "\"two\nlines\"", "\"two\r\nlines\"", "a\"b", "true", "2020-02-29",
-                                 "1e21", "\"\"\"\"", " ", "\u{0}", "12345678901234567890", "\"1\"", "longer text than sixteen bytes, surely".replacing(",", with: "")]
+    private static let pieces = [
+        "", "\"\"", "1", "2.50", "-0", "007", "abc", "é", "日本", "\"a,b\"", "\"x\"\"y\"", "\"two\nlines\"", "\"two\r\nlines\"", "a\"b",
+        "true", "2020-02-29",
+        "1e21", "\"\"\"\"", " ", "\u{0}", "12345678901234567890", "\"1\"",
+        "longer text than sixteen bytes, surely".replacing(",", with: ""),
+    ]
 
     private func randomText(_ random: inout Seeded, newline: String) -> (text: String, width: Int) {
         let width = Int.random(in: 2...6, using: &random)
         var text = (0..<width).map { "c\($0)" }.joined(separator: ",") + newline
-        let columns = (0..<width).map { _ in (0..<Int.random(in: 1...3, using: &random)).map { _ in CSVPropertyTests.pieces.randomElement(using: &random)! } }
+        let columns = (0..<width).map { _ in
+            (0..<Int.random(in: 1...3, using: &random)).map { _ in CSVPropertyTests.pieces.randomElement(using: &random)! }
+        }
         for _ in 0..<Int.random(in: 0...40, using: &random) {
             text += columns.map { $0.randomElement(using: &random)! }.joined(separator: ",") + newline
         }
@@ -56,7 +62,9 @@ import Testing
         print("seed \(seed)")
         let alphabet = Array("\",\n\r\t;ab1.-é\u{0}".utf8) + [0xFF, 0xC3, 0xEF, 0xBB, 0xBF, 0xFE]
         for round in 0..<3_000 {
-            let bytes = (0..<Int.random(in: 0...200, using: &random)).map { _ in round & 1 == 0 ? alphabet.randomElement(using: &random)! : UInt8.random(in: 0...255, using: &random) }
+            let bytes = (0..<Int.random(in: 0...200, using: &random)).map { _ in
+                round & 1 == 0 ? alphabet.randomElement(using: &random)! : UInt8.random(in: 0...255, using: &random)
+            }
             var options = CSVOptions()
             options.blockSize = Int.random(in: 1...80, using: &random)
             options.threads = 1
@@ -68,7 +76,9 @@ import Testing
                 var same = CSVWriterOptions()
                 same.isExact = true
                 let back = try table.written(same)
-                if table.reader.losses.isEmpty, table.reader.rejectedCount == 0 { #expect(back == bytes, "seed \(seed) round \(round): \(bytes)") }
+                if table.reader.losses.isEmpty, table.reader.rejectedCount == 0 {
+                    #expect(back == bytes, "seed \(seed) round \(round): \(bytes)")
+                }
             } catch {
                 #expect(error.place != nil, "\(error)")
             }

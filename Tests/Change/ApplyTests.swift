@@ -60,7 +60,9 @@ import Testing
                 let id = ids[random.number(0...ids.count - 1)], column = type.columns[random.number(0...type.columns.count - 1)]
                 try transaction.update("Thing", rowID: id, column: column.name, random.value(column.type, in: schema))
             }
-            for _ in 0..<random.number(0...15) where !ids.isEmpty { try transaction.delete("Thing", rowID: ids.remove(at: random.number(0...ids.count - 1))) }
+            for _ in 0..<random.number(0...15) where !ids.isEmpty {
+                try transaction.delete("Thing", rowID: ids.remove(at: random.number(0...ids.count - 1)))
+            }
             if random.chance(20) { try transaction.flushAll() }
             try transaction.commit()
             if random.chance(15), step > 2 {
@@ -81,7 +83,9 @@ import Testing
                 let (before, after) = (try rows(old), try rows(new))
                 let columns = new.type.columns.map { column in old.type.columns.firstIndex { $0.name == column.name } }
                 let changes = try TableChanges.between(old, new)
-                #expect(try apply(changes, to: before, from: after, columns: columns) == after, "seed \(seed): \(name) from \(pair[0]) to \(pair[1])")
+                #expect(
+                    try apply(changes, to: before, from: after, columns: columns) == after,
+                    "seed \(seed): \(name) from \(pair[0]) to \(pair[1])")
             }
         }
     }

@@ -34,15 +34,21 @@ import Testing
         let database = try Database.create(path: path), transaction = try database.begin()
         try found.writeChanges { schema throws(FirnError) in
             try transaction.extendSchema(schema.types)
-        } write: { type, batch throws(FirnError) in _ = try transaction.bulkWriter(type).append(batch) }
+        } write: { type, batch throws(FirnError) in
+            _ = try transaction.bulkWriter(type).append(batch)
+        }
         try transaction.commit()
         let read = try Changeset(database.snapshot(), name: "changes")
-        #expect((read.added, read.removed) == (found.added, found.removed) && read.pairs >= found.changed && (!found.schema.isEmpty || holdsAny(found) || read.pairs == found.changed))
+        #expect(
+            (read.added, read.removed) == (found.added, found.removed) && read.pairs >= found.changed
+                && (!found.schema.isEmpty || holdsAny(found) || read.pairs == found.changed))
         return read
     }
 
     /// Values of `any` columns may mean the same and not be the same.
-    private func holdsAny(_ difference: TableDifference) -> Bool { difference.new.type.columns.contains { difference.new.schema.mayHoldAny($0.type) } }
+    private func holdsAny(_ difference: TableDifference) -> Bool {
+        difference.new.type.columns.contains { difference.new.schema.mayHoldAny($0.type) }
+    }
 
     private func apply(_ changes: Changeset, _ database: Database) throws -> Changeset.Outcome {
         let transaction = try database.begin()
@@ -98,7 +104,9 @@ import Testing
             let place = wider.types.firstIndex { $0.name == "Thing" }!
             wider.types[place].columns[0] = ColumnSchema("c0", ColumnType(.data, optional: true))
             wider.types[place].columns.append(column("late", .double))
-            for i in after.indices { after[i] = [.data([UInt8(i & 255)])] + after[i].dropFirst() + [i % 3 == 0 ? .null : .double(Double(i))] }
+            for i in after.indices {
+                after[i] = [.data([UInt8(i & 255)])] + after[i].dropFirst() + [i % 3 == 0 ? .null : .double(Double(i))]
+            }
         }
         let old = try store(schema, before, folder.file("a.firn")), new = try store(wider, after, folder.file("b.firn"))
         let (first, last) = (try hash(table(old)), try hash(table(new)))
@@ -107,21 +115,30 @@ import Testing
         #expect(try there == last && hash(table(old)) == last, "seed \(seed)")
         #expect(try difference(table(old), table(new)) { $0.key = Self.key }.isEmpty, "seed \(seed)")
         #expect(try old.verifyStructure().isEmpty && old.snapshot().verify(full: true).isEmpty, "seed \(seed)")
-        guard case .applied(let back, true) = try apply(changes.reversed, old) else { Issue.record("seed \(seed): refused backwards"); return }
+        guard case .applied(let back, true) = try apply(changes.reversed, old) else {
+            Issue.record("seed \(seed): refused backwards"); return
+        }
         #expect(try back == first && hash(table(old)) == first, "seed \(seed)")
         #expect(try old.snapshot().verify(full: true).isEmpty, "seed \(seed)")
         // Backwards from the other file as well.
-        guard case .applied(first, true) = try apply(changes.reversed, new) else { Issue.record("seed \(seed): refused from the other"); return }
+        guard case .applied(first, true) = try apply(changes.reversed, new) else {
+            Issue.record("seed \(seed): refused from the other"); return
+        }
     }
 
-    static let plain = Schema([TypeSchema("Thing", columns: [column("k1", .int), column("k2", .string), column("x", .int), column("y", .string)])])
+    static let plain = Schema([
+        TypeSchema("Thing", columns: [column("k1", .int), column("k2", .string), column("x", .int), column("y", .string)])
+    ])
 
-    private func row(_ key: Int, _ x: Int?, _ y: String = "y") -> [Value] { [.int(Int64(key)), .null, x.map { .int(Int64($0)) } ?? .null, .string(y)] }
+    private func row(_ key: Int, _ x: Int?, _ y: String = "y") -> [Value] {
+        [.int(Int64(key)), .null, x.map { .int(Int64($0)) } ?? .null, .string(y)]
+    }
 
     @Test func `T14: rows that are not as they were refuse all changes, and are named`() throws {
         let folder = TemporaryFolder()
         func file(_ name: String, _ rows: [[Value]]) throws -> Database { try store(Self.plain, rows, folder.file(name)) }
-        let old = try file("a.firn", [row(1, 1), row(2, 2), row(3, 3), row(4, nil)]), new = try file("b.firn", [row(1, 1), row(2, 20), row(4, 4), row(5, 5)])
+        let old = try file("a.firn", [row(1, 1), row(2, 2), row(3, 3), row(4, nil)]),
+            new = try file("b.firn", [row(1, 1), row(2, 20), row(4, 4), row(5, 5)])
         let changes = try changes(old, new, folder.file("c.firn"))
         func refusals(_ name: String, _ rows: [[Value]]) throws -> [String] {
             let database = try file(name, rows), before = try hash(table(database))
@@ -130,8 +147,10 @@ import Testing
             return found.map { "\($0.key): \($0.what)" }.sorted()
         }
         let told = try refusals("d.firn", [row(1, 1), row(2, 3, "z"), row(4, nil), row(5, 6)])
-        #expect(told == [
-            "k1=2, k2=null: another value in x", "k1=3, k2=null: there is no such row", "k1=5, k2=null: there is such a row already"])
+        #expect(
+            told == [
+                "k1=2, k2=null: another value in x", "k1=3, k2=null: there is no such row", "k1=5, k2=null: there is such a row already",
+            ])
         #expect(try refusals("e.firn", []).count == 3)
         // What others changed beside stays, in other rows and in other cells of the same.
         let drifted = try file("f.firn", [row(9, 9), row(1, 100), row(2, 2, "z"), row(3, 3), row(4, nil)])
@@ -149,7 +168,8 @@ import Testing
 
     @Test func `T14: changes whose rows are not those they speak of are damage, and not applied`() throws {
         let folder = TemporaryFolder()
-        let old = try store(Self.plain, [row(1, 1), row(2, 2)], folder.file("a.firn")), new = try store(Self.plain, [row(1, 1), row(2, 20)], folder.file("b.firn"))
+        let old = try store(Self.plain, [row(1, 1), row(2, 2)], folder.file("a.firn")),
+            new = try store(Self.plain, [row(1, 1), row(2, 20)], folder.file("b.firn"))
         _ = try changes(old, new, folder.file("c.firn"))
         let file = try Database.open(path: folder.file("c.firn"), writable: true)
         func edited(_ type: String, _ column: String, _ value: Value) throws {
@@ -160,9 +180,14 @@ import Testing
         try edited("new.Thing", "x", .int(21))
         #expect { try apply(Changeset(file.snapshot(), name: "c"), old) } throws: { ($0 as? FirnError)?.code == .damaged }
         #expect(try old.snapshot().version == 1)
-        for (type, column, value) in [("changes", "version", Value.int(4)), ("old", "pairs", .int(3)), ("old", "pairs", .int(-1)), ("new", "hash", .string("x")), ("new", "key", .list([.string("none")])),
-                                      ("old", "key", .list([])), ("old", "name", .string("Other")), ("old", "name", .null), ("new", "required", .list([.string("none")])), ("new", "primaryKey", .list([.string("none")]))] {
-            let table = try #require(try file.snapshot().table(named: type)), before = try #require(try table.row(0))[try #require(table.type.index(of: column))]
+        for (type, column, value) in [
+            ("changes", "version", Value.int(4)), ("old", "pairs", .int(3)), ("old", "pairs", .int(-1)), ("new", "hash", .string("x")),
+            ("new", "key", .list([.string("none")])),
+            ("old", "key", .list([])), ("old", "name", .string("Other")), ("old", "name", .null),
+            ("new", "required", .list([.string("none")])), ("new", "primaryKey", .list([.string("none")])),
+        ] {
+            let table = try #require(try file.snapshot().table(named: type)),
+                before = try #require(try table.row(0))[try #require(table.type.index(of: column))]
             try edited(type, column, value)
             #expect(throws: FirnError.self, "\(type).\(column) \(value)") { _ = try Changeset(file.snapshot(), name: "c") }
             try edited(type, column, before)

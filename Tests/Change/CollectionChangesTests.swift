@@ -4,7 +4,8 @@ import FirnKit
 import FirnModel
 import Testing
 
-/// What an observer makes of an old version and the changes: deletions from high to low, insertions from low to high, modifications replaced.
+/// What an observer makes of an old version and the changes: deletions from high to low, insertions from low to high, modifications
+/// replaced.
 func applied<T>(_ changes: CollectionChanges, to old: [T], _ new: [T]) -> [T] {
     var out = old
     for (a, b) in zip(changes.modificationsOld, changes.modificationsNew) { out[a] = new[b] }
@@ -36,7 +37,8 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
         for _ in 0..<Int.random(in: 0...5, using: &generator) {
             switch Int.random(in: 0...5, using: &generator) {
             case 0 where !new.isEmpty: new.remove(at: Int.random(in: 0..<new.count, using: &generator))
-            case 1: new.insert(Int64.random(in: 0..<Int64(alphabet), using: &generator), at: Int.random(in: 0...new.count, using: &generator))
+            case 1:
+                new.insert(Int64.random(in: 0..<Int64(alphabet), using: &generator), at: Int.random(in: 0...new.count, using: &generator))
             case 2 where !new.isEmpty:
                 let moved = new.remove(at: Int.random(in: 0..<new.count, using: &generator))
                 new.insert(moved, at: Int.random(in: 0...new.count, using: &generator))
@@ -56,13 +58,17 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
             let (old, new) = versions(&generator)
             let changes = CollectionChanges.between(old: old, new: new, detectMoves: round % 2 == 0) { $0 % 3 == 0 }
             let kept = longestCommon(old, new)
-            guard applied(changes, to: old, new) == new, changes.deletions.count == old.count - kept, changes.insertions.count == new.count - kept else {
+            guard applied(changes, to: old, new) == new, changes.deletions.count == old.count - kept,
+                changes.insertions.count == new.count - kept
+            else {
                 Issue.record("seed 1, round \(round): \(old) -> \(new): \(changes)")
                 return
             }
             // What stayed and was modified stands in pairs, and nothing that went or came is among it.
             #expect(changes.modificationsOld.map { old[$0] } == changes.modificationsNew.map { new[$0] })
-            #expect(changes.modificationsOld == changes.modificationsOld.sorted() && changes.modificationsNew == changes.modificationsNew.sorted())
+            #expect(
+                changes.modificationsOld == changes.modificationsOld.sorted()
+                    && changes.modificationsNew == changes.modificationsNew.sorted())
             let gone = Set(changes.deletions), come = Set(changes.insertions)
             let stayed = old.indices.filter { !gone.contains($0) && old[$0] % 3 == 0 }
             #expect(changes.modificationsOld == stayed)
@@ -148,7 +154,8 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
     }
 
     @Test func `sets are compared by value and maps by key`() {
-        let set = CollectionChanges.between(oldSet: [.null, .int(1), .string("a")], newSet: [.double(1), .int(4), .string("a"), .string("b")])
+        let set = CollectionChanges.between(
+            oldSet: [.null, .int(1), .string("a")], newSet: [.double(1), .int(4), .string("a"), .string("b")])
         #expect((set.deletions, set.insertions, set.modificationsOld) == ([0], [1, 3], []))
         let old: [Value.Entry] = [.init("a", .int(1)), .init("b", .link(7)), .init("c", .link(8)), .init("ä", .null)]
         let new: [Value.Entry] = [.init("a", .int(2)), .init("b", .link(7)), .init("c", .link(8)), .init("d", .int(0))]

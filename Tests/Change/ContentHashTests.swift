@@ -25,20 +25,25 @@ import Testing
     static let zoo: (columns: [ColumnSchema], rows: [[Value]], embedded: [TypeSchema]) = {
         let part = TypeSchema("Part", columns: [column("n", .int), column("t", .string)], isEmbedded: true)
         let columns = [
-            column("id", .int, optional: false), column("flag", .bool), column("real", .double), column("small", .float), column("text", .string), column("raw", .data),
+            column("id", .int, optional: false), column("flag", .bool), column("real", .double), column("small", .float),
+            column("text", .string), column("raw", .data),
             column("day", .date), column("price", .decimal), column("oid", .objectID), column("uid", .uuid), column("any", .any),
             ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")),
-            ColumnSchema("list", ColumnType(.int, collection: .list, elementOptional: true)), ColumnSchema("set", ColumnType(.string, collection: .set)),
+            ColumnSchema("list", ColumnType(.int, collection: .list, elementOptional: true)),
+            ColumnSchema("set", ColumnType(.string, collection: .set)),
             ColumnSchema("map", ColumnType(.double, collection: .map, elementOptional: true)),
         ]
         let first: [Value] = [
-            .int(1), .bool(true), .double(-0.0), .float(1.5), .string("grün"), .data([0, 255]), .date(Timestamp(seconds: -1, nanoseconds: 5)), .decimal(Decimal("1.50")!),
-            .objectID(Identifier(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C)), .uuid(Identifier(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)),
+            .int(1), .bool(true), .double(-0.0), .float(1.5), .string("grün"), .data([0, 255]),
+            .date(Timestamp(seconds: -1, nanoseconds: 5)), .decimal(Decimal("1.50")!),
+            .objectID(Identifier(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C)),
+            .uuid(Identifier(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)),
             .list([.int(1), .string("x"), .null, .map([.init("a", .double(0.5))])]), .object([.init("n", .int(7)), .init("t", .null)]),
             .list([.int(3), .null, .int(3)]), .set([.string("a"), .string("b")]), .map([.init("k", .double(2)), .init("n", .null)]),
         ]
         let second: [Value] = [
-            .int(-2), .null, .double(.nan), .null, .string(""), .null, .null, .decimal(Decimal("-0.00")!), .null, .null, .double(3), .null, .list([]), .set([]), .map([]),
+            .int(-2), .null, .double(.nan), .null, .string(""), .null, .null, .decimal(Decimal("-0.00")!), .null, .null, .double(3), .null,
+            .list([]), .set([]), .map([]),
         ]
         return (columns, [first, second], [part])
     }()
@@ -46,7 +51,8 @@ import Testing
     /// Computed by another program from docs/format/content-hash.md: whatever changes them breaks a promise.
     @Test func `T14: the hash is the one that its document describes`() throws {
         let zoo = Self.zoo
-        let open = table(zoo.columns, zoo.rows, embedded: zoo.embedded), keyed = table(zoo.columns, zoo.rows, key: ["id"], embedded: zoo.embedded)
+        let open = table(zoo.columns, zoo.rows, embedded: zoo.embedded),
+            keyed = table(zoo.columns, zoo.rows, key: ["id"], embedded: zoo.embedded)
         #expect("\(try hash(open))" == "faeb3ceb1ca49576efbc70e6f310b163")
         #expect("\(try hash(keyed))" == "4e1cfe358b294a9984840e628f403e48")
         #expect("\(try columns(keyed)["part"]!)" == "3baaaacf9a8ef13e01e5419ec329478c")
@@ -59,7 +65,9 @@ import Testing
 
     @Test func `T14: the hash knows the order of rows without a key alone, and never that of columns`() throws {
         let zoo = Self.zoo
-        func rows(_ key: [String], _ order: [Int]) -> MemoryTable { table(zoo.columns, order.map { zoo.rows[$0] }, key: key, batch: 1, embedded: zoo.embedded) }
+        func rows(_ key: [String], _ order: [Int]) -> MemoryTable {
+            table(zoo.columns, order.map { zoo.rows[$0] }, key: key, batch: 1, embedded: zoo.embedded)
+        }
         #expect(try hash(rows(["id"], [0, 1])) == hash(rows(["id"], [1, 0])))
         #expect(try hash(rows([], [0, 1])) != hash(rows([], [1, 0])))
         #expect(try hash(rows([], [0, 1]), key: ["id"]) == hash(rows(["id"], [1, 0])))
@@ -68,7 +76,9 @@ import Testing
         #expect(try hash(turned) == hash(rows([], [0, 1])))
         #expect(try columns(turned) == columns(rows([], [0, 1])))
         // What tells a list from its parts, and absent from empty.
-        func one(_ kind: ColumnType, _ values: Value...) throws -> Hash128 { try hash(table([ColumnSchema("a", kind)], values.map { [$0] })) }
+        func one(_ kind: ColumnType, _ values: Value...) throws -> Hash128 {
+            try hash(table([ColumnSchema("a", kind)], values.map { [$0] }))
+        }
         let list = ColumnType(.string, optional: true, collection: .list), text = ColumnType(.string, optional: true)
         #expect(try one(list, .list([.string("ab")])) != one(list, .list([.string("a"), .string("b")])))
         #expect(try one(list, .list([.string("a")]), .list([.string("b")])) != one(list, .list([.string("a"), .string("b")]), .list([])))
@@ -76,14 +86,20 @@ import Testing
         #expect(try one(text, .null) != one(text, .string("")))
         #expect(try one(text, .null) != one(text, .null, .null))
         #expect(try one(ColumnType(.int), .int(1)) != one(ColumnType(.double), .double(1)))
-        #expect(try hash(table([column("a", .int), column("b", .int)], [[.int(1), .null]])) != hash(table([column("a", .int), column("b", .int)], [[.null, .int(1)]])))
+        #expect(
+            try hash(table([column("a", .int), column("b", .int)], [[.int(1), .null]]))
+                != hash(table([column("a", .int), column("b", .int)], [[.null, .int(1)]])))
         #expect(throws: FirnError.self) { try hash(rows([], [0]), key: ["nothing"]) }
     }
 
     @Test func `T14: links are known by the key of the row they lead to, or by where it stands`() throws {
         let folder = TemporaryFolder()
         func file(_ name: String, key: [Int], others: Bool) throws -> StoredTable {
-            let dog = TypeSchema("Dog", columns: [column("owner", .link, optional: true)].map { ColumnSchema($0.name, ColumnType(.link, optional: true, target: "Person")) })
+            let dog = TypeSchema(
+                "Dog",
+                columns: [column("owner", .link, optional: true)].map {
+                    ColumnSchema($0.name, ColumnType(.link, optional: true, target: "Person"))
+                })
             let person = TypeSchema("Person", columns: [column("name", .string)], key: key)
             let database = try Database.create(path: folder.file(name))
             let transaction = try database.begin()
@@ -98,7 +114,10 @@ import Testing
             try transaction.commit()
             return try #require(try database.snapshot().table(named: "Dog"))
         }
-        for key in [[0], []] { #expect(try hash(file("a\(key.count).firn", key: key, others: false)) == hash(file("b\(key.count).firn", key: key, others: true))) }
+        for key in [[0], []] {
+            #expect(
+                try hash(file("a\(key.count).firn", key: key, others: false)) == hash(file("b\(key.count).firn", key: key, others: true)))
+        }
         #expect(try hash(file("c.firn", key: [0], others: false)) != hash(file("d.firn", key: [], others: false)))
     }
 
@@ -122,7 +141,11 @@ import Testing
         let schema = random.schema(), type = schema["Thing"]!
         var rows = random.rows(random.number(1...2500), of: type, in: schema)
         func memory(_ rows: [[Value]], _ size: Int) -> MemoryTable {
-            MemoryTable(type, schema: schema, batches: stride(from: 0, to: rows.count, by: size).map { RandomTables.batch(Array(rows[$0..<min($0 + size, rows.count)]), of: type, in: schema) })
+            MemoryTable(
+                type, schema: schema,
+                batches: stride(from: 0, to: rows.count, by: size).map {
+                    RandomTables.batch(Array(rows[$0..<min($0 + size, rows.count)]), of: type, in: schema)
+                })
         }
         let truth = try hash(memory(rows, 1000)), parts = try columns(memory(rows, 700))
         let database = try Database.create(path: folder.file("a.firn"), keep: 16)
@@ -146,7 +169,8 @@ import Testing
         for id in rows.count..<(rows.count + 3) { try back.delete("Thing", rowID: Int64(id)) }
         try back.commit()
         #expect(try hash(stored()) == truth, "seed \(seed)")
-        try database.snapshot().compact(to: folder.file("b.firn"), overwrite: true, encryption: .plain, profile: .small, threads: 1, progress: { _ in })
+        try database.snapshot().compact(
+            to: folder.file("b.firn"), overwrite: true, encryption: .plain, profile: .small, threads: 1, progress: { _ in })
         let compacted = try Database.open(path: folder.file("b.firn")).snapshot()
         #expect(try hash(#require(compacted.table(named: "Thing"))) == truth, "seed \(seed)")
         // One value that means something else: the hash and its column's are others, those of all others stay.
@@ -157,7 +181,11 @@ import Testing
             let same = Value.sameMeaning(before, rows[row][place], tolerance: 0)
             let now = try columns(memory(rows, 1024))
             #expect((try hash(memory(rows, 1024)) == truth) == same, "seed \(seed): \(before) and \(rows[row][place])")
-            for column in type.columns { #expect((now[column.name] == parts[column.name]) == (same || column.name != type.columns[place].name), "seed \(seed): \(column.name)") }
+            for column in type.columns {
+                #expect(
+                    (now[column.name] == parts[column.name]) == (same || column.name != type.columns[place].name),
+                    "seed \(seed): \(column.name)")
+            }
         }
     }
 }

@@ -7,17 +7,28 @@ import Testing
     let columns = [column("id", .int), column("name", .string), column("score", .double)]
 
     @Test func `tables of more segments than a row's number can tell are refused on either side`() throws {
-        let columns = [column("id", .int)], few = table(columns, [[.int(1)]], key: ["id"]), many = table(columns, (0...65_536).map { [.int(Int64($0 % 65_536))] }, key: ["id"], batch: 1)
+        let columns = [column("id", .int)], few = table(columns, [[.int(1)]], key: ["id"]),
+            many = table(columns, (0...65_536).map { [.int(Int64($0 % 65_536))] }, key: ["id"], batch: 1)
         for (old, new) in [(few, many), (many, few)] {
-            #expect { try difference(old, new) } throws: { ($0 as? FirnError)?.code == .unsupported && ($0 as? FirnError)?.advice?.contains("firn compact") ?? false }
+            #expect { try difference(old, new) } throws: {
+                ($0 as? FirnError)?.code == .unsupported && ($0 as? FirnError)?.advice?.contains("firn compact") ?? false
+            }
         }
     }
 
     @Test func `rows are told apart by key whatever their order`() throws {
-        let old = table(columns, [[.int(1), .string("a"), .double(1)], [.int(2), .string("b"), .double(2)], [.int(3), .string("c"), .double(3)],
-                                  [.int(4), .string("d"), .double(4)]])
-        let new = table(columns, [[.int(5), .string("e"), .double(5)], [.int(4), .string("d"), .double(4)], [.int(3), .string("C"), .double(9)],
-                                  [.int(1), .string("a"), .null]])
+        let old = table(
+            columns,
+            [
+                [.int(1), .string("a"), .double(1)], [.int(2), .string("b"), .double(2)], [.int(3), .string("c"), .double(3)],
+                [.int(4), .string("d"), .double(4)],
+            ])
+        let new = table(
+            columns,
+            [
+                [.int(5), .string("e"), .double(5)], [.int(4), .string("d"), .double(4)], [.int(3), .string("C"), .double(9)],
+                [.int(1), .string("a"), .null],
+            ])
         let result = try difference(old, new) { $0.key = ["id"] }
         #expect(try lines(result) == ["-2", "+5", "~3 name score", "~1 score"])
         #expect((result.added, result.removed, result.changed, result.changedCells, result.unchanged) == (1, 1, 2, 3, 1))
@@ -29,12 +40,36 @@ import Testing
     @Test func `the options choose kinds, columns and a tolerance`() throws {
         let old = table(columns, [[.int(1), .string("a"), .double(1)], [.int(2), .string("b"), .double(2)]])
         let new = table(columns, [[.int(1), .string("A"), .double(1.05)], [.int(3), .string("b"), .double(2)]])
-        #expect(try lines(difference(old, new) { $0.key = ["id"]; $0.kinds = [.added] }) == ["+3"])
-        #expect(try lines(difference(old, new) { $0.key = ["id"]; $0.kinds = [.removed] }) == ["-2"])
-        #expect(try lines(difference(old, new) { $0.key = ["id"]; $0.kinds = [.changed]; $0.columns = ["score"] }) == ["~1 score"])
-        #expect(try lines(difference(old, new) { $0.key = ["id"]; $0.ignore = ["score"] }) == ["-2", "~1 name", "+3"])
-        #expect(try lines(difference(old, new) { $0.key = ["id"]; $0.tolerance = 0.1 }) == ["-2", "~1 name", "+3"])
-        #expect(try lines(difference(old, new) { $0.key = ["id"]; $0.tolerance = 0.01 }) == ["-2", "~1 name score", "+3"])
+        #expect(
+            try lines(
+                difference(old, new) {
+                    $0.key = ["id"]; $0.kinds = [.added]
+                }) == ["+3"])
+        #expect(
+            try lines(
+                difference(old, new) {
+                    $0.key = ["id"]; $0.kinds = [.removed]
+                }) == ["-2"])
+        #expect(
+            try lines(
+                difference(old, new) {
+                    $0.key = ["id"]; $0.kinds = [.changed]; $0.columns = ["score"]
+                }) == ["~1 score"])
+        #expect(
+            try lines(
+                difference(old, new) {
+                    $0.key = ["id"]; $0.ignore = ["score"]
+                }) == ["-2", "~1 name", "+3"])
+        #expect(
+            try lines(
+                difference(old, new) {
+                    $0.key = ["id"]; $0.tolerance = 0.1
+                }) == ["-2", "~1 name", "+3"])
+        #expect(
+            try lines(
+                difference(old, new) {
+                    $0.key = ["id"]; $0.tolerance = 0.01
+                }) == ["-2", "~1 name score", "+3"])
     }
 
     @Test func `rows outside the chosen ones are not there`() throws {
@@ -46,7 +81,9 @@ import Testing
                 do throws(Damage) {
                     let segment = try table.segment(index), reader = try segment.column(0)
                     var bits = Bits(count: segment.rowCount)
-                    for row in 0..<segment.rowCount { if case .int(let x) = try reader.value(at: row) { bits[row] = x < 5 || (side == .new && x == 9) } }
+                    for row in 0..<segment.rowCount {
+                        if case .int(let x) = try reader.value(at: row) { bits[row] = x < 5 || (side == .new && x == 9) }
+                    }
                     return bits
                 } catch { throw FirnError(.damaged, error.what) }
             }
@@ -67,26 +104,42 @@ import Testing
 
     @Test(arguments: [UInt64.max, 3, 0]) func `a repeated key is an error that names the side, the keys and the rows`(mask: UInt64) throws {
         let unique: [[Value]] = (0..<7).map { [.int($0), .string("n\($0)"), .double(0)] }
-        let twice = unique + [[.int(3), .string("again"), .double(0)], [.null, .string("none"), .null], [.null, .string("none"), .null], [.int(3), .null, .null]]
+        let twice =
+            unique + [
+                [.int(3), .string("again"), .double(0)], [.null, .string("none"), .null], [.null, .string("none"), .null],
+                [.int(3), .null, .null],
+            ]
         for (old, new, name) in [(twice, unique, "a.csv"), (unique, twice, "b.csv")] {
             let error = #expect(throws: FirnError.self) {
-                try difference(table(columns, old), table(columns, new)) { $0.key = ["id"]; $0.oldName = "a.csv"; $0.newName = "b.csv"; $0.hashMask = mask }
+                try difference(table(columns, old), table(columns, new)) {
+                    $0.key = ["id"]; $0.oldName = "a.csv"; $0.newName = "b.csv"; $0.hashMask = mask
+                }
             }
             #expect(error?.code == .duplicateKey)
             #expect(error?.place?.file == name)
-            #expect(error?.message == "the key id is not unique: 2 keys occur in more than one row: id = 3 in rows 4, 8, 11; id = null in rows 9, 10")
+            #expect(
+                error?.message
+                    == "the key id is not unique: 2 keys occur in more than one row: id = 3 in rows 4, 8, 11; id = null in rows 9, 10")
         }
-        let first = try difference(table(columns, twice), table(columns, unique)) { $0.key = ["id"]; $0.duplicates = .takeFirst; $0.hashMask = mask }
+        let first = try difference(table(columns, twice), table(columns, unique)) {
+            $0.key = ["id"]; $0.duplicates = .takeFirst; $0.hashMask = mask
+        }
         #expect(try lines(first) == ["-null"])
         #expect((first.leftOutOld, first.leftOutNew, first.unchanged) == (3, 0, 7))
-        let last = try difference(table(columns, unique), table(columns, twice)) { $0.key = ["id"]; $0.duplicates = .takeFirst; $0.hashMask = mask }
+        let last = try difference(table(columns, unique), table(columns, twice)) {
+            $0.key = ["id"]; $0.duplicates = .takeFirst; $0.hashMask = mask
+        }
         #expect(try lines(last) == ["+null"])
         #expect((last.leftOutOld, last.leftOutNew, last.unchanged) == (0, 3, 7))
     }
 
     @Test func `differences of the columns stand apart`() throws {
-        let old = table([column("id", .int), column("a", .int), column("b", .string), column("c", .bool)], [[.int(1), .int(2), .string("x"), .bool(true)]])
-        let new = table([column("id", .int), column("b", .string), column("a", .double), column("d", .bool)], [[.int(1), .string("x"), .double(2), .bool(true)]])
+        let old = table(
+            [column("id", .int), column("a", .int), column("b", .string), column("c", .bool)],
+            [[.int(1), .int(2), .string("x"), .bool(true)]])
+        let new = table(
+            [column("id", .int), column("b", .string), column("a", .double), column("d", .bool)],
+            [[.int(1), .string("x"), .double(2), .bool(true)]])
         let result = try difference(old, new) { $0.key = ["id"] }
         #expect(result.schema.added.map(\.name) == ["d"])
         #expect(result.schema.removed.map(\.name) == ["c"])
@@ -154,7 +207,9 @@ private final class Version: Table, @unchecked Sendable {
         var live: Bits? { base.live }
         func rowID(at position: Int) throws(Damage) -> Int64 { try base.rowID(at: position) }
         func position(of rowID: Int64) throws(Damage) -> Int? { try base.position(of: rowID) }
-        func column(_ index: Int) throws(Damage) -> any ColumnReader { Reader(try base.column(index), version, version.type.columns[index].name) }
+        func column(_ index: Int) throws(Damage) -> any ColumnReader {
+            Reader(try base.column(index), version, version.type.columns[index].name)
+        }
         func column(path: [Int]) throws(Damage) -> any ColumnReader { try base.column(path: path) }
         func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { version.differing(index) }
     }

@@ -6,12 +6,20 @@ import Testing
 
 /// Files whose logical hashes another writer filled as it liked: what differs is found by the values.
 @Suite struct ForeignHashTests {
-    private static let type = TypeSchema("Row", columns: [ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("x", ColumnType(.int), id: 1), ColumnSchema("name", ColumnType(.string, optional: true), id: 2)], key: [0])
+    private static let type = TypeSchema(
+        "Row",
+        columns: [
+            ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("x", ColumnType(.int), id: 1),
+            ColumnSchema("name", ColumnType(.string, optional: true), id: 2),
+        ], key: [0])
 
     private func rows(_ changed: Range<Int>) -> [[Value]] {
         (0..<20_000).map { i in
             let mixed = UInt64(i) &* 0x9E37_79B9_7F4A_7C15
-            return [.int(Int64(i)), .int(changed.contains(i) ? -1 : Int64(truncatingIfNeeded: mixed)), i % 9 == 0 ? .null : .string("name \(mixed)")]
+            return [
+                .int(Int64(i)), .int(changed.contains(i) ? -1 : Int64(truncatingIfNeeded: mixed)),
+                i % 9 == 0 ? .null : .string("name \(mixed)"),
+            ]
         }
     }
 
@@ -36,7 +44,10 @@ import Testing
         #expect(changes.modified.rowIDs == Array(500..<530))
         #expect(try ContentHash(of: tables[0]).hash != ContentHash(of: tables[1]).hash)
         var written = 0
-        try result.writeChanges { _ in } write: { type, batch in if type == "new.Row" { written += batch.count } }
+        try result.writeChanges { _ in
+        } write: { type, batch in
+            if type == "new.Row" { written += batch.count }
+        }
         #expect(written == 30)
     }
 
@@ -52,7 +63,8 @@ import Testing
         }
         try ForeignHashes.write([UInt8](repeating: byte, count: 16), in: path)
         let database = try Database.open(path: path)
-        let old = try #require(try database.snapshot(version: 1).table(named: "Row")), new = try #require(try database.snapshot().table(named: "Row"))
+        let old = try #require(try database.snapshot(version: 1).table(named: "Row")),
+            new = try #require(try database.snapshot().table(named: "Row"))
         let result = try TableDifference.compute(old: old, new: new, options: DifferenceOptions())
         #expect((result.changed, result.unchanged) == (2999, 17_001))
         #expect(try TableChanges.between(old, new).modified.rowIDs == Array(1..<3000))

@@ -5,17 +5,26 @@ import FirnModel
 import Testing
 
 @Suite struct KeyPathFilterTests {
-    static let toy = TypeSchema("Toy", columns: [ColumnSchema("brand", ColumnType(.string)), ColumnSchema("price", ColumnType(.int)),
-                                                 ColumnSchema("maker", ColumnType(.link, optional: true, target: "Maker"))])
-    static let maker = TypeSchema("Maker", columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("dog", ColumnType(.link, optional: true, target: "Dog"))])
+    static let toy = TypeSchema(
+        "Toy",
+        columns: [
+            ColumnSchema("brand", ColumnType(.string)), ColumnSchema("price", ColumnType(.int)),
+            ColumnSchema("maker", ColumnType(.link, optional: true, target: "Maker")),
+        ])
+    static let maker = TypeSchema(
+        "Maker",
+        columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("dog", ColumnType(.link, optional: true, target: "Dog"))])
     static let tag = TypeSchema("Tag", columns: [ColumnSchema("text", ColumnType(.string))], isEmbedded: true)
-    static let dog = TypeSchema("Dog", columns: [
-        ColumnSchema("name", ColumnType(.string)), ColumnSchema("age", ColumnType(.int)),
-        ColumnSchema("toys", ColumnType(.link, collection: .list, target: "Toy")), ColumnSchema("best", ColumnType(.link, optional: true, target: "Toy")),
-        ColumnSchema("byName", ColumnType(.link, collection: .map, elementOptional: true, target: "Toy")),
-        ColumnSchema("bag", ColumnType(.link, collection: .set, target: "Toy")),
-        ColumnSchema("tag", ColumnType(.embedded, optional: true, target: "Tag")),
-    ])
+    static let dog = TypeSchema(
+        "Dog",
+        columns: [
+            ColumnSchema("name", ColumnType(.string)), ColumnSchema("age", ColumnType(.int)),
+            ColumnSchema("toys", ColumnType(.link, collection: .list, target: "Toy")),
+            ColumnSchema("best", ColumnType(.link, optional: true, target: "Toy")),
+            ColumnSchema("byName", ColumnType(.link, collection: .map, elementOptional: true, target: "Toy")),
+            ColumnSchema("bag", ColumnType(.link, collection: .set, target: "Toy")),
+            ColumnSchema("tag", ColumnType(.embedded, optional: true, target: "Tag")),
+        ])
     static let schema = Schema([dog, toy, maker, tag])
 
     /// A file with dogs and toys; commits; what a filter makes of the last one.
@@ -32,17 +41,23 @@ import Testing
             for i in 0..<toys { _ = try transaction.insert("Toy", [.string("b\(i)"), .int(Int64(i)), .link(Int64(i % 3))]) }
             for i in 0..<dogs {
                 let toy = Int64(i % toys)
-                _ = try transaction.insert("Dog", [.string("d\(i)"), .int(1), i % 2 == 0 ? .list([.link(toy), .link(toy)]) : .list([]),
-                                                   i == 1 ? .link(0) : .null, i == 3 ? .map([.init("k", .link(0)), .init("n", .null)]) : .map([]),
-                                                   i == 5 ? .set([.link(0), .link(1)]) : .set([]), .object([.init("text", .string("t"))])])
+                _ = try transaction.insert(
+                    "Dog",
+                    [
+                        .string("d\(i)"), .int(1), i % 2 == 0 ? .list([.link(toy), .link(toy)]) : .list([]),
+                        i == 1 ? .link(0) : .null, i == 3 ? .map([.init("k", .link(0)), .init("n", .null)]) : .map([]),
+                        i == 5 ? .set([.link(0), .link(1)]) : .set([]), .object([.init("text", .string("t"))]),
+                    ])
             }
             if flushed { try transaction.flushAll() }
             try transaction.commit()
             before = try database.snapshot()
         }
 
-        func modified(_ keyPaths: [String]?, among scope: KeyPathFilter.Scope = .all, root: String = "Dog",
-                      _ edit: (DatabaseTransaction) throws -> Void) throws -> [Int64] {
+        func modified(
+            _ keyPaths: [String]?, among scope: KeyPathFilter.Scope = .all, root: String = "Dog",
+            _ edit: (DatabaseTransaction) throws -> Void
+        ) throws -> [Int64] {
             let transaction = try database.begin()
             try edit(transaction)
             try transaction.commit()
@@ -51,14 +66,22 @@ import Testing
             return try answer(keyPaths, scope, root, after).rows.rowIDs
         }
 
-        static let inverses = [KeyPathFilter.Inverse("owners", type: "Dog", column: "toys"), .init("makers", type: "Maker", column: "dog"), .init("toys", type: "Toy", column: "maker")]
+        static let inverses = [
+            KeyPathFilter.Inverse("owners", type: "Dog", column: "toys"), .init("makers", type: "Maker", column: "dog"),
+            .init("toys", type: "Toy", column: "maker"),
+        ]
 
-        func answer(_ keyPaths: [String]?, _ scope: KeyPathFilter.Scope, _ root: String, _ after: DatabaseSnapshot) throws -> KeyPathFilter.Answer {
+        func answer(_ keyPaths: [String]?, _ scope: KeyPathFilter.Scope, _ root: String, _ after: DatabaseSnapshot) throws
+            -> KeyPathFilter.Answer
+        {
             let filter = try KeyPathFilter(root: root, in: after.schema, keyPaths: keyPaths, inverses: Self.inverses)
             let before = before
-            return try filter.modifiedRows(among: scope, changes: { name throws(Damage) in
-                try TableChanges.between(before.table(named: name), after.table(named: name))
-            }, tables: { name throws(Damage) in after.table(named: name) }, oldTables: { name throws(Damage) in before.table(named: name) })
+            return try filter.modifiedRows(
+                among: scope,
+                changes: { name throws(Damage) in
+                    try TableChanges.between(before.table(named: name), after.table(named: name))
+                }, tables: { name throws(Damage) in after.table(named: name) },
+                oldTables: { name throws(Damage) in before.table(named: name) })
         }
     }
 
@@ -67,27 +90,36 @@ import Testing
         // Dogs 0, 2 and 4 have toys 0, 2 and 4.
         #expect(try kennel.modified(["owners.name"], root: "Toy") { try $0.update("Dog", rowID: 2, column: "name", .string("x")) } == [2])
         #expect(try kennel.modified(["owners"], root: "Toy") { try $0.update("Dog", rowID: 2, column: "name", .string("y")) } == [])
-        #expect(try kennel.modified(["owners"], root: "Toy") { try $0.update("Dog", rowID: 2, column: "toys", .list([.link(5), .link(4)])) } == [2, 4, 5])
+        #expect(
+            try kennel.modified(["owners"], root: "Toy") { try $0.update("Dog", rowID: 2, column: "toys", .list([.link(5), .link(4)])) }
+                == [2, 4, 5])
         #expect(try kennel.modified(["owners.age"], among: .rows([5]), root: "Toy") { try $0.delete("Dog", rowID: 2) }.contains(5))
-        #expect(try kennel.modified(["owners"], root: "Toy") {
-            _ = try $0.insert("Dog", [.string("n"), .int(1), .list([.link(3)]), .null, .map([]), .set([]), .null])
-        } == [3])
+        #expect(
+            try kennel.modified(["owners"], root: "Toy") {
+                _ = try $0.insert("Dog", [.string("n"), .int(1), .list([.link(3)]), .null, .map([]), .set([]), .null])
+            } == [3])
         // Forwards and backwards: a toy's maker's other toys; a maker's toys' owners.
-        #expect(try kennel.modified(["maker.toys.price"], root: "Toy") { try $0.update("Toy", rowID: 1, column: "price", .int(90)) } == [1, 4])
+        #expect(
+            try kennel.modified(["maker.toys.price"], root: "Toy") { try $0.update("Toy", rowID: 1, column: "price", .int(90)) } == [1, 4])
         #expect(try kennel.modified(["toys.owners.age"], root: "Maker") { try $0.update("Dog", rowID: 4, column: "age", .int(8)) } == [1])
         #expect(try kennel.modified(["makers.toys.brand"]) { try $0.update("Toy", rowID: 3, column: "brand", .string("z")) } == [5])
         // Both ends deleted: nothing is left that could count.
-        #expect(try kennel.modified(["owners"], root: "Toy") {
-            try $0.delete("Dog", rowID: 0)
-            try $0.delete("Toy", rowID: 0)
-        } == [])
+        #expect(
+            try kennel.modified(["owners"], root: "Toy") {
+                try $0.delete("Dog", rowID: 0)
+                try $0.delete("Toy", rowID: 0)
+            } == [])
         #expect(throws: FirnError.self) { try KeyPathFilter(root: "Dog", in: Self.schema, keyPaths: ["owners"], inverses: Kennel.inverses) }
-        #expect(throws: FirnError.self) { try KeyPathFilter(root: "Toy", in: Self.schema, keyPaths: ["owners.nope"], inverses: Kennel.inverses) }
+        #expect(throws: FirnError.self) {
+            try KeyPathFilter(root: "Toy", in: Self.schema, keyPaths: ["owners.nope"], inverses: Kennel.inverses)
+        }
     }
 
     @Test func `N10: a path names what fires, and nothing else does`() throws {
         let kennel = try Kennel()
-        let age: (DatabaseTransaction) throws -> Void = { try $0.update("Dog", rowID: 2, column: "age", .int(Int64.random(in: 2...Int64.max))) }
+        let age: (DatabaseTransaction) throws -> Void = {
+            try $0.update("Dog", rowID: 2, column: "age", .int(Int64.random(in: 2...Int64.max)))
+        }
         #expect(try kennel.modified(["name"], age) == [])
         #expect(try kennel.modified(["age"], age) == [2])
         #expect(try kennel.modified(["name"]) { try $0.update("Dog", rowID: 2, column: "name", .string("x")) } == [2])
@@ -101,12 +133,15 @@ import Testing
         #expect(try kennel.modified(["toys.brand"], age) == [])
         // One link, a map and a set are followed too.
         for (path, dog) in [("best.price", 1), ("byName.price", 3), ("bag.price", 5)] {
-            #expect(try kennel.modified([path]) { try $0.update("Toy", rowID: 0, column: "price", .int(Int64(dog))) } == [Int64(dog)], "\(path)")
+            #expect(
+                try kennel.modified([path]) { try $0.update("Toy", rowID: 0, column: "price", .int(Int64(dog))) } == [Int64(dog)], "\(path)"
+            )
         }
         // Embedded objects: by their own fields.
         #expect(try kennel.modified(["tag.text"]) { try $0.update("Tag", rowID: 4, column: "text", .string("u")) } == [4])
         #expect(try kennel.modified(["tag"]) { try $0.update("Tag", rowID: 4, column: "text", .string("v")) } == [])
-        #expect(try kennel.modified(["tag"]) { try $0.update("Dog", rowID: 4, column: "tag", .object([.init("text", .string("v"))])) } == [4])
+        #expect(
+            try kennel.modified(["tag"]) { try $0.update("Dog", rowID: 4, column: "tag", .object([.init("text", .string("v"))])) } == [4])
         // Several paths; wildcards.
         #expect(try kennel.modified(["name", "toys.maker.name"]) { try $0.update("Maker", rowID: 2, column: "name", .string("z")) } == [2])
         #expect(try kennel.modified(["*"]) { try $0.update("Toy", rowID: 0, column: "price", .int(100)) } == [])
@@ -123,10 +158,11 @@ import Testing
         #expect(try kennel.modified(nil) { try $0.update("Dog", rowID: 5, column: "age", .int(9)) } == [0, 1, 3, 5])
         #expect(try kennel.modified(nil) { try $0.update("Tag", rowID: 5, column: "text", .string("w")) } == [0, 1, 3, 5])
         // A chain of makers' dogs and toys longer than four links is cut.
-        #expect(try kennel.modified(nil) {
-            try $0.update("Maker", rowID: 1, column: "dog", .link(0))
-            try $0.update("Dog", rowID: 0, column: "toys", .list([]))
-        } == [0, 4, 5])
+        #expect(
+            try kennel.modified(nil) {
+                try $0.update("Maker", rowID: 1, column: "dog", .link(0))
+                try $0.update("Dog", rowID: 0, column: "toys", .list([]))
+            } == [0, 4, 5])
         // Dog 4 -> toy 4 -> maker 1 -> dog 0 -> (best) toy 2: four links. A fifth, its maker 2, is too far for dog 4 but not for dog 0.
         _ = try kennel.modified(nil) { try $0.update("Dog", rowID: 0, column: "best", .link(2)) }
         #expect(try kennel.modified(nil) { try $0.update("Toy", rowID: 2, column: "price", .int(500)) } == [0, 2, 4, 5])
@@ -146,7 +182,9 @@ import Testing
         #expect(message("name.x") == "Property 'name' in KeyPath 'name.x' does not lead to objects, so nothing can follow it.")
         #expect(message("*.nope") == "Property '*' in KeyPath '*.nope' is not a valid property in Dog.")
         for path in ["", ".", "toys.", ".toys", "toys..brand"] { #expect(message(path).contains("is not a valid property in"), "\(path)") }
-        for path in ["toys.*.name", "*.*.*", "best", "tag.text", "toys.maker.dog.toys.maker.dog.name"] { #expect(message(path) == "", "\(path)") }
+        for path in ["toys.*.name", "*.*.*", "best", "tag.text", "toys.maker.dog.toys.maker.dog.name"] {
+            #expect(message(path) == "", "\(path)")
+        }
         #expect(throws: FirnError.self) { try KeyPathFilter(root: "Cat", in: Self.schema, keyPaths: nil) }
         #expect(try KeyPathFilter(root: "Dog", in: Self.schema, keyPaths: ["toys.brand"]).types == ["Dog", "Toy"])
         #expect(try KeyPathFilter(root: "Dog", in: Self.schema, keyPaths: nil).types == ["Dog", "Toy", "Maker", "Tag"])
@@ -176,16 +214,23 @@ import Testing
     @Test func `a deleted row does not count, whatever it led to`() throws {
         let kennel = try Kennel(flushed: true)
         _ = try kennel.modified(nil) { try $0.delete("Dog", rowID: 1) }
-        let price: (DatabaseTransaction) throws -> Void = { try $0.update("Toy", rowID: 0, column: "price", .int(Int64.random(in: 1000...Int64.max))) }
+        let price: (DatabaseTransaction) throws -> Void = {
+            try $0.update("Toy", rowID: 0, column: "price", .int(Int64.random(in: 1000...Int64.max)))
+        }
         #expect(try kennel.modified(["best.price"], price) == [])
         #expect(try kennel.modified(["best.price"], among: .rows([0, 1]), price) == [])
         #expect(try kennel.modified(["*.price"], price) == [0, 3, 5])
     }
 
     @Test func `rows that are reached both among few and among most of a type's are all looked at`() throws {
-        func links(_ name: String, _ target: String) -> ColumnSchema { ColumnSchema(name, ColumnType(.link, collection: .list, target: target)) }
-        let types = [TypeSchema("Root", columns: [links("narrow", "N"), links("wide", "M")]), TypeSchema("N", columns: [links("x", "X")]),
-                     TypeSchema("M", columns: [links("x", "X")]), TypeSchema("X", columns: [links("y", "Y")]), TypeSchema("Y", columns: [ColumnSchema("v", ColumnType(.int))])]
+        func links(_ name: String, _ target: String) -> ColumnSchema {
+            ColumnSchema(name, ColumnType(.link, collection: .list, target: target))
+        }
+        let types = [
+            TypeSchema("Root", columns: [links("narrow", "N"), links("wide", "M")]), TypeSchema("N", columns: [links("x", "X")]),
+            TypeSchema("M", columns: [links("x", "X")]), TypeSchema("X", columns: [links("y", "Y")]),
+            TypeSchema("Y", columns: [ColumnSchema("v", ColumnType(.int))]),
+        ]
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let first = try database.begin()
@@ -205,9 +250,11 @@ import Testing
         let after = try database.snapshot()
         for paths in [nil, ["narrow.x.y.v", "wide.x.y.v"]] as [[String]?] {
             let filter = try KeyPathFilter(root: "Root", in: after.schema, keyPaths: paths)
-            let answer = try filter.modifiedRows(among: .rows([0]), changes: { name throws(Damage) in
-                try TableChanges.between(before.table(named: name), after.table(named: name))
-            }, tables: { name throws(Damage) in after.table(named: name) })
+            let answer = try filter.modifiedRows(
+                among: .rows([0]),
+                changes: { name throws(Damage) in
+                    try TableChanges.between(before.table(named: name), after.table(named: name))
+                }, tables: { name throws(Damage) in after.table(named: name) })
             #expect(answer.rows.rowIDs == [0])
         }
     }
@@ -216,9 +263,13 @@ import Testing
     @Test(arguments: 1...20) func `the rows that count are those from which a change is reached`(seed: Int) throws {
         var random = RandomTables(seed: UInt64(seed) &* 77)
         let types = ["A", "B"].map { name in
-            TypeSchema(name, columns: [ColumnSchema("v", ColumnType(.int)), ColumnSchema("w", ColumnType(.int)),
-                                       ColumnSchema("one", ColumnType(.link, optional: true, target: "B")),
-                                       ColumnSchema("many", ColumnType(.link, collection: .list, target: "A"))])
+            TypeSchema(
+                name,
+                columns: [
+                    ColumnSchema("v", ColumnType(.int)), ColumnSchema("w", ColumnType(.int)),
+                    ColumnSchema("one", ColumnType(.link, optional: true, target: "B")),
+                    ColumnSchema("many", ColumnType(.link, collection: .list, target: "A")),
+                ])
         }
         let folder = TemporaryFolder(), count = random.chance(50) ? 12 : 300
         let database = try Database.create(path: folder.file("a.firn"), keep: 64)
@@ -226,7 +277,9 @@ import Testing
         func list(_ random: inout RandomTables) -> Value { .list((0..<random.number(0...2)).map { _ in link(&random) }) }
         let first = try database.begin()
         try first.extendSchema(types)
-        for type in ["A", "B"] { for _ in 0..<count { _ = try first.insert(type, [.int(0), .int(0), random.chance(30) ? link(&random) : .null, list(&random)]) } }
+        for type in ["A", "B"] {
+            for _ in 0..<count { _ = try first.insert(type, [.int(0), .int(0), random.chance(30) ? link(&random) : .null, list(&random)]) }
+        }
         if random.chance(50) { try first.flushAll() }
         try first.commit()
         var before = try database.snapshot(), gone: Set<String> = []
@@ -249,14 +302,21 @@ import Testing
             try transaction.commit()
             let after = try database.snapshot()
             let changes = try ["A", "B"].map { try TableChanges.between(before.table(named: $0), after.table(named: $0)) }
-            for paths in [nil, ["v"], ["one.v"], ["many.one.v", "w"], ["*.v"], ["many.many.many.w", "one"], ["*.*"], ["one.many", "many"]] as [[String]?] {
+            for paths in [
+                nil, ["v"], ["one.v"], ["many.one.v", "w"], ["*.v"], ["many.many.many.w", "one"], ["*.*"], ["one.many", "many"],
+            ] as [[String]?] {
                 let filter = try KeyPathFilter(root: "A", in: after.schema, keyPaths: paths)
-                let expected = try (0..<Int64(count)).filter { try reaches($0, 0, paths?.map { $0.split(separator: ".").map(String.init) }, 0, changes, after) }
+                let expected = try (0..<Int64(count)).filter {
+                    try reaches($0, 0, paths?.map { $0.split(separator: ".").map(String.init) }, 0, changes, after)
+                }
                 for scope in [KeyPathFilter.Scope.all, .rows((0..<Int64(count)).map { $0 }.reversed()), .rows([3, 5, 5])] {
-                    let answer = try filter.modifiedRows(among: scope, changes: { name throws(Damage) in changes[name == "A" ? 0 : 1] },
-                                                         tables: { name throws(Damage) in after.table(named: name) })
+                    let answer = try filter.modifiedRows(
+                        among: scope, changes: { name throws(Damage) in changes[name == "A" ? 0 : 1] },
+                        tables: { name throws(Damage) in after.table(named: name) })
                     if case .rows(let rows) = scope, rows.count == 3 {
-                        #expect([3, 5].filter(answer.rows.contains) == [3, 5].filter(expected.contains), "seed \(seed), round \(round), \(paths ?? ["all"])")
+                        #expect(
+                            [3, 5].filter(answer.rows.contains) == [3, 5].filter(expected.contains),
+                            "seed \(seed), round \(round), \(paths ?? ["all"])")
                     } else {
                         #expect(answer.rows.rowIDs == expected, "seed \(seed), round \(round), \(paths ?? ["all"])")
                     }
@@ -266,7 +326,9 @@ import Testing
         }
     }
 
-    private func reaches(_ row: Int64, _ type: Int, _ paths: [[String]]?, _ hops: Int, _ changes: [TableChanges], _ snapshot: DatabaseSnapshot) throws -> Bool {
+    private func reaches(
+        _ row: Int64, _ type: Int, _ paths: [[String]]?, _ hops: Int, _ changes: [TableChanges], _ snapshot: DatabaseSnapshot
+    ) throws -> Bool {
         let names = ["v", "w", "one", "many"]
         let columns = changes[type].modified.columns(ofRow: row)
         guard let values = try snapshot.table(named: ["A", "B"][type])!.row(row) else { return false }

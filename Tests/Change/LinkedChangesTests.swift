@@ -10,7 +10,9 @@ import Testing
     static func hashes(_ database: Database) throws -> [String: Hash128] {
         let snapshot = try database.snapshot()
         var found: [String: Hash128] = [:]
-        for type in snapshot.schema.roots { if let table = snapshot.table(named: type.name), table.rowCount > 0 { found[type.name] = try ContentHash(of: table).hash } }
+        for type in snapshot.schema.roots {
+            if let table = snapshot.table(named: type.name), table.rowCount > 0 { found[type.name] = try ContentHash(of: table).hash }
+        }
         return found
     }
 
@@ -21,12 +23,18 @@ import Testing
         for name in types ?? Array(Set(before.schema.roots.map(\.name) + after.schema.roots.map(\.name))).sorted() {
             let a = before.table(named: name), b = after.table(named: name)
             func key(_ table: StoredTable) -> [String] { table.type.key.map { table.type.columns[$0].name } }
-            if let a, let b, !key(a).isEmpty, key(a) == key(b) { changed.append(ChangedType(try difference(a, b))) } else { changed.append(ChangedType(old: a, new: b)) }
+            if let a, let b, !key(a).isEmpty, key(a) == key(b) {
+                changed.append(ChangedType(try difference(a, b)))
+            } else {
+                changed.append(ChangedType(old: a, new: b))
+            }
         }
         let database = try Database.create(path: path), transaction = try database.begin()
         try Changeset.write(changed, options: DifferenceOptions()) { schema throws(FirnError) in
             try transaction.extendSchema(schema.types)
-        } write: { type, batch throws(FirnError) in _ = try transaction.bulkWriter(type).append(batch) }
+        } write: { type, batch throws(FirnError) in
+            _ = try transaction.bulkWriter(type).append(batch)
+        }
         try transaction.commit()
         #expect(try database.snapshot().verify(full: true).isEmpty)
         return try Changeset(database.snapshot(), name: "changes")
@@ -64,11 +72,15 @@ import Testing
         try expectBothWays(before, after, seed, folder, &random)
     }
 
-    private func expectBothWays(_ before: LinkedModel, _ after: LinkedModel, _ seed: UInt64, _ folder: TemporaryFolder, _ random: inout RandomTables) throws {
+    private func expectBothWays(
+        _ before: LinkedModel, _ after: LinkedModel, _ seed: UInt64, _ folder: TemporaryFolder, _ random: inout RandomTables
+    ) throws {
         let old = try before.store(folder.file("a.firn"), &random), new = try after.store(folder.file("b.firn"), &random)
         let first = try Self.hashes(old), last = try Self.hashes(new)
         let changes = try Self.changes(old, new, folder.file("c.firn"))
-        guard case .applied(_, true) = try Self.apply(changes, old) else { Issue.record("seed \(seed): refused: \(try Self.apply(changes, old))"); return }
+        guard case .applied(_, true) = try Self.apply(changes, old) else {
+            Issue.record("seed \(seed): refused: \(try Self.apply(changes, old))"); return
+        }
         #expect(try Self.hashes(old) == last, "seed \(seed)")
         let defects = try old.verifyStructure().map { "\($0)" } + old.snapshot().verify(full: true).map { "\($0)" }
         #expect(defects.isEmpty, "seed \(seed): \(defects)")
@@ -80,17 +92,23 @@ import Testing
             do throws(FirnError) {
                 let transaction = try old.begin()
                 defer { transaction.cancel() }
-                if case .applied = try changes.apply(in: transaction, options: DifferenceOptions()) { Issue.record("seed \(seed): applied twice") }
+                if case .applied = try changes.apply(in: transaction, options: DifferenceOptions()) {
+                    Issue.record("seed \(seed): applied twice")
+                }
             } catch { #expect(error.code == .schema, "seed \(seed): \(error)") }
         }
         for database in [old, new] {
-            guard case .applied(_, true) = try Self.apply(changes.reversed, database) else { Issue.record("seed \(seed): refused backwards: \(try Self.apply(changes.reversed, database))"); return }
+            guard case .applied(_, true) = try Self.apply(changes.reversed, database) else {
+                Issue.record("seed \(seed): refused backwards: \(try Self.apply(changes.reversed, database))"); return
+            }
             #expect(try Self.hashes(database) == first, "seed \(seed)")
             let defects = try database.verifyStructure().map { "\($0)" } + database.snapshot().verify(full: true).map { "\($0)" }
             #expect(defects.isEmpty, "seed \(seed): \(defects)")
         }
         // And there again, where types that had gone stand empty.
-        guard case .applied(_, true) = try Self.apply(changes, new) else { Issue.record("seed \(seed): refused again: \(try Self.apply(changes, new))"); return }
+        guard case .applied(_, true) = try Self.apply(changes, new) else {
+            Issue.record("seed \(seed): refused again: \(try Self.apply(changes, new))"); return
+        }
         #expect(try Self.hashes(new) == last, "seed \(seed)")
     }
 }
@@ -103,8 +121,10 @@ import Testing
         let before = LinkedModel(&random)
         var after = before.changed(&random)
         after.reshape(&random)
-        let none = try Database.create(path: folder.file("none.firn")), old = try before.store(folder.file("a.firn"), &random), new = try after.store(folder.file("b.firn"), &random)
-        let first = try LinkedChangesTests.changes(none, old, folder.file("c.firn")), second = try LinkedChangesTests.changes(old, new, folder.file("d.firn"))
+        let none = try Database.create(path: folder.file("none.firn")), old = try before.store(folder.file("a.firn"), &random),
+            new = try after.store(folder.file("b.firn"), &random)
+        let first = try LinkedChangesTests.changes(none, old, folder.file("c.firn")),
+            second = try LinkedChangesTests.changes(old, new, folder.file("d.firn"))
         let run = CrashRun("patches"), database = try Database.create(path: run.path)
         try run.acknowledge(database)
         for changes in [first, second, second.reversed] {
@@ -124,22 +144,40 @@ import Testing
 
 /// What links of changes need, and what is refused.
 @Suite struct ChangedLinksTests {
-    private static let person = TypeSchema("Person", columns: [column("id", .int, optional: false), column("name", .string), ColumnSchema("friend", ColumnType(.link, optional: true, target: "Person")),
-                                                               ColumnSchema("pets", ColumnType(.link, collection: .list, target: "Pet"))], key: [0])
-    private static let pet = TypeSchema("Pet", columns: [column("tag", .string), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person")),
-                                                         ColumnSchema("spot", ColumnType(.link, optional: true, target: "Spot"))], key: [0])
+    private static let person = TypeSchema(
+        "Person",
+        columns: [
+            column("id", .int, optional: false), column("name", .string),
+            ColumnSchema("friend", ColumnType(.link, optional: true, target: "Person")),
+            ColumnSchema("pets", ColumnType(.link, collection: .list, target: "Pet")),
+        ], key: [0])
+    private static let pet = TypeSchema(
+        "Pet",
+        columns: [
+            column("tag", .string), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person")),
+            ColumnSchema("spot", ColumnType(.link, optional: true, target: "Spot")),
+        ], key: [0])
     private static let spot = TypeSchema("Spot", columns: [column("where", .string)])
 
     /// Persons by id with friend, and tags of pets; pets by tag with owner and the place of a spot.
-    private func file(_ path: String, _ persons: [(Int64, String, friend: Int64?, pets: [String])], _ pets: [(String, owner: Int64?, spot: Int?)], spots: [String] = ["yard", "barn"]) throws -> Database {
+    private func file(
+        _ path: String, _ persons: [(Int64, String, friend: Int64?, pets: [String])], _ pets: [(String, owner: Int64?, spot: Int?)],
+        spots: [String] = ["yard", "barn"]
+    ) throws -> Database {
         let database = try Database.create(path: path), transaction = try database.begin()
         try transaction.extendSchema([Self.person, Self.pet, Self.spot])
         var people: [Int64: Int64] = [:], animals: [String: Int64] = [:]
         let places = try spots.map { try transaction.insert("Spot", [.string($0)]) }
-        for person in persons { people[person.0] = try transaction.insert("Person", [.int(person.0), .string(person.1), .null, .list([])]) }
-        for pet in pets { animals[pet.0] = try transaction.insert("Pet", [.string(pet.0), pet.owner.map { .link(people[$0] ?? 77) } ?? .null, pet.spot.map { .link(places[$0]) } ?? .null]) }
         for person in persons {
-            try transaction.update("Person", rowID: people[person.0]!, column: "friend", person.friend.map { .link(people[$0] ?? 77) } ?? .null)
+            people[person.0] = try transaction.insert("Person", [.int(person.0), .string(person.1), .null, .list([])])
+        }
+        for pet in pets {
+            animals[pet.0] = try transaction.insert(
+                "Pet", [.string(pet.0), pet.owner.map { .link(people[$0] ?? 77) } ?? .null, pet.spot.map { .link(places[$0]) } ?? .null])
+        }
+        for person in persons {
+            try transaction.update(
+                "Person", rowID: people[person.0]!, column: "friend", person.friend.map { .link(people[$0] ?? 77) } ?? .null)
             try transaction.update("Person", rowID: people[person.0]!, column: "pets", .list(person.pets.map { .link(animals[$0] ?? 77) }))
         }
         try transaction.commit()
@@ -156,7 +194,9 @@ import Testing
     @Test func `T14: new rows of several types that lead to each other come together, in any order of row ids`() throws {
         let folder = TemporaryFolder()
         let old = try file(folder.file("a.firn"), [(1, "Ada", nil, [])], [])
-        let new = try file(folder.file("b.firn"), [(3, "Cy", friend: 2, ["rex", "tom"]), (2, "Bo", friend: 3, []), (1, "Ada", friend: 1, ["rex"])], [("tom", owner: 3, spot: 1), ("rex", owner: 1, spot: 0)])
+        let new = try file(
+            folder.file("b.firn"), [(3, "Cy", friend: 2, ["rex", "tom"]), (2, "Bo", friend: 3, []), (1, "Ada", friend: 1, ["rex"])],
+            [("tom", owner: 3, spot: 1), ("rex", owner: 1, spot: 0)])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new))
@@ -175,31 +215,44 @@ import Testing
         let missing = try refusal(lone, drifted)
         #expect(missing == ["tag=\"rex\": owner refers to a row that does not exist: Person id=2"])
         // With the row, other rows may be others.
-        let more = try file(folder.file("f.firn"), [(2, "Bobby", friend: 9, []), (9, "Eve", nil, [])], [("tom", owner: 9, spot: 0), ("rex", owner: nil, spot: nil)])
+        let more = try file(
+            folder.file("f.firn"), [(2, "Bobby", friend: 9, []), (9, "Eve", nil, [])],
+            [("tom", owner: 9, spot: 0), ("rex", owner: nil, spot: nil)])
         guard case .applied(_, false) = try LinkedChangesTests.apply(lone, more) else { Issue.record("refused"); return }
         #expect(try more.snapshot().table(named: "Pet")?.row(1) == [.string("rex"), .link(0), .null])
     }
 
     @Test func `T14: rows that are removed are taken out of links of rows that the changes do not know`() throws {
         let folder = TemporaryFolder()
-        let old = try file(folder.file("a.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, [])], []), new = try file(folder.file("b.firn"), [(1, "Ada", nil, [])], [])
+        let old = try file(folder.file("a.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, [])], []),
+            new = try file(folder.file("b.firn"), [(1, "Ada", nil, [])], [])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
-        let drifted = try file(folder.file("d.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, []), (3, "Cy", friend: 2, [])], [("rex", owner: 2, spot: nil)])
+        let drifted = try file(
+            folder.file("d.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, []), (3, "Cy", friend: 2, [])], [("rex", owner: 2, spot: nil)])
         guard case .applied(_, false) = try LinkedChangesTests.apply(changes, drifted) else { Issue.record("refused"); return }
-        #expect(try drifted.snapshot().table(named: "Person")?.row(2)?[2] == .null && drifted.snapshot().table(named: "Pet")?.row(0)?[1] == .null)
+        #expect(
+            try drifted.snapshot().table(named: "Person")?.row(2)?[2] == .null
+                && drifted.snapshot().table(named: "Pet")?.row(0)?[1] == .null)
     }
 
     @Test func `T14: links to rows without key are by place, and refuse files where the rows stand otherwise`() throws {
         let folder = TemporaryFolder()
-        func spotted(_ name: String, _ spot: Int?, _ spots: [String]) throws -> Database { try file(folder.file(name), [], [("rex", owner: nil, spot: spot)], spots: spots) }
+        func spotted(_ name: String, _ spot: Int?, _ spots: [String]) throws -> Database {
+            try file(folder.file(name), [], [("rex", owner: nil, spot: spot)], spots: spots)
+        }
         let old = try spotted("a.firn", 0, ["yard", "barn"]), new = try spotted("b.firn", 1, ["yard", "barn"])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"), types: ["Pet"])
-        #expect(try refusal(changes, spotted("d.firn", 0, ["yard", "roof"])) == [": rows of \"Spot\" have no key, links refer to them, and they are not those that the changes were made from"])
+        #expect(
+            try refusal(changes, spotted("d.firn", 0, ["yard", "roof"])) == [
+                ": rows of \"Spot\" have no key, links refer to them, and they are not those that the changes were made from"
+            ])
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new))
         // Rows that change with the links to them: all types together.
         let other = try spotted("e.firn", 2, ["roof", "barn", "tree"])
-        #expect { try LinkedChangesTests.changes(new, other, folder.file("f.firn"), types: ["Pet"]) } throws: { ($0 as? FirnError)?.message.contains("rows of \"Spot\", which have no key") ?? false }
+        #expect { try LinkedChangesTests.changes(new, other, folder.file("f.firn"), types: ["Pet"]) } throws: {
+            ($0 as? FirnError)?.message.contains("rows of \"Spot\", which have no key") ?? false
+        }
         let both = try LinkedChangesTests.changes(new, other, folder.file("g.firn"))
         guard case .applied(_, true) = try LinkedChangesTests.apply(both, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(other))
@@ -210,23 +263,36 @@ import Testing
         func database(_ name: String, _ rows: [String: [Int64]]) throws -> Database {
             let database = try Database.create(path: folder.file(name)), transaction = try database.begin()
             for (type, ids) in rows.sorted(by: { $0.key < $1.key }) {
-                try transaction.extendSchema([TypeSchema(type, columns: [column("id", .int, optional: false)], key: type == "Loose" ? [] : [0])])
+                try transaction.extendSchema([
+                    TypeSchema(type, columns: [column("id", .int, optional: false)], key: type == "Loose" ? [] : [0])
+                ])
                 for id in ids { try transaction.insert(type, [.int(id)]) }
             }
             try transaction.commit()
             return database
         }
-        let old = try database("a.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9]]), new = try database("b.firn", ["A": [1, 3], "Came": [7, 8], "Loose": [9, 10]])
+        let old = try database("a.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9]]),
+            new = try database("b.firn", ["A": [1, 3], "Came": [7, 8], "Loose": [9, 10]])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn")), first = try LinkedChangesTests.hashes(old)
-        #expect(try refusal(changes, database("d.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9], "Came": [1]])) == [": type \"Came\" already exists and has rows"])
-        #expect(try refusal(changes, database("e.firn", ["A": [1, 2, 3], "Gone": [5], "Loose": [8]])) == [
-            ": rows of \"Loose\" have no key, and are not those that the changes were made from", "A id=3: there is such a row already", "Gone id=6: there is no such row"])
+        #expect(
+            try refusal(changes, database("d.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9], "Came": [1]])) == [
+                ": type \"Came\" already exists and has rows"
+            ])
+        #expect(
+            try refusal(changes, database("e.firn", ["A": [1, 2, 3], "Gone": [5], "Loose": [8]])) == [
+                ": rows of \"Loose\" have no key, and are not those that the changes were made from", "A id=3: there is such a row already",
+                "Gone id=6: there is no such row",
+            ])
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new) && old.snapshot().table(named: "Gone")?.rowCount == 0)
-        guard case .applied(_, true) = try LinkedChangesTests.apply(changes.reversed, old) else { Issue.record("refused backwards"); return }
+        guard case .applied(_, true) = try LinkedChangesTests.apply(changes.reversed, old) else {
+            Issue.record("refused backwards"); return
+        }
         #expect(try LinkedChangesTests.hashes(old) == first)
         // A type that the file has not at all.
-        #expect { try LinkedChangesTests.apply(changes, database("f.firn", ["A": [1, 2], "Loose": [9]])) } throws: { ($0 as? FirnError)?.message == "there is no type \"Gone\", which the changes apply to" }
+        #expect { try LinkedChangesTests.apply(changes, database("f.firn", ["A": [1, 2], "Loose": [9]])) } throws: {
+            ($0 as? FirnError)?.message == "there is no type \"Gone\", which the changes apply to"
+        }
     }
 
     @Test func `T14: links without a name outside of the file are not written, and the column is told`() throws {
@@ -239,30 +305,42 @@ import Testing
             try transaction.commit()
             return database
         }
-        let from = TypeSchema("From", columns: [column("id", .int), ColumnSchema("to", ColumnType(.link, optional: true, target: "To")), column("x", .int)], key: [0])
+        let from = TypeSchema(
+            "From", columns: [column("id", .int), ColumnSchema("to", ColumnType(.link, optional: true, target: "To")), column("x", .int)],
+            key: [0])
         let to = TypeSchema("To", columns: [ColumnSchema("me", ColumnType(.link, optional: true, target: "To"))], key: [0])
         let old = try database("a.firn", [to, from], 1), new = try database("b.firn", [to, from], 2)
         #expect { try LinkedChangesTests.changes(old, new, folder.file("c.firn"), types: ["From"]) } throws: {
-            ($0 as? FirnError)?.message == "changes of \"From.to\" cannot be written: it has links to \"To\", whose key contains links or objects"
+            ($0 as? FirnError)?.message
+                == "changes of \"From.to\" cannot be written: it has links to \"To\", whose key contains links or objects"
         }
-        #expect { try LinkedChangesTests.changes(old, new, folder.file("d.firn"), types: ["To"]) } throws: { ($0 as? FirnError)?.message.contains("the key column \"me\" contains links") ?? false }
+        #expect { try LinkedChangesTests.changes(old, new, folder.file("d.firn"), types: ["To"]) } throws: {
+            ($0 as? FirnError)?.message.contains("the key column \"me\" contains links") ?? false
+        }
     }
 
     @Test func `links between versions of a file are other links when the rows they lead to have other keys, go, or move`() throws {
         let folder = TemporaryFolder()
-        let database = try file(folder.file("a.firn"), [(1, "Ada", friend: 2, ["rex"]), (2, "Bo", friend: 1, [])], [("rex", owner: 1, spot: 1), ("tom", owner: 2, spot: 0)])
+        let database = try file(
+            folder.file("a.firn"), [(1, "Ada", friend: 2, ["rex"]), (2, "Bo", friend: 1, [])],
+            [("rex", owner: 1, spot: 1), ("tom", owner: 2, spot: 0)])
         func changed(_ body: (DatabaseTransaction) throws -> Void) throws -> [String: [String]] {
             let before = try database.snapshot(), transaction = try database.begin()
             try body(transaction)
             try transaction.commit()
             let after = try database.snapshot()
             var found: [String: [String]] = [:]
-            for name in ["Person", "Pet"] { found[name] = try lines(difference(#require(before.table(named: name)), #require(after.table(named: name)))) }
+            for name in ["Person", "Pet"] {
+                found[name] = try lines(difference(#require(before.table(named: name)), #require(after.table(named: name))))
+            }
             return found
         }
         // Rows that come behind leave all links what they are.
         #expect(try changed { try $0.insert("Spot", [.string("tree")]) } == ["Person": [], "Pet": []])
-        #expect(try changed { try $0.update("Pet", rowID: 0, column: "tag", .string("max")) } == ["Person": ["~1 pets"], "Pet": ["-\"rex\"", "+\"max\""]])
+        #expect(
+            try changed { try $0.update("Pet", rowID: 0, column: "tag", .string("max")) } == [
+                "Person": ["~1 pets"], "Pet": ["-\"rex\"", "+\"max\""],
+            ])
         #expect(try changed { try $0.update("Person", rowID: 0, column: "name", .string("Ann")) } == ["Person": ["~1 name"], "Pet": []])
         #expect(try changed { try $0.delete("Spot", rowID: 0) } == ["Person": [], "Pet": ["~\"max\" spot", "~\"tom\" spot"]])
         #expect(try changed { try $0.delete("Person", rowID: 1) } == ["Person": ["-2", "~1 friend"], "Pet": ["~\"tom\" owner"]])
@@ -316,15 +394,22 @@ import Testing
             do throws(FirnError) {
                 switch random.number(0...9) {
                 case 0: try transaction.delete(type.name, rowID: row)
-                case 1: try transaction.insert(type.name, type.columns.map { $0.type.kind == .link || $0.type.kind == .embedded ? Column.absentValue($0.type) : random.value($0.type, in: transaction.schema) })
+                case 1:
+                    try transaction.insert(
+                        type.name,
+                        type.columns.map {
+                            $0.type.kind == .link || $0.type.kind == .embedded
+                                ? Column.absentValue($0.type) : random.value($0.type, in: transaction.schema)
+                        })
                 case 2 where column.type.kind == .link:
                     let link = Value.link(Int64([-2, -1, 0, 3, 99, .max][random.number(0...5)]))
-                    let value: Value = switch column.type.collection {
-                    case .none: link
-                    case .list: .list([link])
-                    case .set: .set([link])
-                    case .map: .map([Value.Entry("k", link)])
-                    }
+                    let value: Value =
+                        switch column.type.collection {
+                        case .none: link
+                        case .list: .list([link])
+                        case .set: .set([link])
+                        case .map: .map([Value.Entry("k", link)])
+                        }
                     try transaction.update(type.name, rowID: row, column: column.name, value)
                 case 3: try transaction.update(type.name, rowID: row, column: column.name, Column.absentValue(column.type))
                 default:

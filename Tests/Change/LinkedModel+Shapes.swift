@@ -37,8 +37,13 @@ extension LinkedModel {
                 }
             }
         }
-        schema.types.append(TypeSchema("New", columns: [column("id", .int, optional: false), ColumnSchema("back", ColumnType(.link, optional: true, target: "Int")),
-                                                        ColumnSchema("own", ColumnType(.link, optional: true, target: "New"))], key: [0]))
+        schema.types.append(
+            TypeSchema(
+                "New",
+                columns: [
+                    column("id", .int, optional: false), ColumnSchema("back", ColumnType(.link, optional: true, target: "Int")),
+                    ColumnSchema("own", ColumnType(.link, optional: true, target: "New")),
+                ], key: [0]))
         rows["New"] = []
         for i in 0..<Int64(random.number(1...9)) {
             let back = rows["Int"]?.randomElement(using: &random.generator).map { Value.link($0.number) } ?? .null

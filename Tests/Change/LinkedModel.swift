@@ -4,7 +4,8 @@ import FirnModel
 import Testing
 @testable import FirnChange
 
-/// Types whose rows link to each other, as a model that is stored with other row ids and in another order each time: links are by numbers that rows keep.
+/// Types whose rows link to each other, as a model that is stored with other row ids and in another order each time: links are by numbers
+/// that rows keep.
 struct LinkedModel {
     struct Row {
         var number: Int64
@@ -31,18 +32,30 @@ struct LinkedModel {
         func links(_ count: Int, _ random: inout RandomTables, first: String) -> [ColumnSchema] {
             (0..<count).map { i in
                 let collection = CollectionKind(rawValue: UInt8(random.chance(40) ? 0 : random.number(1...3)))!
-                let type = ColumnType(.link, optional: collection == .none || random.chance(30), collection: collection, elementOptional: collection == .map || random.chance(20),
-                                      target: names[random.number(0...names.count - 1)])
+                let type = ColumnType(
+                    .link, optional: collection == .none || random.chance(30), collection: collection,
+                    elementOptional: collection == .map || random.chance(20),
+                    target: names[random.number(0...names.count - 1)])
                 return ColumnSchema("\(first)\(i)", type)
             }
         }
         let objects = keys.isEmpty ? ["Outer", "Inner"] : ["Outer", "Inner", "Deep", "Deeper"]
         types.append(TypeSchema("Inner", columns: [column("n", .int)] + links(1, &random, first: "to"), isEmbedded: true))
-        types.append(TypeSchema("Outer", columns: [column("s", .string), ColumnSchema("inner", ColumnType(.embedded, optional: true, target: "Inner"))] + links(1, &random, first: "to"), isEmbedded: true))
+        types.append(
+            TypeSchema(
+                "Outer",
+                columns: [column("s", .string), ColumnSchema("inner", ColumnType(.embedded, optional: true, target: "Inner"))]
+                    + links(1, &random, first: "to"), isEmbedded: true))
         if !keys.isEmpty {
             for (name, inside) in [("Deep", "Outer"), ("Deeper", "Deep")] {
-                let lists = ColumnSchema("lists", ColumnType(.embedded, collection: .list, target: inside)), maps = ColumnSchema("maps", ColumnType(.embedded, collection: .map, target: "Inner"))
-                types.append(TypeSchema(name, columns: [ColumnSchema("one", ColumnType(.embedded, optional: true, target: inside)), lists, maps, column("any", .any)] + links(2, &random, first: "to"), isEmbedded: true))
+                let lists = ColumnSchema("lists", ColumnType(.embedded, collection: .list, target: inside)),
+                    maps = ColumnSchema("maps", ColumnType(.embedded, collection: .map, target: "Inner"))
+                types.append(
+                    TypeSchema(
+                        name,
+                        columns: [
+                            ColumnSchema("one", ColumnType(.embedded, optional: true, target: inside)), lists, maps, column("any", .any),
+                        ] + links(2, &random, first: "to"), isEmbedded: true))
             }
         }
         for name in names {
@@ -61,10 +74,17 @@ struct LinkedModel {
                     key = random.chance(50) ? [0, 1] : [1, 0]
                 }
             }
-            columns += [column("x", .int), column("y", .string, optional: false), column("z", .any)] + links(random.number(1...3), &random, first: "link")
+            columns +=
+                [column("x", .int), column("y", .string, optional: false), column("z", .any)]
+                + links(random.number(1...3), &random, first: "link")
             if random.chance(60) {
                 let collection = random.chance(50) ? CollectionKind.none : random.chance(50) ? .list : .map
-                columns.append(ColumnSchema("object", ColumnType(.embedded, optional: collection == .none, collection: collection, target: objects[random.number(0...objects.count - 1)])))
+                columns.append(
+                    ColumnSchema(
+                        "object",
+                        ColumnType(
+                            .embedded, optional: collection == .none, collection: collection,
+                            target: objects[random.number(0...objects.count - 1)])))
             }
             types.append(TypeSchema(name, columns: columns, key: key))
         }
@@ -78,7 +98,8 @@ struct LinkedModel {
         let type = schema[name]!
         for _ in 0..<count {
             var row = Row(number: next, values: type.columns.map { value($0, &random) })
-            let key = type.key.map { row.values[$0].number.map { "\(Float($0 == 0 ? 0 : $0))" } ?? "\(row.values[$0])" }.joined(separator: "|")
+            let key = type.key.map { row.values[$0].number.map { "\(Float($0 == 0 ? 0 : $0))" } ?? "\(row.values[$0])" }.joined(
+                separator: "|")
             if !type.key.isEmpty, !taken[name, default: []].insert(key).inserted { continue }
             row.number = next
             next += 1
@@ -87,7 +108,9 @@ struct LinkedModel {
     }
 
     private func value(_ column: ColumnSchema, _ random: inout RandomTables) -> Value {
-        if ["id", "a"].contains(column.name), column.type.kind == .int { return column.type.isOptional && random.chance(10) ? .null : .int(Int64(random.number(0...120))) }
+        if ["id", "a"].contains(column.name), column.type.kind == .int {
+            return column.type.isOptional && random.chance(10) ? .null : .int(Int64(random.number(0...120)))
+        }
         if ["id", "b"].contains(column.name) { return random.chance(5) ? .null : .string("k\(random.number(0...90))") }
         if column.name.hasPrefix("key") { return keyValue(column, &random) }
         if column.type.kind == .any { return random.value(column.type, in: schema) }
@@ -101,8 +124,13 @@ struct LinkedModel {
         switch column.type.kind {
         case .double where random.chance(20): return .double(odd[random.number(0...odd.count - 1)])
         case .float where random.chance(20): return .float(Float(odd[random.number(0...odd.count - 1)]))
-        case .decimal where random.chance(20): return .decimal(Decimal(["NaN", "Infinity", "0E-10", "-0", "1E+20", "0.1", "0.10"][random.number(0...6)])!)
-        case .any where random.chance(40): return [.float(0.1), .double(0.1), .decimal(Decimal("0.1")!), .double(-0.0), .int(0), .bool(false), .data([1]), .string(""), .set([.int(1)])][random.number(0...8)]
+        case .decimal where random.chance(20):
+            return .decimal(Decimal(["NaN", "Infinity", "0E-10", "-0", "1E+20", "0.1", "0.10"][random.number(0...6)])!)
+        case .any where random.chance(40):
+            return [
+                .float(0.1), .double(0.1), .decimal(Decimal("0.1")!), .double(-0.0), .int(0), .bool(false), .data([1]), .string(""),
+                .set([.int(1)]),
+            ][random.number(0...8)]
         case .string where random.chance(20): return .string(["", "é", "e\u{301}", "ß", "\u{0}"][random.number(0...4)])
         default: return random.value(ColumnType(column.type.kind), in: schema)
         }
@@ -121,8 +149,11 @@ struct LinkedModel {
 
     /// Gives some of the values that may hold links new ones.
     mutating func relink(_ name: String, percent: Int, _ random: inout RandomTables) {
-        for (place, column) in schema[name]!.columns.enumerated() where schema.mayHoldLinks(column.type) && !schema[name]!.key.contains(place) {
-            for i in rows[name, default: []].indices where random.chance(percent) { rows[name]![i].values[place] = linked(column.type, &random) }
+        for (place, column) in schema[name]!.columns.enumerated()
+        where schema.mayHoldLinks(column.type) && !schema[name]!.key.contains(place) {
+            for i in rows[name, default: []].indices where random.chance(percent) {
+                rows[name]![i].values[place] = linked(column.type, &random)
+            }
         }
     }
 
@@ -136,7 +167,9 @@ struct LinkedModel {
         if type.isOptional, random.chance(20) { return .null }
         switch type.collection {
         case .none: break
-        case .list: return .list((0..<random.number(0...4)).map { _ in linked(type.element, &random) }.filter { type.elementIsOptional || !$0.isNull })
+        case .list:
+            return .list(
+                (0..<random.number(0...4)).map { _ in linked(type.element, &random) }.filter { type.elementIsOptional || !$0.isNull })
         case .set:
             var seen: [Value] = []
             for _ in 0..<random.number(0...4) {
@@ -145,7 +178,11 @@ struct LinkedModel {
                 if !seen.contains(value), value != .link(-5), type.elementIsOptional || !value.isNull { seen.append(value) }
             }
             return .set(seen)
-        case .map: return .map((0..<random.number(0...3)).map { Value.Entry("k\($0)", linked(type.element, &random)) }.filter { type.elementIsOptional || !$0.value.isNull })
+        case .map:
+            return .map(
+                (0..<random.number(0...3)).map { Value.Entry("k\($0)", linked(type.element, &random)) }.filter {
+                    type.elementIsOptional || !$0.value.isNull
+                })
         }
         switch type.kind {
         case .link: return target(type.target!, &random, mayBeGone: type.isOptional) ?? .null
@@ -169,9 +206,13 @@ struct LinkedModel {
                 let place = random.number(0...type.columns.count - 1)
                 if type.columns[place].name.hasPrefix("key") {
                     let key = copy.rows[type.name]![i].values[place]
-                    copy.rows[type.name]![i].values[place] = type.columns[place].type.kind == .any && key.number.map { $0 == $0.rounded() && $0.magnitude < 1e9 } ?? false ? .double(key.number!) : rewritten(key)
+                    copy.rows[type.name]![i].values[place] =
+                        type.columns[place].type.kind == .any && key.number.map { $0 == $0.rounded() && $0.magnitude < 1e9 } ?? false
+                        ? .double(key.number!) : rewritten(key)
                 }
-                if !type.key.contains(place), !schema.mayHoldLinks(type.columns[place].type) { copy.rows[type.name]![i].values[place] = random.value(type.columns[place].type, in: schema) }
+                if !type.key.contains(place), !schema.mayHoldLinks(type.columns[place].type) {
+                    copy.rows[type.name]![i].values[place] = random.value(type.columns[place].type, in: schema)
+                }
             }
             copy.add(random.number(0...12), of: type.name, &random)
         }
@@ -185,7 +226,9 @@ struct LinkedModel {
         let there = Set(rows.values.joined().map(\.number))
         for type in schema.roots {
             for (place, column) in type.columns.enumerated() where schema.mayHoldLinks(column.type) {
-                for i in rows[type.name, default: []].indices { rows[type.name]![i].values[place] = kept(rows[type.name]![i].values[place], column.type, there) }
+                for i in rows[type.name, default: []].indices {
+                    rows[type.name]![i].values[place] = kept(rows[type.name]![i].values[place], column.type, there)
+                }
             }
         }
     }
@@ -195,8 +238,10 @@ struct LinkedModel {
         switch value {
         case .link(let row): return there.contains(row) || row == -5 ? value : .null
         case .list(let values) where type.collection == .list: return .list(values.map { kept($0, type.element, there) }.filter(isKept))
-        case .set(let values) where type.collection == .set: return .set(Value.distinctSorted(values.map { kept($0, type.element, there) }.filter(isKept)))
-        case .map(let entries) where type.collection == .map: return .map(entries.map { Value.Entry($0.key, kept($0.value, type.element, there)) }.filter { isKept($0.value) })
+        case .set(let values) where type.collection == .set:
+            return .set(Value.distinctSorted(values.map { kept($0, type.element, there) }.filter(isKept)))
+        case .map(let entries) where type.collection == .map:
+            return .map(entries.map { Value.Entry($0.key, kept($0.value, type.element, there)) }.filter { isKept($0.value) })
         case .object(let entries) where type.kind == .embedded:
             let fields = schema[type.target!]!.columns
             return .object(entries.enumerated().map { Value.Entry($1.key, kept($1.value, fields[$0].type, there)) })
@@ -222,7 +267,9 @@ struct LinkedModel {
             if !type.key.isEmpty { rows.shuffle(using: &random.generator) }
             order[type.name] = rows
             for row in rows {
-                if random.chance(10), hasFiller(type) { try transaction.delete(type.name, rowID: transaction.insert(type.name, filler(type))) }
+                if random.chance(10), hasFiller(type) {
+                    try transaction.delete(type.name, rowID: transaction.insert(type.name, filler(type)))
+                }
                 let bare = zip(type.columns, row.values).map { $1.mapLinks($0.type, in: schema) { name, _ in (name, -1) } }
                 ids[row.number] = try transaction.insert(type.name, bare)
             }
@@ -230,7 +277,9 @@ struct LinkedModel {
         for type in schema.roots {
             for row in order[type.name]! {
                 for (column, value) in zip(type.columns, row.values) where value.hasLinks(column.type, in: schema) {
-                    try transaction.update(type.name, rowID: ids[row.number]!, column: column.name, value.mapLinks(column.type, in: schema) { ($0, ids[$1] ?? gone[$0]!) })
+                    try transaction.update(
+                        type.name, rowID: ids[row.number]!, column: column.name,
+                        value.mapLinks(column.type, in: schema) { ($0, ids[$1] ?? gone[$0]!) })
                 }
             }
         }
@@ -248,7 +297,9 @@ struct LinkedModel {
             switch column.type.kind {
             case .string, .any: return .string("filler")
             case .int: return .int(.min)
-            case .float, .double, .decimal: return column.type.kind == .float ? .float(-1e30) : column.type.kind == .double ? .double(-1e300) : .decimal(Decimal("-1E+300")!)
+            case .float, .double, .decimal:
+                return column.type.kind == .float
+                    ? .float(-1e30) : column.type.kind == .double ? .double(-1e300) : .decimal(Decimal("-1E+300")!)
             case .data: return .data(Array(repeating: 7, count: 40))
             case .date: return .date(Timestamp(seconds: -77, nanoseconds: 77))
             case .objectID: return .objectID(Identifier(high: 7, low: 7))

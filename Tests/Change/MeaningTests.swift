@@ -5,8 +5,11 @@ import Testing
 
 @Suite struct MeaningTests {
     /// Compares one cell, and the same two values as keys if they may be.
-    func same(_ oldType: ColumnType, _ old: Value, _ newType: ColumnType, _ new: Value, notation: Notation = .plain, newNotation: Notation = .plain,
-              embedded: [TypeSchema] = [], newEmbedded: [TypeSchema]? = nil) throws -> Bool {
+    func same(
+        _ oldType: ColumnType, _ old: Value, _ newType: ColumnType, _ new: Value, notation: Notation = .plain,
+        newNotation: Notation = .plain,
+        embedded: [TypeSchema] = [], newEmbedded: [TypeSchema]? = nil
+    ) throws -> Bool {
         let id = column("id", .int)
         let a = table([id, ColumnSchema("x", oldType, notation: notation)], [[.int(1), old]], embedded: embedded)
         let b = table([id, ColumnSchema("x", newType, notation: newNotation)], [[.int(1), new]], embedded: newEmbedded ?? embedded)
@@ -41,11 +44,13 @@ import Testing
             (decimal("100000000000000000000"), .decimal, .double(1e20), .double, true),
             (decimal("12345678901234567890.12"), .decimal, .double(1.2345678901234567e19), .double, false),
             (decimal("0.1000000000000000055511151231257827"), .decimal, .double(0.1), .double, false),
-            (decimal("1E23"), .decimal, .double(1e23), .double, true), (decimal("99999999999999991611392"), .decimal, .double(1e23), .double, true),
+            (decimal("1E23"), .decimal, .double(1e23), .double, true),
+            (decimal("99999999999999991611392"), .decimal, .double(1e23), .double, true),
             (decimal("1E400"), .decimal, .double(.infinity), .double, false), (decimal("inf"), .decimal, .double(.infinity), .double, true),
             (decimal("0.1"), .decimal, .float(0.1), .float, true), (decimal("0.1000000015"), .decimal, .float(0.1), .float, false),
             (.float(0.1), .float, .double(0.1), .double, true), (.float(0.1), .float, .double(Double(Float(0.1))), .double, true),
-            (.float(0.1), .float, .double(0.10000000001), .double, false), (.float(16_777_216), .float, .double(16_777_217), .double, false),
+            (.float(0.1), .float, .double(0.10000000001), .double, false),
+            (.float(16_777_216), .float, .double(16_777_217), .double, false),
             (.float(16_777_216), .float, .int(16_777_217), .int, false),
         ]
         for (a, kind, b, other, expected) in pairs {
@@ -63,7 +68,8 @@ import Testing
         #expect(try same(type(.string), .string("1.5"), type(.double), .double(1.5)))
         #expect(try same(type(.string), .string("3"), type(.double), .double(3)))
         #expect(try same(type(.string), .string("true"), type(.bool), .bool(true)))
-        #expect(try same(type(.string), .string("2016-09-29"), type(.date), .date(Timestamp(seconds: 1_475_107_200)), newNotation: .dateOnly))
+        #expect(
+            try same(type(.string), .string("2016-09-29"), type(.date), .date(Timestamp(seconds: 1_475_107_200)), newNotation: .dateOnly))
         #expect(try same(type(.string), .string("1.50"), type(.double), .double(1.5), newNotation: .fixed(2)))
         #expect(try same(type(.string), .string("-0.05"), type(.double), .double(-0.05), newNotation: .fixed(2)))
         #expect(try same(type(.string), .string("1900-02-28T23:59:59Z"), type(.date), .date(Timestamp(seconds: -2_203_891_201))))
@@ -79,18 +85,27 @@ import Testing
         #expect(try !same(list(.list), .list([.int(1), .int(2)]), list(.list), .list([.int(2), .int(1)])))
         #expect(try same(list(.set), .set([.int(1), .int(2)]), list(.list), .list([.int(2), .int(1), .int(2)])))
         #expect(try !same(list(.list), .list([]), list(.list), .null))
-        #expect(try same(list(.map), .map([.init("a", .int(1)), .init("b", .int(2))]), list(.map), .map([.init("b", .int(2)), .init("a", .double(1))])))
+        #expect(
+            try same(
+                list(.map), .map([.init("a", .int(1)), .init("b", .int(2))]), list(.map),
+                .map([.init("b", .int(2)), .init("a", .double(1))])))
         #expect(try !same(type(.any), .list([]), type(.any), .map([])))
     }
 
     @Test func `embedded objects are compared by field name, and an absent field is null`() throws {
         let embedded = ColumnType(.embedded, optional: true, target: "Place")
         let old = TypeSchema("Place", columns: [column("city", .string), column("zip", .int)], isEmbedded: true)
-        let new = TypeSchema("Place", columns: [column("zip", .string), column("land", .string), column("city", .string)], isEmbedded: true)
+        let new = TypeSchema(
+            "Place", columns: [column("zip", .string), column("land", .string), column("city", .string)], isEmbedded: true)
         let a = Value.object([.init("city", .string("Oslo")), .init("zip", .null)])
-        #expect(try same(embedded, a, embedded, .object([.init("zip", .null), .init("land", .null), .init("city", .string("Oslo"))]), embedded: [old], newEmbedded: [new]))
-        #expect(try !same(embedded, a, embedded, .object([.init("zip", .null), .init("land", .string("NO")), .init("city", .string("Oslo"))]),
-                          embedded: [old], newEmbedded: [new]))
+        #expect(
+            try same(
+                embedded, a, embedded, .object([.init("zip", .null), .init("land", .null), .init("city", .string("Oslo"))]),
+                embedded: [old], newEmbedded: [new]))
+        #expect(
+            try !same(
+                embedded, a, embedded, .object([.init("zip", .null), .init("land", .string("NO")), .init("city", .string("Oslo"))]),
+                embedded: [old], newEmbedded: [new]))
         #expect(try same(embedded, a, type(.any), .map([.init("city", .string("Oslo"))]), embedded: [old], newEmbedded: [new]))
         #expect(try !same(embedded, a, type(.any), .list([]), embedded: [old], newEmbedded: [new]))
         #expect(try !same(embedded, a, embedded, .null, embedded: [old], newEmbedded: [new]))

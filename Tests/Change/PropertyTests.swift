@@ -40,10 +40,14 @@ struct Dice: RandomNumberGenerator {
         let range = Int64(wide ? count * 2 : 40)
         for _ in 0..<count {
             let year: Value = .int(Int64.random(in: 0..<range, using: &dice))
-            let name: Value = Int.random(in: 0..<9, using: &dice) == 0 ? .null : .string(["", "a", "Ann", "Nine more", "a name longer than sixteen bytes"].randomElement(using: &dice)!)
+            let name: Value =
+                Int.random(in: 0..<9, using: &dice) == 0
+                ? .null : .string(["", "a", "Ann", "Nine more", "a name longer than sixteen bytes"].randomElement(using: &dice)!)
             guard seen.insert(nestedText(.list([year, name]))).inserted else { continue }
-            out.append([year, name, .double(Double(Int.random(in: 0..<4, using: &dice)) / 2), Bool.random(using: &dice) ? .string("x") : .null,
-                        .list([.int(Int64.random(in: 0..<3, using: &dice))])])
+            out.append([
+                year, name, .double(Double(Int.random(in: 0..<4, using: &dice)) / 2), Bool.random(using: &dice) ? .string("x") : .null,
+                .list([.int(Int64.random(in: 0..<3, using: &dice))]),
+            ])
         }
         return out
     }
@@ -51,8 +55,10 @@ struct Dice: RandomNumberGenerator {
     @Test(arguments: 0..<60) func `the difference is that of a slow comparison`(number: Int) throws {
         let seed = UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15
         var dice = Dice(state: seed)
-        let columns = [column("year", .int), column("name", .string), column("score", .double), column("note", .string),
-                       ColumnSchema("list", ColumnType(.int, optional: true, collection: .list))]
+        let columns = [
+            column("year", .int), column("name", .string), column("score", .double), column("note", .string),
+            ColumnSchema("list", ColumnType(.int, optional: true, collection: .list)),
+        ]
         let old = rows(number * 40, &dice, wide: number % 2 == 0)
         var new: [[Value]]
         switch number % 3 {

@@ -20,14 +20,18 @@ import Testing
     }
 
     @Test func `a section that changed its place is deleted and inserted`() {
-        let changes = SectionedChanges.between(old: [Section("a", [1]), Section("b", [2]), Section("c", [3])],
-                                               new: [Section("c", [3]), Section("a", [1]), Section("b", [2])]) { _ in false }
+        let changes = SectionedChanges.between(
+            old: [Section("a", [1]), Section("b", [2]), Section("c", [3])],
+            new: [Section("c", [3]), Section("a", [1]), Section("b", [2])]
+        ) { _ in false }
         #expect((changes.sectionsToDelete, changes.sectionsToInsert) == ([2], [0]))
         #expect((changes.deletions, changes.insertions) == ([], [at(0, 0)]))
     }
 
     @Test func `sections of values`() {
-        let changes = SectionedChanges.between(old: [(key: 1, elements: [.int(1), .int(2)])], new: [(key: 0, elements: [.int(0)]), (key: 1, elements: [.int(1), .int(3), .int(4)])])
+        let changes = SectionedChanges.between(
+            old: [(key: 1, elements: [.int(1), .int(2)])],
+            new: [(key: 0, elements: [.int(0)]), (key: 1, elements: [.int(1), .int(3), .int(4)])])
         #expect((changes.sectionsToInsert, changes.sectionsToDelete) == ([0], []))
         #expect(changes.insertions == [at(0, 0), at(1, 2)])
         #expect((changes.modificationsOld, changes.modificationsNew) == ([at(0, 1)], [at(1, 1)]))
@@ -38,7 +42,9 @@ import Testing
         func sections() -> [Section] {
             let keys = ["a", "b", "c", "d", "e"].filter { _ in Bool.random(using: &generator) }
             let order = Int.random(in: 0...3, using: &generator) == 0 ? Array(keys.reversed()) : keys
-            return order.map { key in Section(key, (0..<Int.random(in: 1...4, using: &generator)).map { _ in Int64.random(in: 0...9, using: &generator) }) }
+            return order.map { key in
+                Section(key, (0..<Int.random(in: 1...4, using: &generator)).map { _ in Int64.random(in: 0...9, using: &generator) })
+            }
         }
         for round in 0..<20_000 {
             let old = sections(), new = sections()

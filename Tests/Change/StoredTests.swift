@@ -5,8 +5,12 @@ import FirnKit
 import Testing
 
 @Suite struct StoredTests {
-    static let type = TypeSchema("Row", columns: [ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("name", ColumnType(.string, optional: true), id: 1),
-                                                  ColumnSchema("score", ColumnType(.double, optional: true), id: 2)], key: [0])
+    static let type = TypeSchema(
+        "Row",
+        columns: [
+            ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("name", ColumnType(.string, optional: true), id: 1),
+            ColumnSchema("score", ColumnType(.double, optional: true), id: 2),
+        ], key: [0])
 
     func write(_ rows: [[Value]], _ path: String) throws -> Database {
         let database = try Database.create(path: path)

@@ -5,12 +5,20 @@ import FirnModel
 import Testing
 
 @Suite struct TableChangesTests {
-    static let part = TypeSchema("Part", columns: [ColumnSchema("size", ColumnType(.int)), ColumnSchema("note", ColumnType(.string, optional: true))], isEmbedded: true)
-    static let plain = TypeSchema("Row", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
-                                                   ColumnSchema("score", ColumnType(.double, optional: true)),
-                                                   ColumnSchema("tags", ColumnType(.string, collection: .list))])
+    static let part = TypeSchema(
+        "Part", columns: [ColumnSchema("size", ColumnType(.int)), ColumnSchema("note", ColumnType(.string, optional: true))],
+        isEmbedded: true)
+    static let plain = TypeSchema(
+        "Row",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+            ColumnSchema("score", ColumnType(.double, optional: true)),
+            ColumnSchema("tags", ColumnType(.string, collection: .list)),
+        ])
 
-    static func row(_ id: Int) -> [Value] { [.int(Int64(id)), id % 7 == 0 ? .null : .string("name \(id % 100)"), .double(Double(id) / 4), .list([])] }
+    static func row(_ id: Int) -> [Value] {
+        [.int(Int64(id)), id % 7 == 0 ? .null : .string("name \(id % 100)"), .double(Double(id) / 4), .list([])]
+    }
 
     /// A file with so many rows in sealed segments.
     static func file(_ folder: TemporaryFolder, rows: Int) throws -> Database {
@@ -124,8 +132,12 @@ import Testing
     @Test func `an embedded object's own field is a change of its own type alone`() throws {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
-        let owner = TypeSchema("Owner", columns: [ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")), ColumnSchema("n", ColumnType(.int)),
-                                                  ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part"))])
+        let owner = TypeSchema(
+            "Owner",
+            columns: [
+                ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")), ColumnSchema("n", ColumnType(.int)),
+                ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part")),
+            ])
         let transaction = try database.begin()
         try transaction.extendSchema([Self.part, owner])
         func part(_ size: Int) -> Value { .object([.init("size", .int(Int64(size))), .init("note", .null)]) }
@@ -159,7 +171,9 @@ import Testing
         // Objects that stand in the rows themselves are compared field by field.
         let place = ColumnSchema("place", ColumnType(.embedded, optional: true, collection: .list, target: "Part"))
         func places(_ note: Value) -> MemoryTable {
-            table([place], (0..<20).map { [$0 == 9 ? .list([.object([.init("size", .int(1)), .init("note", note)])]) : .list([])] }, batch: 20, embedded: [Self.part])
+            table(
+                [place], (0..<20).map { [$0 == 9 ? .list([.object([.init("size", .int(1)), .init("note", note)])]) : .list([])] },
+                batch: 20, embedded: [Self.part])
         }
         #expect(try TableChanges.between(places(.string("x")), places(.string("y"))).modified.rowIDs == [9])
         #expect(try TableChanges.between(places(.null), places(.null)).isEmpty)
@@ -175,10 +189,12 @@ import Testing
         #expect((changes.inserted, changes.deleted, changes.modified.rowIDs) == ([5000, 5001], [], [4321]))
         #expect(changes.decoded.vectors == 0 && changes.decoded.values == 4)
         // Backwards: the old version is the longer one.
-        let back = try TableChanges.between(KnowingTable([later], changed: [], longest: 5002), KnowingTable([rows], changed: [4321, 5000, 5001], longest: 5002))
+        let back = try TableChanges.between(
+            KnowingTable([later], changed: [], longest: 5002), KnowingTable([rows], changed: [4321, 5000, 5001], longest: 5002))
         #expect((back.inserted, back.deleted, back.modified.rowIDs) == ([], [5000, 5001], [4321]))
         // The further rows stand in the next segment of the other: nothing came or went.
-        let split = try TableChanges.between(KnowingTable([later], changed: [], longest: 5002), KnowingTable([later.dropLast(), [71]], changed: [5001], longest: 5002))
+        let split = try TableChanges.between(
+            KnowingTable([later], changed: [], longest: 5002), KnowingTable([later.dropLast(), [71]], changed: [5001], longest: 5002))
         #expect(split.isEmpty)
         #expect(throws: Damage.self) { try TableChanges.between(old, KnowingTable([later], changed: [], longest: 12)) }
     }
@@ -187,11 +203,15 @@ import Testing
     @Test(arguments: 1...6) func `any two versions differ as their rows do`(seed: Int) throws {
         var random = RandomTables(seed: UInt64(seed))
         let folder = TemporaryFolder()
-        let type = TypeSchema("Row", columns: [ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.string, optional: true)),
-                                               ColumnSchema("c", ColumnType(.any)), ColumnSchema("d", ColumnType(.int, collection: .set)),
-                                               ColumnSchema("e", ColumnType(.double, optional: true)), ColumnSchema("f", ColumnType(.date, collection: .map)),
-                                               ColumnSchema("g", ColumnType(.decimal)), ColumnSchema("h", ColumnType(.uuid, optional: true)),
-                                               ColumnSchema("i", ColumnType(.data, optional: true)), ColumnSchema("j", ColumnType(.bool))])
+        let type = TypeSchema(
+            "Row",
+            columns: [
+                ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.string, optional: true)),
+                ColumnSchema("c", ColumnType(.any)), ColumnSchema("d", ColumnType(.int, collection: .set)),
+                ColumnSchema("e", ColumnType(.double, optional: true)), ColumnSchema("f", ColumnType(.date, collection: .map)),
+                ColumnSchema("g", ColumnType(.decimal)), ColumnSchema("h", ColumnType(.uuid, optional: true)),
+                ColumnSchema("i", ColumnType(.data, optional: true)), ColumnSchema("j", ColumnType(.bool)),
+            ])
         let schema = Schema([type])
         let database = try Database.create(path: folder.file("a.firn"), keep: 64)
         var model: [Int64: [Value]] = [:], versions: [(DatabaseSnapshot, [Int64: [Value]])] = [], next: Int64 = 0
@@ -251,7 +271,9 @@ import Testing
         let before1 = old.1.keys.sorted(), after1 = new.1.keys.sorted()
         let indices = try CollectionChanges.between(old: before, new: after, changes: changes)
         #expect(applied(indices, to: before1, after1) == after1, "\(place)")
-        #expect(indices.modificationsOld.map { before1[$0] } == changes.modified.rowIDs && indices.modificationsNew.map { after1[$0] } == changes.modified.rowIDs)
+        #expect(
+            indices.modificationsOld.map { before1[$0] } == changes.modified.rowIDs
+                && indices.modificationsNew.map { after1[$0] } == changes.modified.rowIDs)
         #expect(indices == CollectionChanges.between(old: before1, new: after1) { changes.modified.contains($0) }, "\(place)")
     }
 }

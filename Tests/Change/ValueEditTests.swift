@@ -21,7 +21,11 @@ import Testing
             case 5: return .bool(number(0...1) == 1)
             case 6, 7: return .list((0..<number(0...6)).map { _ in value(depth - 1) })
             case 8: return .set(Value.distinctSorted((0..<number(0...5)).map { _ in .int(Int64(number(0...20))) }))
-            default: return map((0..<number(0...6)).map { _ in (["k", "é", "e\u{301}", "", "a.b", "x[0]"][number(0...5)] + "\(number(0...3))", value(depth - 1)) })
+            default:
+                return map(
+                    (0..<number(0...6)).map { _ in
+                        (["k", "é", "e\u{301}", "", "a.b", "x[0]"][number(0...5)] + "\(number(0...3))", value(depth - 1))
+                    })
             }
         }
 
@@ -39,7 +43,10 @@ import Testing
                 if number(0...2) == 0 { values.insert(self.value(1), at: number(0...values.count)) }
                 if !values.isEmpty, number(0...2) == 0 { values.remove(at: number(0...values.count - 1)) }
                 return .list(values)
-            case .set(let values): return .set(Value.distinctSorted(values.filter { _ in number(0...4) > 0 } + (number(0...1) == 0 ? [.int(Int64(number(0...20)))] : [])))
+            case .set(let values):
+                return .set(
+                    Value.distinctSorted(
+                        values.filter { _ in number(0...4) > 0 } + (number(0...1) == 0 ? [.int(Int64(number(0...20)))] : [])))
             case .map(let entries):
                 var out = entries.filter { _ in number(0...6) > 0 }.map { ($0.key, changed($0.value, depth - 1)) }
                 if number(0...2) == 0 { out.append(("new \(number(0...9))", self.value(1))) }
@@ -78,7 +85,10 @@ import Testing
 
     @Test func `a changed member of an object is one edit with its path`() {
         func birth(_ name: String, _ year: Int64) -> Value {
-            .object([.init("place", .object([.init("name", .string(name)), .init("type", .string("nation"))])), .init("time", .object([.init("startYear", .int(year))]))])
+            .object([
+                .init("place", .object([.init("name", .string(name)), .init("type", .string("nation"))])),
+                .init("time", .object([.init("startYear", .int(year))])),
+            ])
         }
         let edits = [ValueEdit].between(birth("A", 1930), birth("B", 1930))
         #expect(edits == [ValueEdit(path: [.string("place"), .string("name")], kind: .replaced, old: .string("A"), new: .string("B"))])
@@ -89,7 +99,8 @@ import Testing
 
     @Test func `keys that only look the same are two keys`() {
         let filler = Value.Entry("z", .string(String(repeating: "x", count: 4000)))
-        let composed = Value.map([.init("m", .map([filler, .init("\u{E9}", .int(1))])), filler]), decomposed = Value.map([.init("m", .map([.init("e\u{301}", .int(1)), filler])), filler])
+        let composed = Value.map([.init("m", .map([filler, .init("\u{E9}", .int(1))])), filler]),
+            decomposed = Value.map([.init("m", .map([.init("e\u{301}", .int(1)), filler])), filler])
         #expect(composed != decomposed)
         let edits = CellEdits.between(composed, decomposed)
         #expect(edits?.map(\.kind) == [.removed, .added])
@@ -110,7 +121,8 @@ import Testing
     }
 
     @Test func `a null member that the other object does not have is no part that changed`() {
-        let old = Value.object([.init("x", .int(1)), .init("y", .int(5))]), new = Value.object([.init("x", .int(2)), .init("y", .null), .init("z", .null)])
+        let old = Value.object([.init("x", .int(1)), .init("y", .int(5))]),
+            new = Value.object([.init("x", .int(2)), .init("y", .null), .init("z", .null)])
         let edits = [ValueEdit].between(old, new, absentIsNull: true)
         #expect(edits.map(\.path) == [[.string("x")], [.string("y")]] && edits.map(\.kind) == [.replaced, .replaced])
         #expect([ValueEdit].between(new, old, absentIsNull: true).map(\.kind) == [.replaced, .replaced])
@@ -118,7 +130,8 @@ import Testing
     }
 
     @Test func `members without edits may have other values`() {
-        let old = Value.map([.init("a", .string(String(repeating: "x", count: 50))), .init("b", .int(1))]), new = Value.map([.init("a", .string(String(repeating: "x", count: 50))), .init("b", .int(2))])
+        let old = Value.map([.init("a", .string(String(repeating: "x", count: 50))), .init("b", .int(1))]),
+            new = Value.map([.init("a", .string(String(repeating: "x", count: 50))), .init("b", .int(2))])
         var other = Value.map([.init("a", .string("y")), .init("b", .int(1)), .init("c", .int(3))])
         let refused = other.apply(CellEdits.between(old, new)!)
         #expect(refused == nil)
@@ -127,12 +140,21 @@ import Testing
 
     // MARK: Files
 
-    private static let placeType = TypeSchema("Place", columns: [column("name", .string), column("type", .string), ColumnSchema("tags", ColumnType(.string, collection: .list))], isEmbedded: true)
-    private static let types = [placeType, TypeSchema("Person", columns: [
-        column("id", .int), ColumnSchema("birth", ColumnType(.embedded, optional: true, target: "Place")), ColumnSchema("places", ColumnType(.embedded, collection: .list, target: "Place")),
-        ColumnSchema("marks", ColumnType(.int, collection: .set)), ColumnSchema("by", ColumnType(.string, collection: .map)), ColumnSchema("doc", ColumnType(.any, optional: true)),
-        column("note", .string),
-    ], key: [0])]
+    private static let placeType = TypeSchema(
+        "Place", columns: [column("name", .string), column("type", .string), ColumnSchema("tags", ColumnType(.string, collection: .list))],
+        isEmbedded: true)
+    private static let types = [
+        placeType,
+        TypeSchema(
+            "Person",
+            columns: [
+                column("id", .int), ColumnSchema("birth", ColumnType(.embedded, optional: true, target: "Place")),
+                ColumnSchema("places", ColumnType(.embedded, collection: .list, target: "Place")),
+                ColumnSchema("marks", ColumnType(.int, collection: .set)), ColumnSchema("by", ColumnType(.string, collection: .map)),
+                ColumnSchema("doc", ColumnType(.any, optional: true)),
+                column("note", .string),
+            ], key: [0]),
+    ]
 
     private static func file(_ path: String, _ rows: [[Value]]) throws -> Database {
         let database = try Database.create(path: path), transaction = try database.begin()
@@ -144,14 +166,20 @@ import Testing
 
     private static func place(_ random: inout Nested) -> Value {
         let filler = String(repeating: "place ", count: random.number(1...6))
-        return .object([.init("name", .string(filler + "\(random.number(0...9))")), .init("type", .string(["nation", "city"][random.number(0...1)])),
-                        .init("tags", .list((0..<random.number(0...8)).map { _ in .string("tag \(random.number(0...9))") }))])
+        return .object([
+            .init("name", .string(filler + "\(random.number(0...9))")), .init("type", .string(["nation", "city"][random.number(0...1)])),
+            .init("tags", .list((0..<random.number(0...8)).map { _ in .string("tag \(random.number(0...9))") })),
+        ])
     }
 
     private static func row(_ id: Int, _ random: inout Nested) -> [Value] {
-        [.int(Int64(id)), random.number(0...5) == 0 ? .null : place(&random), .list((0..<random.number(0...5)).map { _ in place(&random) }),
-         .set(Value.distinctSorted((0..<random.number(0...30)).map { _ in .int(Int64(random.number(0...999))) })),
-         .map((0..<random.number(0...9)).map { .init("key \($0)", .string("value \(random.number(0...999))")) }), random.value(4), .string("n\(random.number(0...3))")]
+        [
+            .int(Int64(id)), random.number(0...5) == 0 ? .null : place(&random),
+            .list((0..<random.number(0...5)).map { _ in place(&random) }),
+            .set(Value.distinctSorted((0..<random.number(0...30)).map { _ in .int(Int64(random.number(0...999))) })),
+            .map((0..<random.number(0...9)).map { .init("key \($0)", .string("value \(random.number(0...999))")) }), random.value(4),
+            .string("n\(random.number(0...3))"),
+        ]
     }
 
     private static func changed(_ row: [Value], _ random: inout Nested) -> [Value] {
@@ -180,7 +208,9 @@ import Testing
             let old = out[i], new = random.changed(old, 4)
             switch (i, new) {
             case (3, .set), (5, _): out[i] = new
-            case (4, .map(let entries)): out[i] = .map(entries.map { entry in if case .string = entry.value { entry } else { .init(entry.key, .string("was no text")) } })
+            case (4, .map(let entries)):
+                out[i] = .map(
+                    entries.map { entry in if case .string = entry.value { entry } else { .init(entry.key, .string("was no text")) } })
             default: break
             }
         }
@@ -192,7 +222,9 @@ import Testing
         let folder = TemporaryFolder()
         var random = Nested(generator: SeededGenerator(seed: seed &* 31))
         let before = (0..<60).map { Self.row($0, &random) }
-        let after = before.map { random.number(0...2) == 0 ? $0 : Self.changed($0, &random) }.filter { _ in random.number(0...20) > 0 } + (100..<103).map { Self.row($0, &random) }
+        let after =
+            before.map { random.number(0...2) == 0 ? $0 : Self.changed($0, &random) }.filter { _ in random.number(0...20) > 0 }
+            + (100..<103).map { Self.row($0, &random) }
         let old = try Self.file(folder.file("a.firn"), before), new = try Self.file(folder.file("b.firn"), after)
         let hashes = try (LinkedChangesTests.hashes(old), LinkedChangesTests.hashes(new))
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
@@ -201,24 +233,34 @@ import Testing
         guard case .applied(_, isProven: true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == hashes.1)
         #expect(try old.snapshot().verify(full: true).isEmpty)
-        guard case .refused(_, _, isReached: true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("applied twice"); return }
-        guard case .applied(_, isProven: true) = try LinkedChangesTests.apply(changes.reversed, old) else { Issue.record("refused backwards"); return }
+        guard case .refused(_, _, isReached: true) = try LinkedChangesTests.apply(changes, old) else {
+            Issue.record("applied twice"); return
+        }
+        guard case .applied(_, isProven: true) = try LinkedChangesTests.apply(changes.reversed, old) else {
+            Issue.record("refused backwards"); return
+        }
         #expect(try LinkedChangesTests.hashes(old) == hashes.0)
     }
 
     @Test func `a part that is not what it was is a conflict with its path, other parts are not`() throws {
         let folder = TemporaryFolder()
         func row(_ name: String, _ type: String, _ note: String = "n") -> [Value] {
-            [.int(1), .object([.init("name", .string(name)), .init("type", .string(type)), .init("tags", .list([]))]), .list([]), .set([]), .map([]), .null, .string(note)]
+            [
+                .int(1), .object([.init("name", .string(name)), .init("type", .string(type)), .init("tags", .list([]))]), .list([]),
+                .set([]), .map([]), .null, .string(note),
+            ]
         }
-        let old = try Self.file(folder.file("a.firn"), [row("Aberystwyth in the county of Ceredigion", "nation")]), new = try Self.file(folder.file("b.firn"), [row("Aberystwyth in the county of Ceredigion", "city")])
+        let old = try Self.file(folder.file("a.firn"), [row("Aberystwyth in the county of Ceredigion", "nation")]),
+            new = try Self.file(folder.file("b.firn"), [row("Aberystwyth in the county of Ceredigion", "city")])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
         // Another member and another column: both stay.
         let merged = try Self.file(folder.file("d.firn"), [row("Aberaeron", "nation", "other")])
         guard case .applied(_, isProven: false) = try LinkedChangesTests.apply(changes, merged) else { Issue.record("refused"); return }
         #expect(try merged.snapshot().table(named: "Person")!.row(0)![1] == row("Aberaeron", "city")[1])
         let conflicting = try Self.file(folder.file("e.firn"), [row("Aberystwyth in the county of Ceredigion", "village")])
-        guard case .refused(let conflicts, 1, isReached: false) = try LinkedChangesTests.apply(changes, conflicting) else { Issue.record("applied"); return }
+        guard case .refused(let conflicts, 1, isReached: false) = try LinkedChangesTests.apply(changes, conflicting) else {
+            Issue.record("applied"); return
+        }
         #expect(conflicts[0].what == "another value in birth.type" && conflicts[0].key == "id=1")
     }
 
@@ -233,8 +275,11 @@ import Testing
         let file = try Database.open(path: folder.file("c.firn")).snapshot()
         #expect(try file.table(named: "changes")!.row(0)![0] == .int(2))
         let edits: [[Value]] = [
-            [.int(0), .string("doc"), .int(9), .list([]), .null, .null], [.int(0), .string("doc"), .int(1), .list([.bool(true)]), .null, .null], [.int(0), .string("id"), .int(1), .list([]), .int(1), .int(2)],
-            [.int(0), .string("birth"), .int(1), .list([]), row[1].withoutObjects, .int(5)], [.int(0), .string("none"), .int(1), .list([]), .null, .null], [.int(1), .string("doc"), .int(1), .list([]), .null, .int(5)],
+            [.int(0), .string("doc"), .int(9), .list([]), .null, .null],
+            [.int(0), .string("doc"), .int(1), .list([.bool(true)]), .null, .null],
+            [.int(0), .string("id"), .int(1), .list([]), .int(1), .int(2)],
+            [.int(0), .string("birth"), .int(1), .list([]), row[1].withoutObjects, .int(5)],
+            [.int(0), .string("none"), .int(1), .list([]), .null, .null], [.int(1), .string("doc"), .int(1), .list([]), .null, .int(5)],
         ]
         for (i, edit) in edits.enumerated() {
             let path = folder.file("c\(i).firn")

@@ -27,7 +27,9 @@ import Testing
                         try out.withUnsafeMutableBufferPointer { out in
                             try rows.withUnsafeBufferPointer { try reader.gather($0, vector: vector, into: out.baseAddress!) }
                         }
-                        #expect(out == rows.map { values[vector * 1024 + Int($0)] } + [99], "\(name) × \(count), \(reader.encodingName), vector \(vector)")
+                        #expect(
+                            out == rows.map { values[vector * 1024 + Int($0)] } + [99],
+                            "\(name) × \(count), \(reader.encodingName), vector \(vector)")
                     }
                 }
             }
@@ -49,7 +51,9 @@ import Testing
                         try out.withUnsafeMutableBufferPointer { out in
                             try rows.withUnsafeBufferPointer { try reader.gather($0, vector: vector, into: out.baseAddress!) }
                         }
-                        #expect(out.map(\.bitPattern) == (rows.map { values[vector * 1024 + Int($0)] } + [99]).map(\.bitPattern), "\(name) × \(count), \(reader.encodingName), vector \(vector)")
+                        #expect(
+                            out.map(\.bitPattern) == (rows.map { values[vector * 1024 + Int($0)] } + [99]).map(\.bitPattern),
+                            "\(name) × \(count), \(reader.encodingName), vector \(vector)")
                     }
                 }
             }
@@ -75,7 +79,9 @@ import Testing
                     let count = min(1024, values.count - vector * 1024)
                     try out.withUnsafeMutableBufferPointer { try reader.decode(vector: vector, into: $0.baseAddress!) }
                     #expect(out[..<count] == values[(vector * 1024)..<(vector * 1024 + count)], "vector \(vector), \(reader.encodingName)")
-                    for i in stride(from: 0, to: count, by: 97) { #expect(try reader.value(at: vector * 1024 + i) == values[vector * 1024 + i]) }
+                    for i in stride(from: 0, to: count, by: 97) {
+                        #expect(try reader.value(at: vector * 1024 + i) == values[vector * 1024 + i])
+                    }
                 }
             }
         }

@@ -12,9 +12,18 @@ import Testing
     }
 
     @Test func `encodings keep their numbers`() {
-        #expect(WordsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["empty 0", "constant 1", "sequence 2", "packed 3", "scaled 4", "delta 5", "dictionary 6", "repeats 7", "entropy 8"])
-        #expect(RealsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["empty 0", "raw 1", "decimals 2", "single 3", "singleDecimals 4", "split 5"])
-        #expect(BitsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["zeros 0", "ones 1", "raw 2", "sparseOnes 3", "sparseZeros 4", "runs 5", "bytes 6"])
+        #expect(
+            WordsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
+                "empty 0", "constant 1", "sequence 2", "packed 3", "scaled 4", "delta 5", "dictionary 6", "repeats 7", "entropy 8",
+            ])
+        #expect(
+            RealsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
+                "empty 0", "raw 1", "decimals 2", "single 3", "singleDecimals 4", "split 5",
+            ])
+        #expect(
+            BitsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
+                "zeros 0", "ones 1", "raw 2", "sparseOnes 3", "sparseZeros 4", "runs 5", "bytes 6",
+            ])
         #expect(LengthsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["empty 0", "starts 1"])
     }
 
@@ -69,52 +78,52 @@ import Testing
 /// Name, profile, bytes, low 32 bits of the hash. The choice between encodings may change (then these do); what an encoding means may not.
 /// Name, profile, bytes, low 32 bits of the hash. The choice between encodings may change (then these do); what an encoding means may not.
 let goldenStreams = """
-constant fast 2 727775837
-constant standard 2 727775837
-row ids fast 3 3394879560
-row ids standard 3 3394879560
-steps of -3 fast 4 310151077
-steps of -3 standard 4 310151077
-booleans fast 381 527998256
-booleans standard 381 527998256
-small fast 3760 2711063604
-small standard 3760 2711063604
-wide fast 24045 2949446088
-wide standard 24045 2949446088
-forty bits fast 15026 993576441
-forty bits standard 15026 993576441
-outliers fast 2471 187642864
-outliers standard 2471 187642864
-extremes fast 424 843850592
-extremes standard 424 843850592
-hundreds fast 4890 1121283589
-hundreds standard 4890 1121283589
-years fast 25 1434560517
-years standard 25 1434560517
-descending in groups fast 3501 3412671495
-descending in groups standard 2388 2189221311
-timestamps fast 4294 573391341
-timestamps standard 4294 573391341
-noisy walk fast 2380 3760962986
-noisy walk standard 2380 3760962986
-few far apart fast 1179 2506998395
-few far apart standard 992 3706565076
-zipf fast 1972 82440727
-zipf standard 1212 3494048437
-skewed fast 544 1783796382
-skewed standard 368 930543287
-runs fast 435 709447770
-runs standard 435 709447770
-negative fast 7516 1914577825
-negative standard 7516 1914577825
-prices 9019 3688752738
-whole 3763 799024882
-uniform 21043 627594922
-signed 21467 1730188651
-any bits 24046 3012537725
-some odd 4400 2793817154
-floats 10032 1123625226
-float decimals 5263 4105137261
-sensor 16900 375199965
-negative zero 3 2923730814
-"""
+    constant fast 2 727775837
+    constant standard 2 727775837
+    row ids fast 3 3394879560
+    row ids standard 3 3394879560
+    steps of -3 fast 4 310151077
+    steps of -3 standard 4 310151077
+    booleans fast 381 527998256
+    booleans standard 381 527998256
+    small fast 3760 2711063604
+    small standard 3760 2711063604
+    wide fast 24045 2949446088
+    wide standard 24045 2949446088
+    forty bits fast 15026 993576441
+    forty bits standard 15026 993576441
+    outliers fast 2471 187642864
+    outliers standard 2471 187642864
+    extremes fast 424 843850592
+    extremes standard 424 843850592
+    hundreds fast 4890 1121283589
+    hundreds standard 4890 1121283589
+    years fast 25 1434560517
+    years standard 25 1434560517
+    descending in groups fast 3501 3412671495
+    descending in groups standard 2388 2189221311
+    timestamps fast 4294 573391341
+    timestamps standard 4294 573391341
+    noisy walk fast 2380 3760962986
+    noisy walk standard 2380 3760962986
+    few far apart fast 1179 2506998395
+    few far apart standard 992 3706565076
+    zipf fast 1972 82440727
+    zipf standard 1212 3494048437
+    skewed fast 544 1783796382
+    skewed standard 368 930543287
+    runs fast 435 709447770
+    runs standard 435 709447770
+    negative fast 7516 1914577825
+    negative standard 7516 1914577825
+    prices 9019 3688752738
+    whole 3763 799024882
+    uniform 21043 627594922
+    signed 21467 1730188651
+    any bits 24046 3012537725
+    some odd 4400 2793817154
+    floats 10032 1123625226
+    float decimals 5263 4105137261
+    sensor 16900 375199965
+    negative zero 3 2923730814
+    """

@@ -39,7 +39,9 @@ import Testing
             var out = [UInt64](repeating: 0, count: 16)
             for vector in 0..<((count + 1023) / 1024) {
                 _ = reader.ones(ofVector: vector)
-                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
+                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else {
+                    continue
+                }
                 let n = min(1024, count - vector * 1024)
                 for i in n..<max(n, 1024) { #expect(out[i / 64] >> UInt64(i % 64) & 1 == 0) }
             }
@@ -52,7 +54,9 @@ import Testing
             guard let reader = try? LengthsReader(raw, count: count) else { return }
             var out = [Int](repeating: 0, count: 1025)
             for vector in 0..<((count + 1023) / 1024) {
-                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
+                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else {
+                    continue
+                }
                 let n = min(1024, count - vector * 1024)
                 for i in 0..<n { #expect(out[i] <= out[i + 1]) }
                 #expect(out[0] >= 0 && out[n] <= reader.total)

@@ -14,12 +14,15 @@ import Testing
 
     @Test func `bits within others come back, whole vectors and one by one`() throws {
         for count in sampleLengths where count > 0 {
-            for (outerPart, innerPart, clump) in [(500, 500, 1), (990, 10, 1), (10, 990, 50), (1000, 300, 7), (300, 1000, 1), (300, 0, 1), (0, 500, 1), (700, 999, 1)] {
+            for (outerPart, innerPart, clump) in [
+                (500, 500, 1), (990, 10, 1), (10, 990, 50), (1000, 300, 7), (300, 1000, 1), (300, 0, 1), (0, 500, 1), (700, 999, 1),
+            ] {
                 var dice = Dice(UInt64(count &* 31 &+ outerPart &* 7 &+ innerPart))
                 let outer = bits(count, per: outerPart, clump: clump, &dice)
                 let inner = bits(count, per: innerPart, clump: 1, within: outer, &dice)
                 for profile in [Profile.fast, .standard] {
-                    let outerBytes = BitsEncoder.encode(outer, profile: profile), innerBytes = BitsEncoder.encode(inner, within: outer, profile: profile)
+                    let outerBytes = BitsEncoder.encode(outer, profile: profile),
+                        innerBytes = BitsEncoder.encode(inner, within: outer, profile: profile)
                     try withExactBytes(outerBytes) { outerRaw in
                         try withExactBytes(innerBytes) { innerRaw in
                             let reader = try BitsReader(innerRaw, within: try BitsReader(outerRaw, count: count))
@@ -27,7 +30,9 @@ import Testing
                             for vector in 0..<((count + 1023) / 1024) {
                                 try words.withUnsafeMutableBufferPointer { try reader.decode(vector: vector, into: $0.baseAddress!) }
                                 let range = vector * 1024..<min(count, (vector + 1) * 1024)
-                                #expect(Bits(words: words, count: 1024).slice(0..<range.count) == inner.slice(range), "\(count) bits, \(outerPart), \(innerPart)")
+                                #expect(
+                                    Bits(words: words, count: 1024).slice(0..<range.count) == inner.slice(range),
+                                    "\(count) bits, \(outerPart), \(innerPart)")
                                 #expect(reader.ones(ofVector: vector) == inner.slice(range).ones)
                             }
                             for i in stride(from: 0, to: count, by: 77) { #expect(try reader.value(at: i) == inner[i]) }
@@ -48,12 +53,15 @@ import Testing
         last[2098] = true
         let ranks = [Int64(0), 513, 513 + 512 + 11].withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .fast) }
         let ones = wide.ones
-        #expect(BitsEncoder.encode(last, within: wide, profile: .fast)
-                == [UInt8(ones & 127 | 128), UInt8(ones >> 7), UInt8(ranks.count)] + ranks + BitsEncoder.encode({
-                    var one = Bits(repeating: false, count: ones)
-                    one[ones - 1] = true
-                    return one
-                }(), profile: .fast))
+        #expect(
+            BitsEncoder.encode(last, within: wide, profile: .fast)
+                == [UInt8(ones & 127 | 128), UInt8(ones >> 7), UInt8(ranks.count)] + ranks
+                + BitsEncoder.encode(
+                    {
+                        var one = Bits(repeating: false, count: ones)
+                        one[ones - 1] = true
+                        return one
+                    }(), profile: .fast))
     }
 
     @Test func `another number of bits than the outer stream has is damage`() throws {
@@ -69,7 +77,9 @@ import Testing
                     try withExactBytes(bytes) { raw in
                         let reader = try BitsReader(raw, within: try BitsReader(outerRaw, count: count))
                         var words = [UInt64](repeating: 0, count: 16)
-                        #expect(throws: Damage.self) { try words.withUnsafeMutableBufferPointer { try reader.decode(vector: place / 1024, into: $0.baseAddress!) } }
+                        #expect(throws: Damage.self) {
+                            try words.withUnsafeMutableBufferPointer { try reader.decode(vector: place / 1024, into: $0.baseAddress!) }
+                        }
                         #expect(reader.ones(ofVector: place / 1024) == nil)
                     }
                 }
@@ -86,10 +96,14 @@ import Testing
         func read(_ outerBytes: [UInt8], _ bytes: [UInt8], outerHolds: Bool) {
             withExactBytes(outerBytes) { outerRaw in
                 withExactBytes(bytes) { raw in
-                    guard let before = try? BitsReader(outerRaw, count: count), let reader = try? BitsReader(raw, within: before) else { return }
+                    guard let before = try? BitsReader(outerRaw, count: count), let reader = try? BitsReader(raw, within: before) else {
+                        return
+                    }
                     var words = [UInt64](repeating: 0, count: 16)
                     for vector in 0..<((count + 1023) / 1024) {
-                        guard words.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil, outerHolds else { continue }
+                        guard words.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil,
+                            outerHolds
+                        else { continue }
                         for w in 0..<16 {
                             let mask = vector * 16 + w < outer.words.count ? outer.words[vector * 16 + w] : 0
                             #expect(words[w] & ~mask == 0, "seed \(seed)")

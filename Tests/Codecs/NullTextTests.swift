@@ -8,7 +8,13 @@ import Testing
         for hole in 0..<3 {
             var text = Text(), present = Bits(repeating: false, count: count)
             for i in 0..<count {
-                if hole == 1, i == count / 2 { text.append("x"); present[i] = true } else if hole == 2, i % 2 == 0 { text.append("v\(i % 7)"); present[i] = true } else { text.appendEmpty() }
+                if hole == 1, i == count / 2 {
+                    text.append("x"); present[i] = true
+                } else if hole == 2, i % 2 == 0 {
+                    text.append("v\(i % 7)"); present[i] = true
+                } else {
+                    text.appendEmpty()
+                }
             }
             for profile in [Profile.fast, .standard, .small] {
                 let encoder = TextGroupEncoder(profile: profile)
@@ -21,7 +27,9 @@ import Testing
                     var back = Text()
                     for vector in 0..<(count + 1023) / 1024 {
                         try reader.decode(vector: vector, into: &back)
-                        for i in 0..<back.count where present[vector * 1024 + i] { #expect(back.string(i) == text.string(vector * 1024 + i)) }
+                        for i in 0..<back.count where present[vector * 1024 + i] {
+                            #expect(back.string(i) == text.string(vector * 1024 + i))
+                        }
                         if let values = try reader.values {
                             var codes = [Int64](repeating: 0, count: 1024)
                             try codes.withUnsafeMutableBufferPointer { try reader.decodeCodes(vector: vector, into: $0.baseAddress!) }
@@ -42,7 +50,13 @@ extension NullTextTests {
         for round in 0..<20000 {
             let count = 1 + next(30), kinds = 1 + next(6), density = next(100)
             var text = Text(), present = Bits(repeating: false, count: count)
-            for i in 0..<count { if next(100) < density { text.append(String(repeating: "va", count: next(kinds)) + "\(next(kinds))"); present[i] = true } else { text.appendEmpty() } }
+            for i in 0..<count {
+                if next(100) < density {
+                    text.append(String(repeating: "va", count: next(kinds)) + "\(next(kinds))"); present[i] = true
+                } else {
+                    text.appendEmpty()
+                }
+            }
             let encoder = TextGroupEncoder(profile: .standard)
             encoder.add(text, present: present)
             var parts = encoder.takeReady()

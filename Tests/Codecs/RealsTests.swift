@@ -11,7 +11,14 @@ func sampleReals(count: Int, seed: UInt64) -> [(String, [Double], Bool)] {
         ("uniform", make { _ in Double(dice.next() >> 11) / 9007199254740992.0 }, false),
         ("signed", make { _ in Double(Int(dice.next() >> 11) - (1 << 52)) / 1e13 * 3.1 }, false),
         ("any bits", make { _ in Double(bitPattern: dice.next()) }, false),
-        ("some odd", make { _ in dice.below(50) == 0 ? [Double.nan, -0.0, .infinity, -.infinity, 1.0 / 3, .greatestFiniteMagnitude][dice.below(6)] : Double(dice.below(1000)) / 10 }, false),
+        (
+            "some odd",
+            make { _ in
+                dice.below(50) == 0
+                    ? [Double.nan, -0.0, .infinity, -.infinity, 1.0 / 3, .greatestFiniteMagnitude][dice.below(6)]
+                    : Double(dice.below(1000)) / 10
+            }, false
+        ),
         ("floats", make { _ in Double(Float(dice.below(1 << 24)) / 77) }, true),
         ("float decimals", make { _ in Double(Float(dice.below(10_000)) / 100) }, true),
         ("sensor", make { 20 + Double($0 % 1000) * 0.001 + Double(dice.below(100)) * 1e-7 }, false),

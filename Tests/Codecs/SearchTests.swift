@@ -34,7 +34,10 @@ import Testing
                             for w in 0..<16 { out[w] = dice.next() }
                             try out.withUnsafeMutableBufferPointer { try reader.search(vector: vector, low, high, into: $0.baseAddress!) }
                             var wanted = [UInt64](repeating: 0, count: 16)
-                            for i in 0..<min(1024, count - vector * 1024) where values[vector * 1024 + i] >= low && values[vector * 1024 + i] <= high { wanted[i >> 6] |= 1 << UInt64(i & 63) }
+                            for i in 0..<min(1024, count - vector * 1024)
+                            where values[vector * 1024 + i] >= low && values[vector * 1024 + i] <= high {
+                                wanted[i >> 6] |= 1 << UInt64(i & 63)
+                            }
                             #expect(out == wanted, "\(name) × \(count), \(reader.encodingName), \(low) … \(high), vector \(vector)")
                         }
                     }
@@ -71,7 +74,10 @@ import Testing
                             for w in 0..<16 { out[w] = dice.next() }
                             try out.withUnsafeMutableBufferPointer { try reader.search(vector: vector, low, high, into: $0.baseAddress!) }
                             var wanted = [UInt64](repeating: 0, count: 16)
-                            for i in 0..<min(1024, count - vector * 1024) where values[vector * 1024 + i] >= low && values[vector * 1024 + i] <= high { wanted[i >> 6] |= 1 << UInt64(i & 63) }
+                            for i in 0..<min(1024, count - vector * 1024)
+                            where values[vector * 1024 + i] >= low && values[vector * 1024 + i] <= high {
+                                wanted[i >> 6] |= 1 << UInt64(i & 63)
+                            }
                             #expect(out == wanted, "\(name) × \(count), \(reader.encodingName), \(low) … \(high), vector \(vector)")
                         }
                     }
@@ -92,7 +98,9 @@ import Testing
                     var out = [UInt64](repeating: 0, count: 16)
                     for vector in 0..<3 {
                         out.withUnsafeMutableBufferPointer { out in
-                            for (low, high) in [(Int64.min, Int64.max), (0, 10), (-5, 1 << 40), (.max, .max), (1, 0)] { try? reader.search(vector: vector, low, high, into: out.baseAddress!) }
+                            for (low, high) in [(Int64.min, Int64.max), (0, 10), (-5, 1 << 40), (.max, .max), (1, 0)] {
+                                try? reader.search(vector: vector, low, high, into: out.baseAddress!)
+                            }
                         }
                     }
                 }

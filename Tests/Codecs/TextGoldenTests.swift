@@ -5,10 +5,13 @@ import Testing
 /// The bytes of small streams, for ever: a reader of this version reads what an older one wrote.
 @Suite struct TextGoldenTests {
     private func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { let text = String($0, radix: 16); return text.count == 1 ? "0" + text : text }.joined()
+        bytes.map {
+            let text = String($0, radix: 16); return text.count == 1 ? "0" + text : text
+        }.joined()
     }
 
-    private func expect(_ text: Text, _ wanted: String, _ profile: Profile = .standard, _ source: SourceLocation = #_sourceLocation) throws {
+    private func expect(_ text: Text, _ wanted: String, _ profile: Profile = .standard, _ source: SourceLocation = #_sourceLocation) throws
+    {
         let group = EncodedGroup([text], profile: profile)
         #expect(hex(group.streams[0]) == wanted, sourceLocation: source)
         try group.expect([text])
@@ -61,7 +64,8 @@ import Testing
             for row in 0..<count { #expect(try reader.withValue(at: row) { Array($0) } == text.array(row)) }
             return (0..<count).map { text.string($0) }
         }
-        // One page of raw blocks: frame header 00 00 (no content size, window 1 KiB), block header of a last raw block of n bytes: n << 3 | 1.
+        // One page of raw blocks: frame header 00 00 (no content size, window 1 KiB), block header of a last raw block of n bytes: n << 3 |
+        // 1.
         let terminated = Array("a\0bc\0\0".utf8), lengths = [1, 2, 0] + Array("abc".utf8)
         for (flags, raw) in [(UInt8(1), terminated), (0, lengths)] {
             let page = [0, 0, UInt8(raw.count << 3 | 1), 0, 0] + raw
@@ -72,7 +76,10 @@ import Testing
         let blob: [UInt8] = [1, 0, UInt8(table.count)] + table
         let lengthsStream = [0, 2, 3, 6].withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .fast) }
         let codes: [UInt8] = [0x00, 0x10, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00]
-        #expect(try read([0x63, 2, UInt8(blob.count)] + blob + [UInt8(lengthsStream.count)] + lengthsStream + codes, count: 3) == ["abc", "c", "ababab"])
+        #expect(
+            try read([0x63, 2, UInt8(blob.count)] + blob + [UInt8(lengthsStream.count)] + lengthsStream + codes, count: 3) == [
+                "abc", "c", "ababab",
+            ])
         // Raw.
         let rawLengths = [0, 1, 1, 3].withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .fast) }
         #expect(try read([0x64, UInt8(rawLengths.count)] + rawLengths + Array("xyz".utf8), count: 3) == ["x", "", "yz"])

@@ -17,15 +17,23 @@ import Testing
                 for vector in 0..<((count + 1023) / 1024) {
                     attempt { () throws(Damage) in
                         try reader.decode(vector: vector, into: &text)
-                        if text.count != min(1024, count - vector * 1024) || text.offsets.last != text.bytes.count { Issue.record("a vector of another shape") }
+                        if text.count != min(1024, count - vector * 1024) || text.offsets.last != text.bytes.count {
+                            Issue.record("a vector of another shape")
+                        }
                     }
                     attempt { () throws(Damage) in
-                        try bits.withUnsafeMutableBufferPointer { (b) throws(Damage) in _ = try reader.search(pattern, vector: vector, into: b.baseAddress!) }
+                        try bits.withUnsafeMutableBufferPointer { (b) throws(Damage) in
+                            _ = try reader.search(pattern, vector: vector, into: b.baseAddress!)
+                        }
                     }
                     attempt { () throws(Damage) in
                         guard let values = try reader.values else { return }
-                        try codes.withUnsafeMutableBufferPointer { (b) throws(Damage) in try reader.decodeCodes(vector: vector, into: b.baseAddress!) }
-                        if codes.prefix(text.count).contains(where: { $0 < 0 || $0 >= values.count }) { Issue.record("a code outside the values") }
+                        try codes.withUnsafeMutableBufferPointer { (b) throws(Damage) in
+                            try reader.decodeCodes(vector: vector, into: b.baseAddress!)
+                        }
+                        if codes.prefix(text.count).contains(where: { $0 < 0 || $0 >= values.count }) {
+                            Issue.record("a code outside the values")
+                        }
                     }
                 }
                 for row in stride(from: 0, to: count, by: max(1, count / 7)) {
@@ -71,7 +79,9 @@ import Testing
                 for length in stride(from: 0, to: stream.count, by: max(1, stream.count / 60)) {
                     let whole = readAll(Array(stream[..<length]), count: counts[s], shared: group.shared)
                     // A last byte may be padding.
-                    if whole, name != "constant", length + 1 < stream.count { Issue.record("\(name) cut at \(length) of \(stream.count) reads") }
+                    if whole, name != "constant", length + 1 < stream.count {
+                        Issue.record("\(name) cut at \(length) of \(stream.count) reads")
+                    }
                 }
                 for (b, blob) in group.shared.enumerated() {
                     for length in stride(from: 0, to: blob.bytes.count, by: max(1, blob.bytes.count / 40)) {

@@ -45,24 +45,30 @@ struct EncodedGroup {
             let mask = present.isEmpty ? nil : present[s]
             var text = Text()
             for vector in 0..<((segment.count + 1023) / 1024) {
-                let rows = vector * 1024 ..< min(segment.count, vector * 1024 + 1024)
+                let rows = vector * 1024..<min(segment.count, vector * 1024 + 1024)
                 if let mask {
                     let bits = mask.slice(rows)
-                    try bits.words.withUnsafeBufferPointer { (b) throws(Damage) in try reader.decode(vector: vector, present: b.baseAddress, into: &text) }
+                    try bits.words.withUnsafeBufferPointer { (b) throws(Damage) in
+                        try reader.decode(vector: vector, present: b.baseAddress, into: &text)
+                    }
                 } else {
                     try reader.decode(vector: vector, into: &text)
                 }
                 var wanted = Text()
                 wanted.append(contentsOf: segment, range: rows)
-                if text != wanted { Issue.record("\(note): segment \(s) vector \(vector) differs (\(reader.encodingName))") ; return }
+                if text != wanted { Issue.record("\(note): segment \(s) vector \(vector) differs (\(reader.encodingName))"); return }
                 if let values = try reader.values {
                     var codes = [Int64](repeating: -1, count: 1024)
-                    try codes.withUnsafeMutableBufferPointer { (b) throws(Damage) in try reader.decodeCodes(vector: vector, into: b.baseAddress!) }
+                    try codes.withUnsafeMutableBufferPointer { (b) throws(Damage) in
+                        try reader.decodeCodes(vector: vector, into: b.baseAddress!)
+                    }
                     for (i, row) in rows.enumerated() where mask?[row] ?? true {
                         guard values.array(Int(codes[i])) == segment.array(row) else { Issue.record("\(note): code of row \(row)"); return }
                     }
                     for i in 1..<max(values.count, 1) {
-                        guard values.array(i - 1).lexicographicallyPrecedes(values.array(i)) else { Issue.record("\(note): values not ascending"); return }
+                        guard values.array(i - 1).lexicographicallyPrecedes(values.array(i)) else {
+                            Issue.record("\(note): values not ascending"); return
+                        }
                     }
                 }
             }
@@ -81,8 +87,10 @@ struct EncodedGroup {
     }
 
     func name(_ segment: Int, count: Int) throws -> String {
-        try TextReader(Self.keep(streams[segment]), count: count,
-                       shared: try shared.map { try SharedText(kind: $0.kind, bytes: Self.keep($0.bytes)) }).encodingName
+        try TextReader(
+            Self.keep(streams[segment]), count: count,
+            shared: try shared.map { try SharedText(kind: $0.kind, bytes: Self.keep($0.bytes)) }
+        ).encodingName
     }
 }
 
@@ -101,7 +109,10 @@ enum TextSample: String, CaseIterable {
             case .few: text.append(words[Int(dice.next() % 10)])
             case .many: text.append("name \(dice.next() % UInt64(max(n / 4, 1)))")
             case .distinctIds: text.append("Customer#\(String(1_000_000 + i).dropFirst())")
-            case .sentences: text.append((0..<Int(2 + dice.next() % 9)).map { _ in words[Int(dice.next() % 10)] }.joined(separator: " ") + String(dice.next() % 1000))
+            case .sentences:
+                text.append(
+                    (0..<Int(2 + dice.next() % 9)).map { _ in words[Int(dice.next() % 10)] }.joined(separator: " ")
+                        + String(dice.next() % 1000))
             case .random: text.append((0..<Int(dice.next() % 30)).map { _ in UInt8(truncatingIfNeeded: dice.next()) })
             case .zeros: text.append([0, 1, 0] + Array("v\(dice.next() % UInt64(n + 1))".utf8) + [0])
             case .mixed:

@@ -5,7 +5,9 @@ import Testing
 /// Patterns run over codes of tokens say what decoding and looking says.
 @Suite struct TokenSearchTests {
     /// Few letters, so that pieces overlap with themselves and tokens with pieces.
-    private static func bytes(_ dice: inout Dice, _ most: Int, _ letters: [UInt8]) -> [UInt8] { (0..<dice.below(most + 1)).map { _ in letters[dice.below(letters.count)] } }
+    private static func bytes(_ dice: inout Dice, _ most: Int, _ letters: [UInt8]) -> [UInt8] {
+        (0..<dice.below(most + 1)).map { _ in letters[dice.below(letters.count)] }
+    }
 
     private static func table(_ dice: inout Dice, _ letters: [UInt8]) -> TokenTable {
         var tokens: Set<[UInt8]> = []
@@ -45,7 +47,8 @@ import Testing
     private static func pattern(_ dice: inout Dice, _ letters: [UInt8]) -> TextPattern? {
         let pieces = (0..<(1 + (dice.below(3) == 0 ? dice.below(4) : 0))).map { _ in bytes(&dice, dice.below(10) == 0 ? 40 : 6, letters) }
         let isFolded = dice.below(4) == 0, ignoresCase = isFolded && dice.below(4) > 0
-        return TextPattern(pieces: pieces, isAtStart: dice.below(4) == 0, isAtEnd: dice.below(4) == 0, ignoresCase: ignoresCase, isFolded: isFolded)
+        return TextPattern(
+            pieces: pieces, isAtStart: dice.below(4) == 0, isAtEnd: dice.below(4) == 0, ignoresCase: ignoresCase, isFolded: isFolded)
     }
 
     @Test(arguments: UInt64(1)...15)
@@ -58,7 +61,8 @@ import Testing
             var text = Text()
             let most = [0, 3, 20, 100][dice.below(4)]
             for _ in 0..<count { text.append(Self.bytes(&dice, dice.below(50) == 0 ? most * 8 : most, letters)) }
-            let stream = TokenEncoder(table).encode(text, training: .inline(TrainedText.encode(tokens: table, level: 1)), profile: .standard)
+            let stream = TokenEncoder(table).encode(
+                text, training: .inline(TrainedText.encode(tokens: table, level: 1)), profile: .standard)
             try withExactBytes(stream) { raw in
                 let reader = try TextReader(raw, count: count, shared: [])
                 for _ in 0..<14 {
@@ -67,14 +71,22 @@ import Testing
                         let rows = vector * 1024..<min(count, vector * 1024 + 1024)
                         var out = (0..<16).map { _ in dice.next() }
                         asked += 1
-                        guard try out.withUnsafeMutableBufferPointer({ try reader.search(pattern, vector: vector, into: $0.baseAddress!) }) else {
-                            #expect(pattern.isFolded && rows.contains { row in text.array(row).contains { $0 >= 0x80 } }, "seed \(seed): not told of ASCII")
+                        guard try out.withUnsafeMutableBufferPointer({ try reader.search(pattern, vector: vector, into: $0.baseAddress!) })
+                        else {
+                            #expect(
+                                pattern.isFolded && rows.contains { row in text.array(row).contains { $0 >= 0x80 } },
+                                "seed \(seed): not told of ASCII")
                             continue
                         }
                         told += 1
                         var wanted = [UInt64](repeating: 0, count: 16)
-                        for (i, row) in rows.enumerated() where Self.passes(text.array(row), pattern) { wanted[i >> 6] |= 1 << UInt64(i & 63) }
-                        #expect(out == wanted, "seed \(seed): \(pattern.pieces) \(pattern.isAtStart) \(pattern.isAtEnd) \(pattern.ignoresCase), \(count) strings")
+                        for (i, row) in rows.enumerated() where Self.passes(text.array(row), pattern) {
+                            wanted[i >> 6] |= 1 << UInt64(i & 63)
+                        }
+                        #expect(
+                            out == wanted,
+                            "seed \(seed): \(pattern.pieces) \(pattern.isAtStart) \(pattern.isAtEnd) \(pattern.ignoresCase), \(count) strings"
+                        )
                     }
                 }
             }
@@ -102,7 +114,9 @@ import Testing
                 let reader = try TextReader(raw, count: count, shared: [])
                 let pattern = TextPattern(pieces: [[97, 97]], isAtStart: false, isAtEnd: false)!
                 var out = [UInt64](repeating: 0, count: 16)
-                #expect(throws: Damage.self) { _ = try out.withUnsafeMutableBufferPointer { try reader.search(pattern, vector: 0, into: $0.baseAddress!) } }
+                #expect(throws: Damage.self) {
+                    _ = try out.withUnsafeMutableBufferPointer { try reader.search(pattern, vector: 0, into: $0.baseAddress!) }
+                }
             }
         }
     }

@@ -22,7 +22,8 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
                     LibraryFaults.begin { $0 == call }
                     let frame = Frame.compress(bytes, level: 3)
                     LibraryFaults.begin(nil)
-                    demand(CompressionFailures.count == noted + (call == .compressionContext ? 2 : 1), "\(CompressionFailures.count - noted)")
+                    demand(
+                        CompressionFailures.count == noted + (call == .compressionContext ? 2 : 1), "\(CompressionFailures.count - noted)")
                     demand(frame.count == count + 2 + 3 * max(1, (count + (128 << 10) - 1) / (128 << 10)), "\(frame.count)")
                     let back = try frame.withUnsafeBytes { try Frame.expand($0, size: count) }
                     demand(back == bytes, "\(call), \(count) bytes")

@@ -35,18 +35,36 @@ func sampleWords(count: Int, seed: UInt64) -> [(String, [Int64])] {
         ("extremes", make { _ in dice.below(2) == 0 ? .min : .max }),
         ("hundreds", make { _ in Int64(dice.below(5000)) * 100 - 50_000 }),
         ("years", make { 1880 + Int64($0 / 700) }),
-        ("descending in groups", make { _ in
-            if group == 0 { (group, descending) = (dice.below(900) + 1, Int64(dice.below(9000) + 5)) }
-            group -= 1
-            descending = max(5, descending - Int64(dice.below(20)))
-            return descending
-        }),
-        ("timestamps", make { _ in walk += Int64(dice.below(2000)); return walk }),
-        ("noisy walk", make { _ in walk += Int64(dice.below(64)) - 30; return walk }),
+        (
+            "descending in groups",
+            make { _ in
+                if group == 0 { (group, descending) = (dice.below(900) + 1, Int64(dice.below(9000) + 5)) }
+                group -= 1
+                descending = max(5, descending - Int64(dice.below(20)))
+                return descending
+            }
+        ),
+        (
+            "timestamps",
+            make { _ in
+                walk += Int64(dice.below(2000)); return walk
+            }
+        ),
+        (
+            "noisy walk",
+            make { _ in
+                walk += Int64(dice.below(64)) - 30; return walk
+            }
+        ),
         ("few far apart", make { _ in [Int64(-5), 1 << 40, 77, 1 << 50, 3][dice.below(5)] }),
         ("zipf", make { _ in Int64(100_000 / (1 + dice.below(100_000))) }),
         ("skewed", make { _ in dice.below(20) == 0 ? Int64(dice.below(200)) : 0 }),
-        ("runs", make { _ in if dice.below(40) == 0 { walk = Int64(dice.below(1 << 30)) }; return walk }),
+        (
+            "runs",
+            make { _ in
+                if dice.below(40) == 0 { walk = Int64(dice.below(1 << 30)) }; return walk
+            }
+        ),
         ("negative", make { _ in -Int64(dice.below(1 << 20)) - 1 }),
     ]
 }

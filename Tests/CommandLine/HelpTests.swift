@@ -43,7 +43,9 @@ import Testing
     @Test func `completions name every flag`() throws {
         for shell in ["bash", "zsh", "fish"] {
             let text = try #require(Program.firn.completions(for: shell))
-            for command in Program.firn.visibleCommands { for flag in command.flags { #expect(text.contains(flag.name), "\(shell) \(flag.name)") } }
+            for command in Program.firn.visibleCommands {
+                for flag in command.flags { #expect(text.contains(flag.name), "\(shell) \(flag.name)") }
+            }
         }
         #expect(Program.firn.completions(for: "tcsh") == nil)
     }
@@ -52,9 +54,16 @@ import Testing
         let pages = Program.firn.manualPages
         #expect(pages.map(\.name).first == "firn" && pages.count == Program.firn.visibleCommands.count + 1)
         for (command, page) in zip(Program.firn.visibleCommands, pages.dropFirst()) {
-            for flag in Program.firn.flags(of: command) { #expect(page.text.contains("\\-\\-" + flag.name.split(separator: "-").joined(separator: "\\-")), "\(page.name) \(flag.name)") }
+            for flag in Program.firn.flags(of: command) {
+                #expect(
+                    page.text.contains("\\-\\-" + flag.name.split(separator: "-").joined(separator: "\\-")), "\(page.name) \(flag.name)")
+            }
         }
-        for page in pages { for line in page.text.split(separator: "\n") where line.hasPrefix("'") || !line.utf8.allSatisfy({ $0 < 0x80 }) { Issue.record("\(page.name): \(line)") } }
+        for page in pages {
+            for line in page.text.split(separator: "\n") where line.hasPrefix("'") || !line.utf8.allSatisfy({ $0 < 0x80 }) {
+                Issue.record("\(page.name): \(line)")
+            }
+        }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else { return }
         let folder = FileManager.default.temporaryDirectory.appending(path: "firn-man-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -78,11 +87,17 @@ import Testing
     private func shellWords(_ line: String) -> [String] {
         var words: [String] = [], word = "", quote: Character?
         for character in line {
-            if let open = quote { if character == open { quote = nil } else { word.append(character) } }
-            else if character == "'" || character == "\"" { quote = character }
-            else if character == " " { if !word.isEmpty { words.append(word) }; word = "" }
-            else if character == ">" { break }
-            else { word.append(character) }
+            if let open = quote {
+                if character == open { quote = nil } else { word.append(character) }
+            } else if character == "'" || character == "\"" {
+                quote = character
+            } else if character == " " {
+                if !word.isEmpty { words.append(word) }; word = ""
+            } else if character == ">" {
+                break
+            } else {
+                word.append(character)
+            }
         }
         return word.isEmpty ? words : words + [word]
     }

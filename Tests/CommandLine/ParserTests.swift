@@ -18,7 +18,10 @@ private func refusal(_ words: String...) -> FirnError? {
 
 @Suite struct ParserTests {
     @Test func `values are taken attached, apart and by short name`() throws {
-        for words in [["query", "a", "--limit=5"], ["query", "--limit", "5", "a"], ["query", "-n", "5", "a"], ["query", "a", "-n5"], ["query", "a", "-n=5"]] {
+        for words in [
+            ["query", "a", "--limit=5"], ["query", "--limit", "5", "a"], ["query", "-n", "5", "a"], ["query", "a", "-n5"],
+            ["query", "a", "-n=5"],
+        ] {
             guard case .run(let arguments) = try Program.firn.parse(words) else { Issue.record("\(words)"); continue }
             #expect(try arguments.count("limit") == 5)
             #expect(arguments.operands == ["a"])
@@ -49,8 +52,12 @@ private func refusal(_ words: String...) -> FirnError? {
         #expect(refusal("conver", "a", "b")?.advice == "did you mean 'firn convert'?")
         #expect(refusal("convert", "--lossles", "a", "b")?.advice == "did you mean --lossless?")
         #expect(refusal("query", "a", "--formatting", "csv")?.advice == "did you mean --format?")
-        #expect(Suggestion.nearest(to: "--aggregate", among: ["--sort", "--agg"]) == "--agg" && Suggestion.nearest(to: "converter", among: ["convert"]) == "convert")
-        #expect(Suggestion.nearest(to: "identity", among: ["id", "x"]) == nil && Suggestion.nearest(to: "--aggregate", among: ["-", "--", "--ag"]) == nil)
+        #expect(
+            Suggestion.nearest(to: "--aggregate", among: ["--sort", "--agg"]) == "--agg"
+                && Suggestion.nearest(to: "converter", among: ["convert"]) == "convert")
+        #expect(
+            Suggestion.nearest(to: "identity", among: ["id", "x"]) == nil
+                && Suggestion.nearest(to: "--aggregate", among: ["-", "--", "--ag"]) == nil)
         #expect(refusal("query", "a", "--fromat", "csv")?.advice == "did you mean --format?")
         #expect(refusal("convert", "--profile", "smal", "a", "b")?.advice == "did you mean small?")
         #expect(refusal("convert", "--profile=smal", "a", "b")?.message == #"--profile takes fast, default or small, not "smal""#)
@@ -71,7 +78,9 @@ private func refusal(_ words: String...) -> FirnError? {
     }
 
     @Test func `help is found wherever it stands, and no operand is missed then`() throws {
-        for (words, long) in [(["convert", "-h"], false), (["convert", "--help"], true), (["help", "convert"], true), (["convert", "x", "-fh"], false)] {
+        for (words, long) in [
+            (["convert", "-h"], false), (["convert", "--help"], true), (["help", "convert"], true), (["convert", "x", "-fh"], false),
+        ] {
             guard case .help(let command, let isLong) = try Program.firn.parse(words) else { Issue.record("\(words)"); continue }
             #expect(command?.name == "convert" && isLong == long)
         }

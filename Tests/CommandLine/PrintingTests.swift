@@ -62,13 +62,16 @@ import Testing
     @Test func `progress waits half a second and then tells what is left`() {
         var progress = ProgressLine(now: 10)
         #expect(progress.line(now: 10.4, rows: 1, bytes: 1, total: 2) == nil)
-        #expect(progress.line(now: 11, rows: 1000, bytes: 50_000_000, total: 100_000_000) == "50 % · 1,000 rows · 50.0 MB · 50.0 MB/s · 1.00 s left")
+        #expect(
+            progress.line(now: 11, rows: 1000, bytes: 50_000_000, total: 100_000_000)
+                == "50 % · 1,000 rows · 50.0 MB · 50.0 MB/s · 1.00 s left")
         #expect(progress.line(now: 11.05, rows: 1000, bytes: 50_000_000, total: nil) == nil)
         #expect(progress.line(now: 12, rows: 1, bytes: 1_000_000, total: nil) == "1 row · 1.0 MB · 500 kB/s")
     }
 
     @Test func `a complaint names the place and what to do`() {
-        let error = FirnError(.rejected, "expected a number, found \"n/a\"", at: .init(file: "people.csv", line: 1024, column: 7), advice: "try --null n/a")
+        let error = FirnError(
+            .rejected, "expected a number, found \"n/a\"", at: .init(file: "people.csv", line: 1024, column: 7), advice: "try --null n/a")
         #expect(error.complaint() == "firn: people.csv:1024:7: expected a number, found \"n/a\"\n      try --null n/a\n")
         #expect(FirnError(.usage, "a\u{1B}[2Jb").complaint() == "firn: a␛[2Jb\n")
     }

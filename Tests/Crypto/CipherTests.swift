@@ -15,10 +15,13 @@ import Testing
 
     private func opened(_ cipher: Cipher, _ sealed: [UInt8], bound: [UInt8] = [], tag: Hash128) -> [UInt8]? {
         var out = [UInt8](repeating: 0, count: max(0, sealed.count - Cipher.nonceCount))
-        return sealed.withUnsafeBytes { sealed in out.withUnsafeMutableBytes { cipher.open(sealed, bound: bound, tag: tag, into: $0) } } == .opened ? out : nil
+        return sealed.withUnsafeBytes { sealed in out.withUnsafeMutableBytes { cipher.open(sealed, bound: bound, tag: tag, into: $0) } }
+            == .opened ? out : nil
     }
 
-    private func hex(_ bytes: some Sequence<UInt8>) -> String { bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+    private func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
 
     private func bytes(_ tag: Hash128) -> [UInt8] {
         var writer = ByteWriter()
@@ -64,7 +67,8 @@ import Testing
     }
 
     @Test func `a key of a file is made by HKDF-SHA-256`() throws {
-        // By Python's cryptography: HKDF(SHA256, 32, salt, b"firn 1").derive(bytes(range(64))), and AESGCM under the key that XAES derives of it.
+        // By Python's cryptography: HKDF(SHA256, 32, salt, b"firn 1").derive(bytes(range(64))), and AESGCM under the key that XAES derives
+        // of it.
         let cipher = try Cipher(EncryptionKey([UInt8](0..<64))!, salt: [UInt8](repeating: 9, count: 32), purpose: "firn 1")
         let (bytes, tag) = sealed(cipher, Array("snow".utf8), bound: Array("ice".utf8), nonce: [UInt8](0..<24))
         #expect(hex(bytes.dropFirst(24) + self.bytes(tag)) == "5569858c543945b43e21a06920236f238c20ba02")

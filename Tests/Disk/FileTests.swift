@@ -51,7 +51,9 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         } catch {
             #expect(error.code == .notFound && error.message.contains("No such file") && error.place?.file == scratch("none"))
         }
-        #expect(throws: FirnError.self) { _ = try File(path: scratch("a"), .createNew); _ = try File(path: scratch("a"), .createNew) }
+        #expect(throws: FirnError.self) {
+            _ = try File(path: scratch("a"), .createNew); _ = try File(path: scratch("a"), .createNew)
+        }
     }
 
     @Test func `a script refuses calls before they reach the file`() throws {
@@ -82,7 +84,8 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(script.names == ["open", "write", "sync", "link", "remove", "syncDirectory", "rename", "remove"])
     }
 
-    @Test(arguments: ["open", "link", "remove", "syncDirectory", "sync"]) func `a replacement refused at any call leaves one whole file or none`(_ call: String) throws {
+    @Test(arguments: ["open", "link", "remove", "syncDirectory", "sync"])
+    func `a replacement refused at any call leaves one whole file or none`(_ call: String) throws {
         let names = ["open", "write", "sync", "link", "remove", "syncDirectory"]
         let scratch = Scratch(), script = Refusal(after: names.firstIndex(of: call)!, code: 5)
         ScriptedDisk.begin(in: scratch.path, script)
@@ -146,7 +149,9 @@ final class Refusal: DiskCalls, @unchecked Sendable {
     @Test func `a replaced file is the old one or the whole new one`() throws {
         let scratch = Scratch()
         try replaceFile(scratch("a"), overwrite: false) { (out) throws(FirnError) in try out.write("first") }
-        #expect(throws: FirnError.self) { try replaceFile(scratch("a"), overwrite: false) { (out) throws(FirnError) in try out.write("x") } }
+        #expect(throws: FirnError.self) {
+            try replaceFile(scratch("a"), overwrite: false) { (out) throws(FirnError) in try out.write("x") }
+        }
         #expect(throws: FirnError.self) {
             try replaceFile(scratch("a"), overwrite: true) { (out) throws(FirnError) in
                 try out.write("half")

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 @testable import FirnDisk
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 nonisolated(unsafe) private let foreign = UnsafeMutablePointer<Int>.allocate(capacity: 1)
@@ -18,16 +18,16 @@ nonisolated(unsafe) private let foreignPage = UnsafeMutablePointer<UnsafeMutable
             foreign.initialize(to: 0)
             var action = sigaction()
             #if canImport(Glibc)
-            action.__sigaction_handler.sa_sigaction = { _, _, _ in
-                foreign.pointee += 1
-                _ = mmap(foreignPage.pointee, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
-            }
-            action.sa_flags = Int32(SA_SIGINFO)
+                action.__sigaction_handler.sa_sigaction = { _, _, _ in
+                    foreign.pointee += 1
+                    _ = mmap(foreignPage.pointee, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+                }
+                action.sa_flags = Int32(SA_SIGINFO)
             #else
-            action.__sigaction_u.__sa_handler = { _ in
-                foreign.pointee += 1
-                _ = mmap(foreignPage.pointee, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
-            }
+                action.__sigaction_u.__sa_handler = { _ in
+                    foreign.pointee += 1
+                    _ = mmap(foreignPage.pointee, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+                }
             #endif
             sigaction(SIGBUS, &action, nil)
             let scratch = Scratch(), file = try File(path: scratch("a"), .createNew), other = try File(path: scratch("b"), .createNew)

@@ -39,6 +39,6 @@ import Testing
         while queue.pending > 0 { take() }
         #expect(try queue.next() == nil)
         #expect(failed == [77] && seen == (0..<200).filter { $0 != 77 })
-        queue.submit(1)   // dropped or done when released; no hang either way
+        queue.submit(1)  // dropped or done when released; no hang either way
     }
 }

@@ -11,11 +11,11 @@ struct ProcessMemoryTests {
 
     @Test func `memory that the process holds uncharged counts against its budget`() throws {
         #if os(Linux)
-        let held = UnsafeMutableRawPointer.allocate(byteCount: 256 << 20, alignment: 4096)
-        defer { held.deallocate() }
-        held.initializeMemory(as: UInt8.self, repeating: 1, count: 256 << 20)
-        #expect(!MemoryBudget(limit: 100 << 20) { ProcessMemory.hasRoom($0, $1) }.take(2 << 20))
-        #expect(MemoryBudget(limit: 4 << 30) { ProcessMemory.hasRoom($0, $1) }.take(2 << 20))
+            let held = UnsafeMutableRawPointer.allocate(byteCount: 256 << 20, alignment: 4096)
+            defer { held.deallocate() }
+            held.initializeMemory(as: UInt8.self, repeating: 1, count: 256 << 20)
+            #expect(!MemoryBudget(limit: 100 << 20) { ProcessMemory.hasRoom($0, $1) }.take(2 << 20))
+            #expect(MemoryBudget(limit: 4 << 30) { ProcessMemory.hasRoom($0, $1) }.take(2 << 20))
         #endif
     }
 }

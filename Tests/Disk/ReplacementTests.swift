@@ -12,7 +12,9 @@ import Testing
         (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? -1
     }
 
-    @Test(arguments: [0o600, 0o640, 0o444, 0o606]) func `what replaces a file is for those whom that was for, from its first byte on`(_ wanted: Int) throws {
+    @Test(arguments: [0o600, 0o640, 0o444, 0o606]) func `what replaces a file is for those whom that was for, from its first byte on`(
+        _ wanted: Int
+    ) throws {
         let path = folder.file("a")
         try File(path: path, .createNew).write([1], at: 0)
         try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: path)
@@ -31,24 +33,24 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a signal that a program handles stays its own, and one that it ignores`() {
-        var before = sigaction()
-        sigaction(SIGURG, nil, &before)
-        defer { sigaction(SIGURG, &before, nil) }
-        func handler() -> Int {
-            var now = sigaction()
-            sigaction(SIGURG, nil, &now)
-            return unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
-        }
-        for own in [{ _ in } as (@convention(c) (Int32) -> Void), SIG_IGN] {
-            signal(SIGURG, own)
+        @Test func `a signal that a program handles stays its own, and one that it ignores`() {
+            var before = sigaction()
+            sigaction(SIGURG, nil, &before)
+            defer { sigaction(SIGURG, &before, nil) }
+            func handler() -> Int {
+                var now = sigaction()
+                sigaction(SIGURG, nil, &now)
+                return unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
+            }
+            for own in [{ _ in } as (@convention(c) (Int32) -> Void), SIG_IGN] {
+                signal(SIGURG, own)
+                TemporaryPaths.install(SIGURG)
+                #expect(handler() == unsafeBitCast(own, to: Int.self))
+            }
+            signal(SIGURG, SIG_DFL)
             TemporaryPaths.install(SIGURG)
-            #expect(handler() == unsafeBitCast(own, to: Int.self))
+            #expect(handler() != unsafeBitCast(SIG_DFL, to: Int.self))
         }
-        signal(SIGURG, SIG_DFL)
-        TemporaryPaths.install(SIGURG)
-        #expect(handler() != unsafeBitCast(SIG_DFL, to: Int.self))
-    }
     #endif
 
     @Test func `T7: a file that says it is longer than there are addresses is not mapped, and is no end of the process`() throws {

@@ -20,7 +20,9 @@ import Testing
         var bytes: [UInt8] = []
         for i in 0..<300_000 { bytes.append(UInt8(truncatingIfNeeded: i &* i >> 7)) }
         try Data(bytes).write(to: URL(fileURLWithPath: folder + "plain"))
-        try shell("gzip -c '\(folder)plain' > '\(folder)packed'; gzip -c '\(folder)plain' >> '\(folder)twice'; gzip -c '\(folder)plain' >> '\(folder)twice'")
+        try shell(
+            "gzip -c '\(folder)plain' > '\(folder)packed'; gzip -c '\(folder)plain' >> '\(folder)twice'; gzip -c '\(folder)plain' >> '\(folder)twice'"
+        )
         for (name, copies) in [("plain", 1), ("packed", 1), ("twice", 2)] {
             let input = try Input(path: folder + name)
             let expected = Array([[UInt8]](repeating: bytes, count: copies).joined())
@@ -63,9 +65,14 @@ import Testing
             #expect(try read(one + Data(count: count)) == "a\n1\n")
             #expect(try read(one + two + Data(count: count)) == "a\n1\n2\n")
         }
-        for (garbage, byte) in [(Data("x".utf8), 0), (Data(count: 3) + Data("x".utf8), 3), (Data(count: 200_000) + Data([1]), 200_000), (Data([0x1F, 0x00, 1, 2, 3]), 0), (Data(count: 2) + two, 2)] {
+        for (garbage, byte) in [
+            (Data("x".utf8), 0), (Data(count: 3) + Data("x".utf8), 3), (Data(count: 200_000) + Data([1]), 200_000),
+            (Data([0x1F, 0x00, 1, 2, 3]), 0), (Data(count: 2) + two, 2),
+        ] {
             let error = #expect(throws: FirnError.self) { try read(one + garbage) }
-            #expect(error?.code == .rejected && error?.message.contains("followed by bytes that are not gzip") == true, "\(String(describing: error))")
+            #expect(
+                error?.code == .rejected && error?.message.contains("followed by bytes that are not gzip") == true,
+                "\(String(describing: error))")
             #expect(error?.place?.byte == UInt64(one.count + byte), "\(String(describing: error))")
         }
     }
@@ -80,7 +87,9 @@ import Testing
         #expect(String(decoding: try Input(path: folder + "twice").readToEnd(), as: UTF8.self) == "a\n1\na\n1\n")
         try (packed + Data("garbage".utf8)).write(to: URL(filePath: folder + "more"))
         let error = #expect(throws: FirnError.self) { _ = try Input(path: folder + "more").readToEnd() }
-        #expect(error?.message.contains("followed by bytes that are not Zstandard") == true && error?.place?.byte == UInt64(packed.count), "\(String(describing: error))")
+        #expect(
+            error?.message.contains("followed by bytes that are not Zstandard") == true && error?.place?.byte == UInt64(packed.count),
+            "\(String(describing: error))")
     }
 
     @Test func `a pipe is read twice`() throws {

@@ -6,26 +6,30 @@ import Testing
 
 @Suite struct AnyRealmValueTests {
     /// Ascending; values in one row are equal.
-    private static var ranks: [[AnyRealmValue]] { [
-        [.none], [.bool(false)], [.bool(true)],
-        [.double(.nan), .float(.nan), .decimal128(.nan), .double(-.nan)],
-        [.double(-.infinity), .float(-.infinity), .decimal128(-.infinity)],
-        [.int(.min), .double(-0x1p63), .decimal128("-9223372036854775808")],
-        [.int(-1), .double(-1), .decimal128("-1.00")],
-        [.int(0), .double(-0.0), .double(0), .float(-0.0), .decimal128("-0.0")],
-        [.double(.leastNonzeroMagnitude)],
-        [.decimal128("0.1")], [.double(0.1)], [.float(0.1)],
-        [.int(1), .double(1), .float(1), .decimal128("1.00")],
-        [.int(1 << 53), .double(0x1p53)], [.int(1 << 53 + 1), .decimal128("9007199254740993")],
-        [.int(.max), .decimal128("9223372036854775807")], [.double(0x1p63), .float(0x1p63)],
-        [.double(.greatestFiniteMagnitude)], [.decimal128("1E+6000")],
-        [.double(.infinity), .float(.infinity), .decimal128(.infinity)],
-        [.string("")], [.string("1")], [.string("B")], [.string("a")], [.string("e\u{301}")], [.string("é")],
-        [.data(Data())], [.data(Data([1]))], [.data(Data([1, 0]))], [.data(Data([255]))],
-        [.date(.distantPast)], [.date(Date(timeIntervalSince1970: -0.5))], [.date(Date(timeIntervalSince1970: 0))], [.date(.distantFuture)],
-        [.objectId(.zero)], [.objectId("507f1f77bcf86cd799439011")],
-        [.uuid(UUID(uuidString: "00000000-0000-0000-0000-000000000001")!)], [.uuid(UUID(uuidString: "123e4567-e89b-12d3-a456-426614174000")!)],
-    ] }
+    private static var ranks: [[AnyRealmValue]] {
+        [
+            [.none], [.bool(false)], [.bool(true)],
+            [.double(.nan), .float(.nan), .decimal128(.nan), .double(-.nan)],
+            [.double(-.infinity), .float(-.infinity), .decimal128(-.infinity)],
+            [.int(.min), .double(-0x1p63), .decimal128("-9223372036854775808")],
+            [.int(-1), .double(-1), .decimal128("-1.00")],
+            [.int(0), .double(-0.0), .double(0), .float(-0.0), .decimal128("-0.0")],
+            [.double(.leastNonzeroMagnitude)],
+            [.decimal128("0.1")], [.double(0.1)], [.float(0.1)],
+            [.int(1), .double(1), .float(1), .decimal128("1.00")],
+            [.int(1 << 53), .double(0x1p53)], [.int(1 << 53 + 1), .decimal128("9007199254740993")],
+            [.int(.max), .decimal128("9223372036854775807")], [.double(0x1p63), .float(0x1p63)],
+            [.double(.greatestFiniteMagnitude)], [.decimal128("1E+6000")],
+            [.double(.infinity), .float(.infinity), .decimal128(.infinity)],
+            [.string("")], [.string("1")], [.string("B")], [.string("a")], [.string("e\u{301}")], [.string("é")],
+            [.data(Data())], [.data(Data([1]))], [.data(Data([1, 0]))], [.data(Data([255]))],
+            [.date(.distantPast)], [.date(Date(timeIntervalSince1970: -0.5))], [.date(Date(timeIntervalSince1970: 0))],
+            [.date(.distantFuture)],
+            [.objectId(.zero)], [.objectId("507f1f77bcf86cd799439011")],
+            [.uuid(UUID(uuidString: "00000000-0000-0000-0000-000000000001")!)],
+            [.uuid(UUID(uuidString: "123e4567-e89b-12d3-a456-426614174000")!)],
+        ]
+    }
 
     @Test func `the order is one across all types, and equal values hash alike`() {
         let flat = Self.ranks.enumerated().flatMap { rank, values in values.map { (rank, $0) } }
@@ -47,7 +51,10 @@ import Testing
         case 2: .int(random.chance(80) ? whole : Int(truncatingIfNeeded: random.generator.next()))
         case 3: .float(random.chance(80) ? Float(fraction) : Float(bitPattern: UInt32(truncatingIfNeeded: random.generator.next())))
         case 4: .double(random.chance(80) ? fraction : Double(bitPattern: random.generator.next()))
-        case 5: .decimal128(random.chance(80) ? Decimal128(fraction) : Decimal128(FirnModel.Decimal(high: random.generator.next(), low: random.generator.next())))
+        case 5:
+            .decimal128(
+                random.chance(80)
+                    ? Decimal128(fraction) : Decimal128(FirnModel.Decimal(high: random.generator.next(), low: random.generator.next())))
         case 6: .string(["", "a", "b", "é", "e\u{301}", "\u{0}"][random.number(0...5)])
         case 7: .data(Data((0..<random.number(0...3)).map { _ in UInt8(random.number(0...255)) }))
         case 8: .date(Date(timeIntervalSince1970: fraction * 1e9))
@@ -75,8 +82,10 @@ import Testing
         plist.outputFormat = .binary
         for a in values {
             // One at a time: a binary property list stores strings that Swift calls equal once, though their bytes differ.
-            for (b, name) in try [(JSONDecoder().decode([AnyRealmValue].self, from: JSONEncoder().encode([a])), "JSON"),
-                                  (PropertyListDecoder().decode([AnyRealmValue].self, from: plist.encode([a])), "property list")] {
+            for (b, name) in try [
+                (JSONDecoder().decode([AnyRealmValue].self, from: JSONEncoder().encode([a])), "JSON"),
+                (PropertyListDecoder().decode([AnyRealmValue].self, from: plist.encode([a])), "property list"),
+            ] {
                 #expect(b.count == 1 && kind(a) == kind(b[0]) && a == b[0], "seed \(seed), \(name): \(a) \(b)")
             }
         }
@@ -89,7 +98,9 @@ import Testing
         #expect(try text(.none) == "[null]" && text(3) == "[3]" && text(2.5) == "[2.5]" && text("x") == #"["x"]"# && text(true) == "[true]")
         #expect(try text(.double(2)) == #"[{"$double":"2.0"}]"# && text(.double(.infinity)) == #"[{"$double":"inf"}]"#)
         #expect(try text(.objectId("507f1f77bcf86cd799439011")) == #"[{"$objectId":"507f1f77bcf86cd799439011"}]"#)
-        func read(_ text: String) throws -> AnyRealmValue { try JSONDecoder().decode([AnyRealmValue].self, from: Data("[\(text)]".utf8))[0] }
+        func read(_ text: String) throws -> AnyRealmValue {
+            try JSONDecoder().decode([AnyRealmValue].self, from: Data("[\(text)]".utf8))[0]
+        }
         #expect(try read(#"{"$float": 1.5}"#).floatValue == 1.5 && read("1e300").doubleValue == 1e300)
         for bad in [#"{"$float": "x"}"#, #"{"$other": 1}"#, #"{"$date": 1, "$uuid": 2}"#, #"{"$objectId": "12"}"#, #"[{"$x": 1}]"#] {
             #expect(throws: DecodingError.self, "\(bad)") { try read(bad) }
@@ -99,8 +110,10 @@ import Testing
     @Test func `getters answer for their own type alone`() {
         let values = Self.ranks.map { $0[0] } + [.int(1), .float(1), .decimal128(1)]
         for value in values {
-            let held: [Any?] = [value.intValue, value.boolValue, value.floatValue, value.doubleValue, value.stringValue, value.dataValue, value.dateValue,
-                                value.objectIdValue, value.decimal128Value, value.uuidValue]
+            let held: [Any?] = [
+                value.intValue, value.boolValue, value.floatValue, value.doubleValue, value.stringValue, value.dataValue, value.dateValue,
+                value.objectIdValue, value.decimal128Value, value.uuidValue,
+            ]
             let present = held.compactMap { $0 }
             #expect(present.count == (value == .none ? 0 : 1), "\(value)")
             #expect(Value(any: present.first ?? nil) == Value(value), "\(value)")

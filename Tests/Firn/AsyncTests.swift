@@ -132,10 +132,11 @@ private actor Ledger {
         await withCheckedContinuation { continuation in
             queue.async {
                 realm = try! Realm(configuration: configuration, queue: queue)
-                realm.writeAsync({
-                    note("first")
-                    realm.create(Dog.self)
-                }, onComplete: { error in note("first \(error == nil && realm.objects(Dog.self).count == 1)") })
+                realm.writeAsync(
+                    {
+                        note("first")
+                        realm.create(Dog.self)
+                    }, onComplete: { error in note("first \(error == nil && realm.objects(Dog.self).count == 1)") })
                 let given = realm.beginAsyncWrite { note("never") }
                 realm.beginAsyncWrite {
                     realm.create(Dog.self)
@@ -170,10 +171,15 @@ private actor Ledger {
         var first: Realm?
         try queue.sync {
             first = try Realm(configuration: configuration, queue: queue)
-            first!.writeAsync { first!.create(Dog.self, value: ["name": "async"]) } onComplete: { _ in done.signal() }
+            first!.writeAsync {
+                first!.create(Dog.self, value: ["name": "async"])
+            } onComplete: { _ in
+                done.signal()
+            }
             // The lock is there by now, and the queue is busy here.
             usleep(200_000)
-            let second = try Realm(configuration: ofOtherTypes ? place.configuration([Dog.self, Person.self]) : configuration, queue: queue)
+            let second = try Realm(
+                configuration: ofOtherTypes ? place.configuration([Dog.self, Person.self]) : configuration, queue: queue)
             try second.write { second.create(Dog.self, value: ["name": "sync"]) }
         }
         #expect(done.wait(timeout: .now() + 20) == .success)
@@ -184,14 +190,22 @@ private actor Ledger {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `asynchronous writes of a queue need no thread of the tasks, which may all be waiting`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `asynchronous writes of a queue need no thread of the tasks, which may all be waiting`()
+        async throws
+    {
         let place = try Place(), configuration = place.configuration([Dog.self]), done = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "home")
         nonisolated(unsafe) var realm: Realm?
         try queue.sync { realm = try Realm(configuration: configuration, queue: queue) }
         // All threads that tasks run on, and more of them.
         let waiting = (0..<ProcessInfo.processInfo.activeProcessorCount * 2).map { _ in Task.detached { done.waitForIt() } }
-        queue.async { realm!.writeAsync { realm!.create(Dog.self) } onComplete: { _ in for _ in waiting { done.signal() } } }
+        queue.async {
+            realm!.writeAsync {
+                realm!.create(Dog.self)
+            } onComplete: { _ in
+                for _ in waiting { done.signal() }
+            }
+        }
         for task in waiting { _ = await task.value }
         queue.sync { realm = nil }
     }

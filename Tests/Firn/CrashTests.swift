@@ -25,7 +25,9 @@ import Testing
             let person = Person(value: ["id": step, "name": "number \(step)", "age": step] as [String: Any])
             person.dogs.append(Dog(value: ["name": "dog of \(step)"]))
             realm.add(person)
-            if step > 1 { realm.object(ofType: Person.self, forPrimaryKey: step - 1)!.address = Address(value: ["street": "street \(step)"]) }
+            if step > 1 {
+                realm.object(ofType: Person.self, forPrimaryKey: step - 1)!.address = Address(value: ["street": "street \(step)"])
+            }
             if step == 4 { realm.delete(realm.object(ofType: Person.self, forPrimaryKey: 1)!) }
         }
     }
@@ -47,7 +49,9 @@ import Testing
         print("crashes, realms: \(run.counts)")
     }
 
-    @Test(arguments: [(nil, 5), (nil, 28), ("map", 12), ("sync", 5), ("syncDirectory", 5), ("status", 5), ("memory", 12)] as [(String?, Int32)])
+    @Test(
+        arguments: [(nil, 5), (nil, 28), ("map", 12), ("sync", 5), ("syncDirectory", 5), ("status", 5), ("memory", 12)]
+            as [(String?, Int32)])
     func `T4: whichever call fails, a write throws and what was written stays`(_ only: String?, _ code: Int32) throws {
         for forEver in [false, true] {
             var nth = 0
@@ -74,13 +78,15 @@ import Testing
                         }
                     }
                 } catch { failed = true }
-                let refused = journal.refusals, place = "\(only ?? "any") \(nth), error \(code), \(forEver ? "for ever" : "once"): \(refused)"
+                let refused = journal.refusals,
+                    place = "\(only ?? "any") \(nth), error \(code), \(forEver ? "for ever" : "once"): \(refused)"
                 if refused.isEmpty { break }
                 journal.refuse(nil)
                 #expect(refused.count { $0 == "sync" } <= 1, "a sync was made again: \(place)")
                 let database = try Database.open(path: path), snapshot = try database.snapshot()
                 let ids = try Realm(configuration: configuration(path)).objects(Person.self).map(\.id).sorted()
-                #expect(ids == Array(1...written) || (failed && refused.contains("sync") && ids == Array(1...written + 1)), "\(place): \(ids)")
+                #expect(
+                    ids == Array(1...written) || (failed && refused.contains("sync") && ids == Array(1...written + 1)), "\(place): \(ids)")
                 #expect(snapshot.verify(full: true).isEmpty, "\(place)")
                 #expect(try database.verifyStructure().isEmpty, "\(place)")
                 nth += 1

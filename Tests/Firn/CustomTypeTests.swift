@@ -81,7 +81,8 @@ private class OldWallet: Object {
         wallet.coins.insert(Money(cents: 3))
         wallet.way.append(objectsIn: [Point(x: 3, y: 4), Point(x: 5, y: 6)])
         try realm.write { realm.add(wallet) }
-        #expect(wallet.mood == .happy && Array(wallet.moods) == [.sad, .calm] && wallet.coins.contains(Money(cents: 3)) && wallet.rank == nil)
+        #expect(
+            wallet.mood == .happy && Array(wallet.moods) == [.sad, .calm] && wallet.coins.contains(Money(cents: 3)) && wallet.rank == nil)
         #expect(wallet.moodsByName["a"] == .sad && wallet.moodsByName["b"] == .some(nil))
         #expect(wallet.place == Point(x: 1, y: 2) && wallet.second == nil && Array(wallet.way) == [Point(x: 3, y: 4), Point(x: 5, y: 6)])
         try realm.write {
@@ -110,7 +111,8 @@ private class OldWallet: Object {
     @Test func `raw values that an enum does not know are nil, or the first case`() throws {
         let realm = try memoryRealm([Wallet.self])
         try realm.write {
-            let wallet = realm.create(Wallet.self, value: ["mood": "sad", "last": Mood.sad, "moods": ["happy", "sad"], "even": 4] as [String: Any])
+            let wallet = realm.create(
+                Wallet.self, value: ["mood": "sad", "last": Mood.sad, "moods": ["happy", "sad"], "even": 4] as [String: Any])
             #expect(wallet.even?.number == 4)
             realm.dynamicObjects("Wallet")[0]["even"] = 5
             #expect(wallet.even == nil)
@@ -123,10 +125,17 @@ private class OldWallet: Object {
     @Test func `values of any type hold values, objects, lists and dictionaries`() throws {
         let realm = try memoryRealm([Anything.self, Dog.self])
         let dog = Dog(value: ["name": "Rex"])
-        let values: [AnyRealmValue] = [.none, .int(3), .bool(true), .float(1.5), .double(2.5), .string("s"), .data(Data([1])), .date(Date(timeIntervalSince1970: 5)),
-                                       .objectId(.generate()), .decimal128(12.5), .uuid(UUID()), .object(dog), .fromArray([1, "two", .object(dog), .fromArray([nil])]),
-                                       .fromDictionary(["a": 1, "b": .fromDictionary(["c": .object(dog)])])]
-        try realm.write { for value in values { realm.create(Anything.self, value: ["any": value, "many": [value, value], "named": ["x": value]] as [String: Any]) } }
+        let values: [AnyRealmValue] = [
+            .none, .int(3), .bool(true), .float(1.5), .double(2.5), .string("s"), .data(Data([1])), .date(Date(timeIntervalSince1970: 5)),
+            .objectId(.generate()), .decimal128(12.5), .uuid(UUID()), .object(dog),
+            .fromArray([1, "two", .object(dog), .fromArray([nil])]),
+            .fromDictionary(["a": 1, "b": .fromDictionary(["c": .object(dog)])]),
+        ]
+        try realm.write {
+            for value in values {
+                realm.create(Anything.self, value: ["any": value, "many": [value, value], "named": ["x": value]] as [String: Any])
+            }
+        }
         #expect(realm.objects(Dog.self).count == 1 && dog.realm == realm)
         for (one, value) in zip(realm.objects(Anything.self), values) {
             #expect(one.any == value && Array(one.many) == [value, value] && one.named["x"] == value, "\(value)")

@@ -17,20 +17,28 @@ import Testing
         #expect(Decimal128(Int128.max).description == "1.701411834604692317316873037158841E+38")
         #expect(Decimal128(exactly: Int128.max) == nil && Decimal128(exactly: UInt64.max) == "18446744073709551615")
         #expect(Decimal128(Foundation.Decimal(string: "-12.50")!) == "-12.5")
-        #expect(Decimal128(Foundation.Decimal(string: "12345678901234567890123456789012345678")!) == "1.234567890123456789012345678901235E+37")
-        #expect(Decimal128(number: 3.14159) == 3.14159 && Decimal128(number: 7) == 7 && Decimal128(number: NSNumber(value: Float(0.1))) == 0.1)
+        #expect(
+            Decimal128(Foundation.Decimal(string: "12345678901234567890123456789012345678")!) == "1.234567890123456789012345678901235E+37")
+        #expect(
+            Decimal128(number: 3.14159) == 3.14159 && Decimal128(number: 7) == 7 && Decimal128(number: NSNumber(value: Float(0.1))) == 0.1)
         #expect(Decimal128(number: NSNumber(value: UInt64.max)) == "18446744073709551615")
         #expect(Decimal128(number: NSDecimalNumber(string: "1.1")) == 1.1)
     }
 
     @Test func `a value of any type that holds a number is taken`() {
-        let inputs: [Any] = [3, Int8(3), UInt64(3), Float(3), 3.0, "3.00", NSNumber(value: 3), NSNumber(value: 3.0), NSDecimalNumber(string: "3"), Foundation.Decimal(3), Decimal128(3)]
+        let inputs: [Any] = [
+            3, Int8(3), UInt64(3), Float(3), 3.0, "3.00", NSNumber(value: 3), NSNumber(value: 3.0), NSDecimalNumber(string: "3"),
+            Foundation.Decimal(3), Decimal128(3),
+        ]
         for input in inputs { #expect(Decimal128(value: input) == 3, "\(type(of: input))") }
         #expect(Decimal128(value: NSNull()).isNaN && Decimal128(value: nil).isNaN)
         #expect(Decimal128(value: NSNull()).isSignaling && Decimal128(value: NSNull()).isSignalingNaN)
     }
 
-    @Test(arguments: ["", " ", "x", "1.2.3", "12 ", " 12", "0x10", "1e", "--1", "1\u{0}2", "1E+7000", "1E99999999999999999999", "12345678901234567890123456789012345.6", "in", "nano"])
+    @Test(arguments: [
+        "", " ", "x", "1.2.3", "12 ", " 12", "0x10", "1e", "--1", "1\u{0}2", "1E+7000", "1E99999999999999999999",
+        "12345678901234567890123456789012345.6", "in", "nano",
+    ])
     func `text that is no decimal, or loses digits, is refused`(text: String) {
         let error = #expect(throws: FirnError.self) { _ = try Decimal128(string: text) }
         #expect(error?.code == .usage && error?.message.contains("\"\(text)\"") == true)
@@ -44,11 +52,14 @@ import Testing
         #expect(Decimal128.max + Decimal128.max == .infinity && Decimal128.max.isFinite && !Decimal128.infinity.isFinite)
         #expect(try Decimal128(string: "Inf") == .infinity && Decimal128(string: "-Infinity") == -Decimal128.infinity)
         #expect(try Decimal128(string: "NaN").isNaN && !Decimal128(string: "nan").isInfinite)
-        #expect(Decimal128(Double.infinity) == .infinity && Decimal128(-Double.infinity) == -Decimal128.infinity && Decimal128(Double.nan).isNaN)
-        #expect(Decimal128.infinity.isInfinite && (-Decimal128.infinity).isInfinite && !Decimal128.max.isInfinite && !Decimal128.nan.isFinite)
+        #expect(
+            Decimal128(Double.infinity) == .infinity && Decimal128(-Double.infinity) == -Decimal128.infinity && Decimal128(Double.nan).isNaN
+        )
+        #expect(
+            Decimal128.infinity.isInfinite && (-Decimal128.infinity).isInfinite && !Decimal128.max.isInfinite && !Decimal128.nan.isFinite)
         #expect(1 / (0 as Decimal128) == .infinity && (0 / (0 as Decimal128)).isNaN && (Decimal128.infinity - .infinity).isNaN)
         let ascending: [Decimal128] = [.nan, -.infinity, .min, -1, "-0.5", 0, "1E-6143", 1, .max, .infinity]
-        #expect(ascending.shuffled() .sorted() == ascending)
+        #expect(ascending.shuffled().sorted() == ascending)
         #expect(Decimal128.nan == .nan && !(Decimal128.nan < .nan) && Decimal128.nan <= .nan && Decimal128.nan < -.infinity)
         #expect(Decimal128.infinity == .infinity && Decimal128.infinity <= .infinity && !(Decimal128.infinity < .infinity))
     }
@@ -64,7 +75,8 @@ import Testing
         #expect(x == 123.321)
         x += 1; x -= 0.321; x *= 2; x /= 4
         #expect(x == 62)
-        #expect(("1234567890123456789012345678901234" as Decimal128).magnitude == "1234567890123456789012345678901234", "no detour over double")
+        #expect(
+            ("1234567890123456789012345678901234" as Decimal128).magnitude == "1234567890123456789012345678901234", "no detour over double")
         #expect([1.5, 2.25, "0.25" as Decimal128].reduce(0, +) == 4)
         #expect((10 as Decimal128).distance(to: 5) == -5 && (-150 as Decimal128).advanced(by: 300) == 150)
         #expect(Array(stride(from: 0 as Decimal128, to: 0.3, by: 0.1)) == [0, 0.1, 0.2])
@@ -79,17 +91,23 @@ import Testing
             let sign = random.chance(50) ? "-" : ""
             let short = try Decimal128(string: "\(sign)\(digits)E\(exponent)")
             let long = try Decimal128(string: "\(sign)\(digits)\(String(repeating: "0", count: zeros))E\(exponent - zeros)")
-            #expect(short == long && !(short < long) && !(short > long) && short.hashValue == long.hashValue, "seed \(seed): \(short) \(long)")
+            #expect(
+                short == long && !(short < long) && !(short > long) && short.hashValue == long.hashValue, "seed \(seed): \(short) \(long)")
             let other = try Decimal128(string: "\(sign)\(digits)1E\(exponent - 1)")
-            #expect(short != other && (short < other) != (other < short) && short.hashValue != other.hashValue, "seed \(seed): \(short) \(other)")
+            #expect(
+                short != other && (short < other) != (other < short) && short.hashValue != other.hashValue,
+                "seed \(seed): \(short) \(other)")
             #expect(-(-short) == short && short.magnitude == (short < 0 ? -short : short))
             #expect(try Decimal128(string: short.description) == short)
         }
     }
 
     @Test func `zeros are equal whatever their sign, exponent or form`() throws {
-        let zeros: [Decimal128] = try [0, -0.0, -(0 as Decimal128), "0.000", "0E+6000", Decimal128(string: "-0E-6000"),
-                                       Decimal128(FirnModel.Decimal(high: 0x6000_0000_0000_0000, low: 5)), Decimal128(FirnModel.Decimal(high: 0x3041_FFFF_FFFF_FFFF, low: .max))]
+        let zeros: [Decimal128] = try [
+            0, -0.0, -(0 as Decimal128), "0.000", "0E+6000", Decimal128(string: "-0E-6000"),
+            Decimal128(FirnModel.Decimal(high: 0x6000_0000_0000_0000, low: 5)),
+            Decimal128(FirnModel.Decimal(high: 0x3041_FFFF_FFFF_FFFF, low: .max)),
+        ]
         for zero in zeros { #expect(zero == 0 && zero.hashValue == zeros[0].hashValue, "\(zero)") }
         let nans = [Decimal128.nan, -Decimal128.nan, Decimal128(FirnModel.Decimal(high: 0x7E00_0000_0000_0000, low: 7))]
         for nan in nans { #expect(nan == .nan && nan.hashValue == Decimal128.nan.hashValue && nan.isNaN) }
@@ -100,7 +118,8 @@ import Testing
         let values: [Decimal128] = [0, "-1.00", "1234567890123456789012345678901234", "1E+6000", .infinity, .nan]
         let back = try JSONDecoder().decode([Decimal128].self, from: JSONEncoder().encode(values))
         #expect(back.map(\.description) == values.map(\.description))
-        let numbers = try JSONDecoder().decode([Decimal128].self, from: Data("[1, -2.5, 0.1, 1e200, 9223372036854775807, 12345678901234567890.5]".utf8))
+        let numbers = try JSONDecoder().decode(
+            [Decimal128].self, from: Data("[1, -2.5, 0.1, 1e200, 9223372036854775807, 12345678901234567890.5]".utf8))
         #expect(numbers.map(\.description) == ["1", "-2.5", "0.1", "1E+200", "9223372036854775807", "12345678901234567890.5"])
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([Decimal128].self, from: Data("[true]".utf8)) }
         #expect(("1.50" as Decimal128).decimalValue == Foundation.Decimal(string: "1.5")! && ("1E+200" as Decimal128).decimalValue.isNaN)

@@ -24,7 +24,13 @@ class Diary: Object {
     private func write(_ configuration: Realm.Configuration) throws {
         let realm = try Realm(configuration: configuration)
         for day in 0..<5 {
-            try realm.write { for hour in 0..<20 { realm.create(Diary.self, value: ["day": day * 100 + hour, "confession": "walrus embezzlement \(hour)", "witness": "constable plod"]) } }
+            try realm.write {
+                for hour in 0..<20 {
+                    realm.create(
+                        Diary.self,
+                        value: ["day": day * 100 + hour, "confession": "walrus embezzlement \(hour)", "witness": "constable plod"])
+                }
+            }
         }
     }
 
@@ -72,8 +78,12 @@ class Diary: Object {
             deleting.deleteRealmIfMigrationNeeded = true
             #expect(code { _ = try Realm(configuration: deleting) } == .invalidDatabase)
         }
-        do { _ = try Realm(configuration: configuration(place, other)) } catch let error as Realm.Error { #expect(error.cause?.code == .wrongKey && error.message.contains("key")) }
-        do { _ = try Realm(configuration: configuration(place, nil)) } catch let error as Realm.Error { #expect(error.cause?.code == .encrypted) }
+        do { _ = try Realm(configuration: configuration(place, other)) } catch let error as Realm.Error {
+            #expect(error.cause?.code == .wrongKey && error.message.contains("key"))
+        }
+        do { _ = try Realm(configuration: configuration(place, nil)) } catch let error as Realm.Error {
+            #expect(error.cause?.code == .encrypted)
+        }
         #expect(try holds(configuration(place, key)))
         // While it is open, whoever has not the key still does not get in.
         let realm = try Realm(configuration: configuration(place, key))

@@ -15,7 +15,13 @@ import Testing
 
     private func add(_ realm: Realm, _ count: Int, from first: Int) throws {
         // Names that do not compress.
-        try realm.write { for number in first..<first + count { realm.create(Dog.self, value: ["name": "\(number) " + String(decoding: (0..<1000).map { _ in UInt8.random(in: 33...126) }, as: UTF8.self)]) } }
+        try realm.write {
+            for number in first..<first + count {
+                realm.create(
+                    Dog.self,
+                    value: ["name": "\(number) " + String(decoding: (0..<1000).map { _ in UInt8.random(in: 33...126) }, as: UTF8.self)])
+            }
+        }
     }
 
     private func numbers(_ realm: Realm) -> [Int] { realm.objects(Dog.self).map { Int($0.name.prefix { $0 != " " })! }.sorted() }
@@ -56,7 +62,10 @@ import Testing
         }
     }
 
-    @Test func `T5: without space a copy and compaction at opening are errors, leave nothing behind, and the file stays as it was to the byte`() throws {
+    @Test
+    func `T5: without space a copy and compaction at opening are errors, leave nothing behind, and the file stays as it was to the byte`()
+        throws
+    {
         try SmallDisk.with { disk in
             let path = disk.file("a.firn"), url = URL(fileURLWithPath: path)
             do {

@@ -47,7 +47,9 @@ import Testing
                         realm.cancelWrite()
                         log.note("6 leaves \(realm.objects(Person.self).count)")
                     default:
-                        realm.commitAsyncWrite(allowGrouping: true) { error in log.note("\(i) \(error == nil ? "durable" : "failed") \(realm.objects(Person.self).count)") }
+                        realm.commitAsyncWrite(allowGrouping: true) { error in
+                            log.note("\(i) \(error == nil ? "durable" : "failed") \(realm.objects(Person.self).count)")
+                        }
                         #expect(!realm.isInWriteTransaction && realm.objects(Person.self).contains { $0.id == i })
                     }
                 }
@@ -95,7 +97,11 @@ import Testing
         nonisolated(unsafe) var token: NotificationToken?
         let came = try await versions(of: configuration) { realm in
             token = realm.objects(Dog.self).observe { change in
-                if case .update(let dogs, _, let insertions, _) = change { log.note("\(dogs.count) +\(insertions)") } else { log.note("initial") }
+                if case .update(let dogs, _, let insertions, _) = change {
+                    log.note("\(dogs.count) +\(insertions)")
+                } else {
+                    log.note("initial")
+                }
             }
             realm.refresh()
             for _ in 0..<3 {

@@ -58,8 +58,8 @@ class Home: EmbeddedObject {
             let live = realm.objects(Pet.self)[0]
             let frozen = live.freeze()
             try realm.write { live.age = 5 }
-            print(live.age, frozen.age)          // 5 4
-            print(frozen.thaw()?.age ?? 0)       // 5
+            print(live.age, frozen.age)  // 5 4
+            print(frozen.thaw()?.age ?? 0)  // 5
             #expect(live.age == 5 && frozen.age == 4 && frozen.thaw()?.age == 5)
         }
     }
@@ -67,13 +67,13 @@ class Home: EmbeddedObject {
     @Test func `caveats: writes say when they return`() throws {
         try inFolder { url in
             var configuration = Realm.Configuration(fileURL: url)
-            configuration.durability = .grouped                // of this realm's writes
+            configuration.durability = .grouped  // of this realm's writes
             let realm = try Realm(configuration: configuration)
             try realm.write { realm.add(Pet(value: ["name": "Rex"])) }
-            try realm.write(durability: .none) {               // of this one
+            try realm.write(durability: .none) {  // of this one
                 realm.objects(Pet.self).first!.age += 1
             }
-            try realm.makeDurable()                            // whatever was written without
+            try realm.makeDurable()  // whatever was written without
             #expect(try Realm(configuration: Realm.Configuration(fileURL: url)).objects(Pet.self).first?.age == 1)
         }
     }

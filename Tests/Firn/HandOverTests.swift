@@ -22,7 +22,8 @@ private final class PersonCard: Projection<Person> {
         try realm.write {
             let ada = realm.create(Person.self, value: ["id": 1, "name": "Ada", "address": ["city": "Bern"]] as [String: Any])
             for i in 0..<20 {
-                let dog = realm.create(Dog.self, value: ["name": "d\(i)", "age": i, "weight": Double(i), "toys": ["t\(i)"]] as [String: Any])
+                let dog = realm.create(
+                    Dog.self, value: ["name": "d\(i)", "age": i, "weight": Double(i), "toys": ["t\(i)"]] as [String: Any])
                 dog.owner = i % 2 == 0 ? ada : nil
                 ada.dogs.append(dog)
                 dog.friends.insert(dog)
@@ -47,8 +48,10 @@ private final class PersonCard: Projection<Person> {
 
     @Test func `a reference is resolved in a realm of another thread`() async throws {
         let realm = try filled(), configuration = realm.configuration
-        let dog = ThreadSafeReference(to: realm.objects(Dog.self)[7]), dogs = ThreadSafeReference(to: realm.objects(Dog.self).filter("age < 5"))
-        let list = ThreadSafeReference(to: realm.objects(Person.self)[0].dogs), set = ThreadSafeReference(to: realm.objects(Dog.self)[7].friends)
+        let dog = ThreadSafeReference(to: realm.objects(Dog.self)[7]),
+            dogs = ThreadSafeReference(to: realm.objects(Dog.self).filter("age < 5"))
+        let list = ThreadSafeReference(to: realm.objects(Person.self)[0].dogs),
+            set = ThreadSafeReference(to: realm.objects(Dog.self)[7].friends)
         let gone = ThreadSafeReference(to: realm.objects(Dog.self)[8])
         try realm.write { realm.delete(realm.objects(Dog.self)[8]) }
         let queue = DispatchQueue(label: "there")
@@ -78,7 +81,8 @@ private final class PersonCard: Projection<Person> {
     @Test func `snapshots are read by many tasks at a time`() async throws {
         let realm = try filled()
         try realm.write { for i in 20..<5000 { realm.create(Dog.self, value: ["name": "d\(i)", "age": i, "weight": Double(i)]) } }
-        let dogs = Snapshot(realm.objects(Dog.self)), dog = Snapshot(realm.objects(Dog.self)[5]), list = Snapshot(realm.objects(Person.self)[0].dogs)
+        let dogs = Snapshot(realm.objects(Dog.self)), dog = Snapshot(realm.objects(Dog.self)[5]),
+            list = Snapshot(realm.objects(Person.self)[0].dogs)
         try realm.write { realm.delete(realm.objects(Dog.self)) }
         #expect(dog.value.name == "d5" && list.value.count == 20 && dogs.value.isFrozen)
         let sums = await withTaskGroup(of: [Int].self) { group in
@@ -136,7 +140,8 @@ private final class PersonCard: Projection<Person> {
     @Test func `cascading deletion takes what nothing else leads to`() throws {
         let realm = try memoryRealm([Person.self])
         try realm.write {
-            let a = realm.create(Person.self, value: ["id": 1, "dogs": [["name": "own"], ["name": "shared"]], "address": ["street": "x"]] as [String: Any])
+            let a = realm.create(
+                Person.self, value: ["id": 1, "dogs": [["name": "own"], ["name": "shared"]], "address": ["street": "x"]] as [String: Any])
             a.best = realm.create(Dog.self, value: ["name": "best"])
             a.best?.friends.insert(realm.create(Dog.self, value: ["name": "friend of best"]))
             a.dogs[1].friends.insert(realm.create(Dog.self, value: ["name": "friend of shared"]))
@@ -144,7 +149,8 @@ private final class PersonCard: Projection<Person> {
             let b = realm.create(Person.self, value: ["id": 2])
             b.dogs.append(a.dogs[1])
             realm.delete(a, cascading: true)
-            #expect(Set(realm.objects(Dog.self).map(\.name)) == ["shared", "friend of shared"] && realm.objects(Person.self).map(\.id) == [2])
+            #expect(
+                Set(realm.objects(Dog.self).map(\.name)) == ["shared", "friend of shared"] && realm.objects(Person.self).map(\.id) == [2])
             realm.delete(b, cascading: false)
         }
         #expect(realm.objects(Dog.self).count == 2 && realm.dynamicObjects("Address").count == 0)

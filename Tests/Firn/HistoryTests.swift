@@ -25,7 +25,9 @@ class Entry: Object {
 
         let start = try realm.freeze(at: "start")
         #expect(start.isFrozen && start.objects(Entry.self).count == 2)
-        #expect(start.object(ofType: Entry.self, forPrimaryKey: 1)?.text == "one" && start.object(ofType: Entry.self, forPrimaryKey: 1)?.next?.text == "two")
+        #expect(
+            start.object(ofType: Entry.self, forPrimaryKey: 1)?.text == "one"
+                && start.object(ofType: Entry.self, forPrimaryKey: 1)?.next?.text == "two")
         #expect(try realm.freeze(at: versions[0].number).objects(Entry.self).count == 1)
         #expect { try realm.freeze(at: 3) } throws: { ($0 as? Realm.Error)?.code == .fileNotFound }
         #expect { try realm.freeze(at: "nobody") } throws: { ($0 as? Realm.Error)?.code == .fileNotFound }
@@ -54,7 +56,9 @@ class Entry: Object {
         let results = realm.objects(Entry.self).sorted(byKeyPath: "id")
         nonisolated(unsafe) var told: [(deletions: [Int], insertions: [Int], modifications: [Int])] = []
         let token = results.observe { change in
-            if case .update(_, let deletions, let insertions, let modifications) = change { told.append((deletions, insertions, modifications)) }
+            if case .update(_, let deletions, let insertions, let modifications) = change {
+                told.append((deletions, insertions, modifications))
+            }
         }
         // Nobody is told before the first look.
         realm.refresh()
@@ -88,7 +92,11 @@ class Entry: Object {
             var configuration = place.configuration([Entry.self])
             configuration.history = history
             let realm = try Realm(configuration: configuration)
-            for i in 0..<20 { try realm.write { realm.add(Entry(value: ["id": i, "text": "\(history?.versions ?? 0) \(i)"] as [String: Any]), update: .modified) } }
+            for i in 0..<20 {
+                try realm.write {
+                    realm.add(Entry(value: ["id": i, "text": "\(history?.versions ?? 0) \(i)"] as [String: Any]), update: .modified)
+                }
+            }
             return try realm.versions.count
         }
         #expect(try count(nil) == 8)

@@ -20,13 +20,20 @@ private class PlainSeeker: Object {
 }
 
 @Suite struct IndexedTests {
-    private func indexed(_ place: Place) throws -> [String] { try Database.open(path: place.file().path).snapshot().indexes.map { "\($0.type).\($0.column)" } }
+    private func indexed(_ place: Place) throws -> [String] {
+        try Database.open(path: place.file().path).snapshot().indexes.map { "\($0.type).\($0.column)" }
+    }
 
     @Test func `classes make indexes of the properties that they mark, also in files that are there already`() throws {
         let place = try Place()
         do {
             let realm = try Realm(configuration: place.configuration([PlainSeeker.self]))
-            try realm.write { for i in 0..<3000 { realm.create(PlainSeeker.self, value: ["id": i, "name": "hound \(i % 1000)", "story": "Found \(i % 300) bones", "age": i % 9]) } }
+            try realm.write {
+                for i in 0..<3000 {
+                    realm.create(
+                        PlainSeeker.self, value: ["id": i, "name": "hound \(i % 1000)", "story": "Found \(i % 300) bones", "age": i % 9])
+                }
+            }
             #expect(try indexed(place).isEmpty)
         }
         do {

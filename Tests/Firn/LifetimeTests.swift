@@ -7,7 +7,7 @@ import Foundation
 import Synchronization
 import Testing
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #endif
 
 /// An actor that keeps what it was given by a realm, as programs do.
@@ -42,7 +42,9 @@ private actor Pack {
         #expect(gone == nil)
         var isDeleted = false
         for _ in 0..<2000 where !isDeleted {
-            do { isDeleted = try Realm.deleteFiles(for: configuration) } catch Realm.Error.alreadyOpen { try await Task.sleep(nanoseconds: 1_000_000) }
+            do { isDeleted = try Realm.deleteFiles(for: configuration) } catch Realm.Error.alreadyOpen {
+                try await Task.sleep(nanoseconds: 1_000_000)
+            }
         }
         #expect(isDeleted)
         // Another may have its address.
@@ -148,37 +150,42 @@ private actor Pack {
     }
 
     #if os(Linux)
-    @Test(.enabled(if: dlsym(nil, "__asan_init") == nil, "the address sanitizer holds back what is freed"))
-    func `a realm that is invalidated again and again does not grow`() async {
-        // In a process of its own: its memory is what counts.
-        await #expect(processExitsWith: .success) {
-            let realm = try memoryRealm([Person.self, Dog.self])
-            try realm.write { for i in 0..<3000 { realm.create(Dog.self, value: ["name": "dog \(i)", "age": i]) } }
-            func bytes(after rounds: Int) throws -> Int {
-                for _ in 0..<rounds {
-                    realm.refresh()
-                    var sum = 0
-                    for dog in realm.objects(Dog.self).filter("age < 1100") { sum += dog.age + dog.name.utf8.count }
-                    precondition(sum > 600_000)
-                    realm.invalidate()
+        @Test(.enabled(if: dlsym(nil, "__asan_init") == nil, "the address sanitizer holds back what is freed"))
+        func `a realm that is invalidated again and again does not grow`() async {
+            // In a process of its own: its memory is what counts.
+            await #expect(processExitsWith: .success) {
+                let realm = try memoryRealm([Person.self, Dog.self])
+                try realm.write { for i in 0..<3000 { realm.create(Dog.self, value: ["name": "dog \(i)", "age": i]) } }
+                func bytes(after rounds: Int) throws -> Int {
+                    for _ in 0..<rounds {
+                        realm.refresh()
+                        var sum = 0
+                        for dog in realm.objects(Dog.self).filter("age < 1100") { sum += dog.age + dog.name.utf8.count }
+                        precondition(sum > 600_000)
+                        realm.invalidate()
+                    }
+                    return Int(try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[1])! * 4096
                 }
-                return Int(try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[1])! * 4096
+                let before = try bytes(after: 100), after = try bytes(after: 400)
+                precondition(after - before < 400 * 4000, "\((after - before) / 400) bytes for each")
             }
-            let before = try bytes(after: 100), after = try bytes(after: 400)
-            precondition(after - before < 400 * 4000, "\((after - before) / 400) bytes for each")
         }
-    }
     #endif
 
     @Test func `an invalidated realm, and one that went on, holds no version for the sake of what was read from it`() throws {
         let place = try Place(), realm = try Realm(configuration: place.configuration([Person.self, Dog.self]))
-        try realm.write { for i in 0..<3000 { realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d"]]] as [String: Any]) } }
+        try realm.write {
+            for i in 0..<3000 { realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d"]]] as [String: Any]) }
+        }
         let other = try Database.open(path: place.file().path)
         func read() -> [Any] {
             let people = realm.objects(Person.self), some = people.filter("id > 2990").sorted(byKeyPath: "name"), first = people[0]
             let sections = people.sectioned(by: { String($0.name.prefix(2)) }, sortDescriptors: [SortDescriptor(keyPath: "name")])
             var iterator = people.makeIterator()
-            _ = (some.count, some.first?.name, first.dogs.first?.name, sections.count, iterator.next()?.name, people.sum(ofProperty: "id") as Int)
+            _ = (
+                some.count, some.first?.name, first.dogs.first?.name, sections.count, iterator.next()?.name,
+                people.sum(ofProperty: "id") as Int
+            )
             return [people, some, first, first.dogs, sections]
         }
         let held = read()
@@ -199,32 +206,34 @@ private actor Pack {
 
     @Test func `signals stay the program's`() async {
         #if !os(Windows)
-        await #expect(processExitsWith: .success) {
-            let place = try Place()
-            // Whoever runs this may hold them back.
-            var none = sigset_t()
-            sigemptyset(&none)
-            sigprocmask(SIG_SETMASK, &none, nil)
-            // As services do, before they open anything.
-            signal(SIGTERM) { _ in handled.store(true, ordering: .relaxed) }
-            let realm = try Realm(configuration: place.configuration([Dog.self]))
-            try realm.write { realm.create(Dog.self) }
-            try realm.writeCopy(toFile: place.file("copy.firn"))
-            raise(SIGTERM)
-            precondition(handled.load(ordering: .relaxed))
-            signal(SIGHUP, SIG_IGN)
-            _ = try Realm(configuration: Realm.Configuration(fileURL: place.file("second.firn")))
-            raise(SIGHUP)
-        }
-        await #expect(processExitsWith: .signal(SIGTERM)) {
-            var none = sigset_t()
-            sigemptyset(&none)
-            sigprocmask(SIG_SETMASK, &none, nil)
-            signal(SIGTERM, SIG_DFL)
-            let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
-            try realm.write { realm.create(Dog.self) }
-            withExtendedLifetime((try Database.create(path: place.file("unfinished").path, atFirstCommit: true), realm)) { _ = raise(SIGTERM) }
-        }
+            await #expect(processExitsWith: .success) {
+                let place = try Place()
+                // Whoever runs this may hold them back.
+                var none = sigset_t()
+                sigemptyset(&none)
+                sigprocmask(SIG_SETMASK, &none, nil)
+                // As services do, before they open anything.
+                signal(SIGTERM) { _ in handled.store(true, ordering: .relaxed) }
+                let realm = try Realm(configuration: place.configuration([Dog.self]))
+                try realm.write { realm.create(Dog.self) }
+                try realm.writeCopy(toFile: place.file("copy.firn"))
+                raise(SIGTERM)
+                precondition(handled.load(ordering: .relaxed))
+                signal(SIGHUP, SIG_IGN)
+                _ = try Realm(configuration: Realm.Configuration(fileURL: place.file("second.firn")))
+                raise(SIGHUP)
+            }
+            await #expect(processExitsWith: .signal(SIGTERM)) {
+                var none = sigset_t()
+                sigemptyset(&none)
+                sigprocmask(SIG_SETMASK, &none, nil)
+                signal(SIGTERM, SIG_DFL)
+                let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
+                try realm.write { realm.create(Dog.self) }
+                withExtendedLifetime((try Database.create(path: place.file("unfinished").path, atFirstCommit: true), realm)) {
+                    _ = raise(SIGTERM)
+                }
+            }
         #endif
     }
 
@@ -293,10 +302,11 @@ private actor Pack {
         let count = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
             queue.async {
                 let realm = try! Realm(configuration: configuration, queue: queue)
-                realm.writeAsync({
-                    realm.create(Dog.self)
-                    realm.commitAsyncWrite()
-                }, onComplete: { error in continuation.resume(returning: error == nil ? realm.objects(Dog.self).count : -1) })
+                realm.writeAsync(
+                    {
+                        realm.create(Dog.self)
+                        realm.commitAsyncWrite()
+                    }, onComplete: { error in continuation.resume(returning: error == nil ? realm.objects(Dog.self).count : -1) })
             }
         }
         #expect(count == 1)
@@ -309,7 +319,9 @@ private actor Pack {
         let first = try realm.versions[0].number
         func check(_ realm: Realm) {
             let all = realm.objects(Person.self)
-            #expect(all.isEmpty && all.first == nil && all.filter("name == 'x' AND ANY dogs.name == 'y' AND age > 2").isEmpty && all.sorted(byKeyPath: "best.name").isEmpty)
+            #expect(
+                all.isEmpty && all.first == nil && all.filter("name == 'x' AND ANY dogs.name == 'y' AND age > 2").isEmpty
+                    && all.sorted(byKeyPath: "best.name").isEmpty)
             #expect(realm.object(ofType: Person.self, forPrimaryKey: 1) == nil && all.sum(ofProperty: "age") == 0 && all.freeze().isEmpty)
             #expect(realm.objects(Dog.self).first?.name == "first" && realm.damage == nil)
             for _ in all { Issue.record("a person") }
@@ -369,7 +381,8 @@ private actor Pack {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).sorted() == ["a.firn", "link.firn"])
     }
 
-    @Test func `compaction at launch leaves a file alone whose last commit is damaged, and one that somebody has opened meanwhile`() throws {
+    @Test func `compaction at launch leaves a file alone whose last commit is damaged, and one that somebody has opened meanwhile`() throws
+    {
         let place = try Place()
         try filled(place.configuration([Dog.self]))
         var configuration = place.configuration([Dog.self])
@@ -400,12 +413,13 @@ private actor Pack {
             try realm.write { realm.objects(Dog.self)[0].name = "last " + UUID().uuidString }
         }
         var bytes = try Data(contentsOf: place.file())
-        let damaged = try #require((0..<bytes.count / 64).reversed().first { unit -> Bool in
-            var copy = bytes
-            copy[unit * 64 + 5] ^= 0x40
-            try? copy.write(to: place.file())
-            return (try? Database.open(path: place.file().path))?.fallback != nil
-        })
+        let damaged = try #require(
+            (0..<bytes.count / 64).reversed().first { unit -> Bool in
+                var copy = bytes
+                copy[unit * 64 + 5] ^= 0x40
+                try? copy.write(to: place.file())
+                return (try? Database.open(path: place.file().path))?.fallback != nil
+            })
         bytes[damaged * 64 + 5] ^= 0x40
         try bytes.write(to: place.file())
         do {
@@ -425,15 +439,20 @@ private actor Pack {
                 let realm = try! Realm(configuration: configuration, queue: queue)
                 try! realm.write { realm.create(Dog.self) }
                 try! FileManager.default.removeItem(at: place.file())
-                realm.writeAsync({ told.withLock { $0.append("called") } }, onComplete: { error in told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") } })
-                realm.beginAsyncWrite({ told.withLock { $0.append("called") } }, onFailure: { error in told.withLock { $0.append("begin \(error.code)") } })
-                realm.writeAsync({ told.withLock { $0.append("called") } }, onComplete: { error in
-                    told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") }
-                    #expect(!realm.isPerformingAsynchronousWriteOperations)
-                    // It can be read on.
-                    #expect(realm.objects(Dog.self).count == 1 && realm.damage == nil)
-                    continuation.resume()
-                })
+                realm.writeAsync(
+                    { told.withLock { $0.append("called") } },
+                    onComplete: { error in told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") } })
+                realm.beginAsyncWrite(
+                    { told.withLock { $0.append("called") } }, onFailure: { error in told.withLock { $0.append("begin \(error.code)") } })
+                realm.writeAsync(
+                    { told.withLock { $0.append("called") } },
+                    onComplete: { error in
+                        told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") }
+                        #expect(!realm.isPerformingAsynchronousWriteOperations)
+                        // It can be read on.
+                        #expect(realm.objects(Dog.self).count == 1 && realm.damage == nil)
+                        continuation.resume()
+                    })
             }
         }
         #expect(told.withLock { $0 } == ["fileAccess", "begin fileAccess", "fileAccess"])
@@ -451,17 +470,21 @@ private actor Pack {
                 nonisolated(unsafe) var codes: [String] = []
                 func next() {
                     held.append(realm.freeze())
-                    realm.writeAsync({ realm.create(Dog.self) }, onComplete: { error in
-                        codes.append(error.map { "\($0.code)" } ?? "written")
-                        if codes.count == 4 { return continuation.resume(returning: codes) }
-                        if error != nil { held = [] }
-                        next()
-                    })
+                    realm.writeAsync(
+                        { realm.create(Dog.self) },
+                        onComplete: { error in
+                            codes.append(error.map { "\($0.code)" } ?? "written")
+                            if codes.count == 4 { return continuation.resume(returning: codes) }
+                            if error != nil { held = [] }
+                            next()
+                        })
                 }
                 next()
             }
         }
-        #expect(codes == ["written", "written", "tooManyVersions", "written"] || codes == ["written", "tooManyVersions", "written", "tooManyVersions"], "\(codes)")
+        #expect(
+            codes == ["written", "written", "tooManyVersions", "written"]
+                || codes == ["written", "tooManyVersions", "written", "tooManyVersions"], "\(codes)")
     }
 
     @Test(.timeLimit(.minutes(1))) func `a commit that another process made before anybody observed is told`() throws {

@@ -31,8 +31,11 @@ import Testing
     }
 
     private func snapshot(_ one: Everything) -> [String] {
-        ["bool", "int", "int8", "int16", "int32", "int64", "float", "double", "string", "data", "date", "decimal", "objectId", "uuid", "optBool", "optInt", "optInt8",
-         "optFloat", "optDouble", "optString", "optData", "optDate", "optDecimal", "optObjectId", "optUuid"].map { "\($0): \(one[$0] ?? "nil")" }
+        [
+            "bool", "int", "int8", "int16", "int32", "int64", "float", "double", "string", "data", "date", "decimal", "objectId", "uuid",
+            "optBool", "optInt", "optInt8",
+            "optFloat", "optDouble", "optString", "optData", "optDate", "optDecimal", "optObjectId", "optUuid",
+        ].map { "\($0): \(one[$0] ?? "nil")" }
     }
 
     @Test func `links, lists, sets and embedded objects are stored with the object that holds them, cycles too`() throws {

@@ -38,7 +38,9 @@ private class Shoe: EmbeddedObject {
         try realm.write {
             var before: Walker1?
             for i in 0..<count {
-                let walker = realm.create(Walker1.self, value: ["first": "f\(i)", "last": "l\(i)", "age": i % 3 == 0 ? nil : i, "shoes": ["size": 30 + i]] as [String: Any?])
+                let walker = realm.create(
+                    Walker1.self,
+                    value: ["first": "f\(i)", "last": "l\(i)", "age": i % 3 == 0 ? nil : i, "shoes": ["size": 30 + i]] as [String: Any?])
                 walker.friend = before
                 before = walker
             }
@@ -109,8 +111,11 @@ private class Shoe: EmbeddedObject {
             Issue.record("opened")
         } catch let error as Realm.Error {
             #expect(error.code == .schemaMismatch)
-            for part in ["Migration is required due to the following errors:", "\"Walker.number\" has been added", "\"Walker.name\" has been added", "\"Walker.age\" has been made required",
-                         "\"Walker.first\" has been removed", "\"Walker.last\" has been removed", "Primary key of class \"Walker\" has been changed"] {
+            for part in [
+                "Migration is required due to the following errors:", "\"Walker.number\" has been added", "\"Walker.name\" has been added",
+                "\"Walker.age\" has been made required",
+                "\"Walker.first\" has been removed", "\"Walker.last\" has been removed", "Primary key of class \"Walker\" has been changed",
+            ] {
                 #expect(error.message.contains(part), "\(part) in \(error.message)")
             }
         }
@@ -139,12 +144,13 @@ private class Shoe: EmbeddedObject {
     @Test func `migrations create and delete objects, and the data of types`() throws {
         let place = try Place()
         try fill(place)
-        let realm = try Realm(configuration: place.configuration([Walker1.self, Dog.self], version: 1) { migration, _ in
-            #expect(!migration.deleteData(forType: "Nothing"))
-            migration.enumerateObjects(ofType: "Walker") { old, new in if old!["age"] == nil { migration.delete(new!) } }
-            let dog = migration.create("Dog", value: ["name": "Rex", "toys": ["ball"]] as [String: Any])
-            #expect(dog["age"] as? Int == 0)
-        })
+        let realm = try Realm(
+            configuration: place.configuration([Walker1.self, Dog.self], version: 1) { migration, _ in
+                #expect(!migration.deleteData(forType: "Nothing"))
+                migration.enumerateObjects(ofType: "Walker") { old, new in if old!["age"] == nil { migration.delete(new!) } }
+                let dog = migration.create("Dog", value: ["name": "Rex", "toys": ["ball"]] as [String: Any])
+                #expect(dog["age"] as? Int == 0)
+            })
         #expect(realm.objects(Walker1.self).map(\.first) == ["f1", "f2", "f4", "f5", "f7", "f8"])
         #expect(realm.objects(Dog.self).first?.name == "Rex" && realm.objects(Dog.self).first?.toys.first == "ball")
         #expect(realm.dynamicObjects("Shoe").count == 6)

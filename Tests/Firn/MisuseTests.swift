@@ -20,7 +20,9 @@ import Testing
         check(list, "outside of a write transaction")
         let add = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().realm.add(Dog()) }
         check(add, "Cannot add objects outside of a write transaction")
-        let delete = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { let all = try DogRealm(); all.realm.delete(all.dog) }
+        let delete = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm(); all.realm.delete(all.dog)
+        }
         check(delete, "Cannot delete objects outside of a write transaction")
         let commit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().realm.commitWrite() }
         check(commit, "Can't commit a non-existing write transaction")
@@ -61,7 +63,8 @@ import Testing
             let held = try await DogRealm.onMain()
             await Task.detached { _ = held.realm.objects(Dog.self).count }.value
         }
-        // The runtime's own message about actors did not arrive whole where this was written (Swift 6.3): that the process ends is what counts.
+        // The runtime's own message about actors did not arrive whole where this was written (Swift 6.3): that the process ends is what
+        // counts.
         #expect(actor != nil)
         let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let dogs = try DogRealm().realm.objects(Dog.self)
@@ -132,9 +135,13 @@ import Testing
             try a.realm.write { a.realm.delete(Dog()) }
         }
         check(unmanaged, "this one is not managed")
-        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { let a = try DogRealm(); a.dog.freeze().age = 3 }
+        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let a = try DogRealm(); a.dog.freeze().age = 3
+        }
         check(frozen, "Cannot modify a frozen realm or objects read from it: use thaw() to get the live ones.")
-        let write = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().realm.freeze().write {} }
+        let write = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try DogRealm().realm.freeze().write {}
+        }
         check(write, "Cannot modify a frozen realm")
     }
 
@@ -153,9 +160,13 @@ import Testing
             try realm.write { realm.dynamicObjects("Dog")[0]["age"] = nil }
         }
         check(dynamic, "Invalid value \"nil\" for property \"Dog.age\"")
-        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try DogRealm().realm.dynamicObjects("Cat") }
+        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try DogRealm().realm.dynamicObjects("Cat")
+        }
         check(none, "Object type \"Cat\" is not managed by the Realm")
-        let foreign = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try DogRealm().realm.objects(Legacy.self) }
+        let foreign = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try DogRealm().realm.objects(Legacy.self)
+        }
         check(foreign, "Object type \"Legacy\" is not managed by the Realm: add Legacy.self to the configuration's objectTypes.")
     }
 
@@ -170,7 +181,9 @@ import Testing
             try realm.write { realm.create(Person.self, value: ["id": 4]).id = 5 }
         }
         check(changed, "Primary key can't be changed after an object is inserted")
-        let missing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try DogRealm().realm.object(ofType: Dog.self, forPrimaryKey: 1) }
+        let missing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try DogRealm().realm.object(ofType: Dog.self, forPrimaryKey: 1)
+        }
         check(missing, "does not have a primary key")
         let update = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try DogRealm().realm
@@ -191,7 +204,9 @@ import Testing
             _ = try DogRealm().realm.resolve(ThreadSafeReference(to: all.dog))
         }
         check(elsewhere, "with different configuration than the source Realm")
-        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = ThreadSafeReference(to: Dog()) }
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ThreadSafeReference(to: Dog())
+        }
         check(unmanaged, "Cannot construct reference to unmanaged object")
         let snapshot = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Snapshot(Dog()) }
         check(snapshot, "Unmanaged objects have no snapshot")

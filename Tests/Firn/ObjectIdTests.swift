@@ -17,7 +17,10 @@ import Testing
         #expect(ObjectId().stringValue == String(repeating: "0", count: 24) && ObjectId.zero == ObjectId())
     }
 
-    @Test(arguments: ["", "0001", "000123450000ffbeef91906", "000123450000ffbeef91906cc", "000123450000ffbeef91906g", "00012345 000ffbeef91906c", "é00123450000ffbeef91906"])
+    @Test(arguments: [
+        "", "0001", "000123450000ffbeef91906", "000123450000ffbeef91906cc", "000123450000ffbeef91906g", "00012345 000ffbeef91906c",
+        "é00123450000ffbeef91906",
+    ])
     func `other text is refused with what would be right`(text: String) {
         let error = #expect(throws: FirnError.self) { _ = try ObjectId(string: text) }
         #expect(error?.code == .usage && error?.message.contains("\"\(text)\"") == true && error?.advice?.contains("24") == true)
@@ -53,7 +56,9 @@ import Testing
         #expect(next != id)
         #expect(ObjectId(timestamp: Date(timeIntervalSince1970: -5)).timestamp == Date(timeIntervalSince1970: 0))
         #expect(ObjectId(timestamp: .distantFuture).timestamp == Date(timeIntervalSince1970: Double(UInt32.max)))
-        #expect(ObjectId(timestamp: Date(timeIntervalSince1970: .nan), machineId: -1, processId: .min).stringValue.hasPrefix("00000000ffffff0000"))
+        #expect(
+            ObjectId(timestamp: Date(timeIntervalSince1970: .nan), machineId: -1, processId: .min).stringValue.hasPrefix(
+                "00000000ffffff0000"))
         let own = ObjectId(timestamp: Date(timeIntervalSince1970: 9))
         #expect(own.timestamp == Date(timeIntervalSince1970: 9) && own != ObjectId(timestamp: own.timestamp))
         #expect(middle(own) == middle(.generate()), "the random part is that of the process")
@@ -65,7 +70,9 @@ import Testing
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `the order is that of the bytes, and text, coding and stored form come back`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        let ids = (0..<100).map { _ in ObjectId(high: random.next() >> UInt64.random(in: 0...60, using: &random), low: .random(in: 0...UInt32.max, using: &random)) }
+        let ids = (0..<100).map { _ in
+            ObjectId(high: random.next() >> UInt64.random(in: 0...60, using: &random), low: .random(in: 0...UInt32.max, using: &random))
+        }
         #expect(ids.sorted().map(\.stringValue) == ids.map(\.stringValue).sorted(), "seed \(seed)")
         for id in ids {
             #expect(try ObjectId(string: id.stringValue) == id)

@@ -47,35 +47,47 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2))) func `an actor observes a section by itself`() async throws {
-        let lines = try await told({ realm, desk in
-            let section = realm.objects(Beagle.self).sectioned(by: \.age)[0]
-            return await section.observe(on: desk) { desk, change in desk.note(change) }
-        }, after: { realm in realm.objects(Beagle.self)[2].age = 1 })
+        let lines = try await told(
+            { realm, desk in
+                let section = realm.objects(Beagle.self).sectioned(by: \.age)[0]
+                return await section.observe(on: desk) { desk, change in desk.note(change) }
+            }, after: { realm in realm.objects(Beagle.self)[2].age = 1 })
         #expect(lines == ["initial", "-[] +[[0, 2]] ~[] sections -[] +[]"])
     }
 
     @Test(.timeLimit(.minutes(2))) func `an actor observes a section, and all sections, by key paths`() async throws {
-        let section = try await told({ realm, desk in
-            await realm.objects(Beagle.self).sectioned(by: \.age)[0].observe(keyPaths: [\.name], on: desk) { desk, change in desk.note(change) }
-        }, after: { realm in realm.objects(Beagle.self)[1].name = "x" })
+        let section = try await told(
+            { realm, desk in
+                await realm.objects(Beagle.self).sectioned(by: \.age)[0].observe(keyPaths: [\.name], on: desk) { desk, change in
+                    desk.note(change)
+                }
+            }, after: { realm in realm.objects(Beagle.self)[1].name = "x" })
         #expect(section == ["initial", "-[] +[] ~[[0, 1]] sections -[] +[]"])
-        let all = try await told({ realm, desk in
-            await realm.objects(Beagle.self).sectioned(by: \.age).observe(keyPaths: [\.name], on: desk) { desk, change in desk.note(change) }
-        }, after: { realm in realm.objects(Beagle.self)[2].name = "x" })
+        let all = try await told(
+            { realm, desk in
+                await realm.objects(Beagle.self).sectioned(by: \.age).observe(keyPaths: [\.name], on: desk) { desk, change in
+                    desk.note(change)
+                }
+            }, after: { realm in realm.objects(Beagle.self)[2].name = "x" })
         #expect(all == ["initial", "-[] +[] ~[[1, 0]] sections -[] +[]"])
     }
 
     @Test(.timeLimit(.minutes(2))) func `an actor observes an object and a map by key paths`() async throws {
-        let object = try await told({ realm, desk in
-            await realm.objects(Beagle.self)[0].observe(keyPaths: [\Beagle.age], on: desk) { (desk: isolated Desk, change: ObjectChange<Beagle>) in desk.note(change) }
-        }, after: { realm in
-            realm.objects(Beagle.self)[0].name = "not told"
-            realm.objects(Beagle.self)[0].age = 5
-        })
+        let object = try await told(
+            { realm, desk in
+                await realm.objects(Beagle.self)[0].observe(keyPaths: [\Beagle.age], on: desk) {
+                    (desk: isolated Desk, change: ObjectChange<Beagle>) in desk.note(change)
+                }
+            },
+            after: { realm in
+                realm.objects(Beagle.self)[0].name = "not told"
+                realm.objects(Beagle.self)[0].age = 5
+            })
         #expect(object == ["age: 1 -> 5"])
-        let map = try await told({ realm, desk in
-            await realm.objects(Beagle.self)[0].scores.observe(on: desk) { desk, change in desk.note(change) }
-        }, after: { realm in realm.objects(Beagle.self)[0].scores["z"] = 1 })
+        let map = try await told(
+            { realm, desk in
+                await realm.objects(Beagle.self)[0].scores.observe(on: desk) { desk, change in desk.note(change) }
+            }, after: { realm in realm.objects(Beagle.self)[0].scores["z"] = 1 })
         #expect(map == ["initial 0", "1: -[] +[\"z\"] ~[]"])
     }
 
@@ -84,14 +96,20 @@ import Testing
         try realm.write {
             for i in 0..<6 { realm.create(Beagle.self, value: ["name": "h\(i)", "age": i % 2, "scores": ["k": i]] as [String: Any]) }
         }
-        func handed() -> (Snapshot<Map<String, Int>>, Snapshot<SectionedResults<Int, Beagle>>, Snapshot<ResultsSection<Int, Beagle>>, Snapshot<AnyRealmCollection<Beagle>>) {
+        func handed() -> (
+            Snapshot<Map<String, Int>>, Snapshot<SectionedResults<Int, Beagle>>, Snapshot<ResultsSection<Int, Beagle>>,
+            Snapshot<AnyRealmCollection<Beagle>>
+        ) {
             let hounds = realm.objects(Beagle.self), sections = hounds.sectioned(by: \.age)
             return (Snapshot(hounds[3].scores), Snapshot(sections), Snapshot(sections[1]), Snapshot(AnyRealmCollection(hounds)))
         }
         let (map, sections, section, erased) = handed()
         try realm.write { realm.deleteAll() }
         let seen = await Task.detached {
-            [map.value["k"] ?? -1, sections.value.count, sections.value[0].count, section.value.count, section.value.key, erased.value.count, erased.value[5].scores["k"] ?? -1]
+            [
+                map.value["k"] ?? -1, sections.value.count, sections.value[0].count, section.value.count, section.value.key,
+                erased.value.count, erased.value[5].scores["k"] ?? -1,
+            ]
         }.value
         #expect(seen == [3, 2, 3, 3, 1, 6, 5])
     }
@@ -100,13 +118,16 @@ import Testing
         let file = TemporaryRealm(), realm = try Realm(fileURL: file.url)
         try realm.write { for i in 0..<4 { realm.create(Beagle.self, value: ["age": i % 2, "scores": ["k": i]] as [String: Any]) } }
         let hounds = realm.objects(Beagle.self), sections = hounds.sectioned(by: \.age)
-        let map = ThreadSafeReference(to: hounds[1].scores), all = ThreadSafeReference(to: sections), one = ThreadSafeReference(to: sections[1])
+        let map = ThreadSafeReference(to: hounds[1].scores), all = ThreadSafeReference(to: sections),
+            one = ThreadSafeReference(to: sections[1])
         let gone = ThreadSafeReference(to: sections[0])
         try realm.write { realm.delete(hounds.filter("age == 0")) }
         let queue = DispatchQueue(label: "there"), url = file.url
         try queue.sync {
             let there = try Realm(configuration: Realm.Configuration(fileURL: url), queue: queue)
-            #expect(there.resolve(map)?["k"] == 1 && there.resolve(all)?.allKeys == [1] && there.resolve(one)?.count == 2 && there.resolve(gone) == nil)
+            #expect(
+                there.resolve(map)?["k"] == 1 && there.resolve(all)?.allKeys == [1] && there.resolve(one)?.count == 2
+                    && there.resolve(gone) == nil)
         }
     }
 }

@@ -67,7 +67,9 @@ class RankCard: ShopCard {
 
     @Test func `R36 projections in sections by a property and several descriptors`() throws {
         let realm = try shops(), cards = realm.objects(ShopCard.self)
-        let sections = cards.sectioned(by: \.rank, sortDescriptors: [SortDescriptor(keyPath: \ShopCard.rank, ascending: false), SortDescriptor(keyPath: "name", ascending: false)])
+        let sections = cards.sectioned(
+            by: \.rank,
+            sortDescriptors: [SortDescriptor(keyPath: \ShopCard.rank, ascending: false), SortDescriptor(keyPath: "name", ascending: false)])
         #expect(sections.allKeys == [3, 2, 1] && sections[1].map(\.title) == ["c", "b"])
         #expect(cards.filter("rank == 2").sectioned(by: \.rank, sortDescriptors: ["rank"]).map(\.count) == [2])
     }
@@ -132,9 +134,13 @@ class RankCard: ShopCard {
     @Test func `key paths of a projection choose among its properties`() throws {
         let realm = try shops(), byName = Log(), byPath = Log(), deeper = Log()
         let shop = realm.objects(Shop.self)[0], card = RankCard(projecting: shop)
-        let tokens = [card.observe(keyPaths: ["city", "title"]) { (change: ObjectChange<RankCard>) in byName.note(change) },
-                      card.observe(keyPaths: [\RankCard.rank]) { (change: ObjectChange<RankCard>) in byPath.note(change) },
-                      card.observe(keyPaths: ["owner.age"]) { (change: ObjectChange<RankCard>) in deeper.note("\(change)".contains("owner") ? "owner" : "other") }]
+        let tokens = [
+            card.observe(keyPaths: ["city", "title"]) { (change: ObjectChange<RankCard>) in byName.note(change) },
+            card.observe(keyPaths: [\RankCard.rank]) { (change: ObjectChange<RankCard>) in byPath.note(change) },
+            card.observe(keyPaths: ["owner.age"]) { (change: ObjectChange<RankCard>) in
+                deeper.note("\(change)".contains("owner") ? "owner" : "other")
+            },
+        ]
         try realm.write {
             shop.rank = 5
             shop.owner!.age = 41
@@ -153,10 +159,17 @@ class RankCard: ShopCard {
     @Test func `results and sections of projections are observed, by names of the projection`() throws {
         let realm = try shops(), all = Log(), titles = Log(), ranks = Log(), cities = Log()
         let cards = realm.objects(ShopCard.self), sections = cards.sectioned(by: \.rank)
-        let tokens = [cards.observe { all.note($0) }, cards.observe(keyPaths: ["title"]) { titles.note($0) }, cards.observe(keyPaths: [\ShopCard.rank]) { ranks.note($0) },
-                      sections.observe(keyPaths: ["city"]) { change in
-                          if case .update(_, _, _, let modifications, _, _) = change { cities.note("\(modifications.map { [$0[0], $0[1]] })") } else { cities.note("initial") }
-                      }]
+        let tokens = [
+            cards.observe { all.note($0) }, cards.observe(keyPaths: ["title"]) { titles.note($0) },
+            cards.observe(keyPaths: [\ShopCard.rank]) { ranks.note($0) },
+            sections.observe(keyPaths: ["city"]) { change in
+                if case .update(_, _, _, let modifications, _, _) = change {
+                    cities.note("\(modifications.map { [$0[0], $0[1]] })")
+                } else {
+                    cities.note("initial")
+                }
+            },
+        ]
         realm.refresh()
         _ = (all.take(), titles.take(), ranks.take(), cities.take())
         let shop = realm.objects(Shop.self)[0]
@@ -180,8 +193,10 @@ class RankCard: ShopCard {
             let realm = try Realm(fileURL: file.url)
             try realm.write { realm.create(Shop.self, value: ["name": "a"]) }
             let card = realm.objects(ShopCard.self)[0]
-            return [card.observe(on: queue) { queued.note($0) }, await card.observe(on: desk) { desk, change in desk.note(change) },
-                    await card.observe(keyPaths: [\ShopCard.rank], on: desk) { desk, change in desk.note(change) }]
+            return [
+                card.observe(on: queue) { queued.note($0) }, await card.observe(on: desk) { desk, change in desk.note(change) },
+                await card.observe(keyPaths: [\ShopCard.rank], on: desk) { desk, change in desk.note(change) },
+            ]
         }
         let tokens = try await tokens()
         let changes = try Realm(fileURL: file.url).objects(ShopCard.self)[0].changes(keyPaths: ["title"])

@@ -2,7 +2,8 @@ import Firn
 import Foundation
 import Testing
 
-/// Values of every kind, over more rows than are decoded at a time: read one by one, vector by vector, again, in transactions, frozen, on a queue.
+/// Values of every kind, over more rows than are decoded at a time: read one by one, vector by vector, again, in transactions, frozen, on a
+/// queue.
 struct ReadingTests {
     private static let count = 2300
 
@@ -28,16 +29,20 @@ struct ReadingTests {
         one.optObjectId = try? ObjectId(string: String(format: "%024x", i))
     }
 
-    private static func text(_ i: Int) -> String { String(repeating: i % 5 == 0 ? "é" : "x", count: i % 21) + (i % 7 == 0 ? "" : String(i)) }
+    private static func text(_ i: Int) -> String {
+        String(repeating: i % 5 == 0 ? "é" : "x", count: i % 21) + (i % 7 == 0 ? "" : String(i))
+    }
     private static func uuid(_ i: Int) -> UUID { UUID(uuidString: String(format: "00000000-0000-4000-8000-%012x", i))! }
 
     private static func holds(_ one: Everything, _ i: Int) -> Bool {
         let isNil = i % 3 == 0
         return one.bool == (i % 2 == 0) && one.int == i && one.float == Float(i) / 4 && one.double == Double(i) / 8 && one.string == text(i)
-            && one.data == Data(repeating: UInt8(truncatingIfNeeded: i), count: i % 21) && one.date == Date(timeIntervalSince1970: Double(i) + 0.5)
+            && one.data == Data(repeating: UInt8(truncatingIfNeeded: i), count: i % 21)
+            && one.date == Date(timeIntervalSince1970: Double(i) + 0.5)
             && one.decimal == Decimal128(Double(i) / 2) && one.uuid == uuid(i)
             && one.optInt == (isNil ? nil : i) && one.optDouble == (isNil ? nil : Double(i)) && one.optString == (isNil ? nil : text(i))
-            && one.optData == (isNil ? nil : Data([UInt8(truncatingIfNeeded: i)])) && one.optDate == (isNil ? nil : Date(timeIntervalSince1970: Double(-i)))
+            && one.optData == (isNil ? nil : Data([UInt8(truncatingIfNeeded: i)]))
+            && one.optDate == (isNil ? nil : Date(timeIntervalSince1970: Double(-i)))
             && one.optDecimal == (isNil ? nil : Decimal128(Double(i))) && one.optUuid == (isNil ? nil : uuid(i))
             && one.optObjectId == (isNil ? nil : try? ObjectId(string: String(format: "%024x", i))) && one.optBool == nil
     }
@@ -77,7 +82,9 @@ struct ReadingTests {
         try realm.write {
             ReadingTests.fill(one, 2)
             one.optBool = true
-            #expect(one.string == ReadingTests.text(2) && one.optString == ReadingTests.text(2) && one.uuid == ReadingTests.uuid(2) && one.optBool == true)
+            #expect(
+                one.string == ReadingTests.text(2) && one.optString == ReadingTests.text(2) && one.uuid == ReadingTests.uuid(2)
+                    && one.optBool == true)
             one.optString = nil
             one.optDate = nil
             one.optBool = nil
@@ -91,7 +98,8 @@ struct ReadingTests {
     @Test func `a realm of a queue reads the same`() throws {
         let queue = DispatchQueue(label: "reading")
         try queue.sync {
-            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Everything.self]), queue: queue)
+            let realm = try Realm(
+                configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Everything.self]), queue: queue)
             try realm.write {
                 for i in 0..<ReadingTests.count {
                     let one = Everything()

@@ -26,7 +26,9 @@ import Testing
     }
 
     @Test func `realms in memory are one only where the whole identifier is the same`() throws {
-        func open(_ identifier: String) throws -> Realm { try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Dog.self])) }
+        func open(_ identifier: String) throws -> Realm {
+            try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Dog.self]))
+        }
         let end = String(repeating: "x", count: 300), place = try Place().file("a").path
         let one = try open(place + "1" + end), two = try open(place + "2" + end), same = try open(place + "1" + end)
         // Bytes whose hexadecimal digits run together alike.
@@ -37,28 +39,30 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `the file of a realm in memory whose process has ended is removed by the next one, and no other reads it`() throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/true")
-        try process.run()
-        process.waitUntilExit()
-        // As a killed process leaves it: its number, and when it began.
-        let own = "\(ProcessStamp.own)".split(separator: "-")
-        let left = "/dev/shm/firn-memory-\(own[0])-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"
-        let other = "/dev/shm/firn-memory-00000001-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"
-        defer { for path in [left, other] { try? FileManager.default.removeItem(atPath: path) } }
-        for path in [left, other] { try Data([1]).write(to: URL(filePath: path)) }
-        let identifier = UUID().uuidString
-        let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Dog.self]))
-        #expect(!FileManager.default.fileExists(atPath: left) && FileManager.default.fileExists(atPath: other))
-        let made = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm").filter { $0.hasPrefix("firn-memory-\(ProcessStamp.own)-") }
-        #expect(!made.isEmpty)
-        for name in made {
-            let mode = (try? FileManager.default.attributesOfItem(atPath: "/dev/shm/" + name))?[.posixPermissions] as? NSNumber
-            #expect(mode == nil || mode == 0o600, "\(name)")
+        @Test func `the file of a realm in memory whose process has ended is removed by the next one, and no other reads it`() throws {
+            let process = Process()
+            process.executableURL = URL(filePath: "/bin/true")
+            try process.run()
+            process.waitUntilExit()
+            // As a killed process leaves it: its number, and when it began.
+            let own = "\(ProcessStamp.own)".split(separator: "-")
+            let left = "/dev/shm/firn-memory-\(own[0])-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"
+            let other = "/dev/shm/firn-memory-00000001-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"
+            defer { for path in [left, other] { try? FileManager.default.removeItem(atPath: path) } }
+            for path in [left, other] { try Data([1]).write(to: URL(filePath: path)) }
+            let identifier = UUID().uuidString
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Dog.self]))
+            #expect(!FileManager.default.fileExists(atPath: left) && FileManager.default.fileExists(atPath: other))
+            let made = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm").filter {
+                $0.hasPrefix("firn-memory-\(ProcessStamp.own)-")
+            }
+            #expect(!made.isEmpty)
+            for name in made {
+                let mode = (try? FileManager.default.attributesOfItem(atPath: "/dev/shm/" + name))?[.posixPermissions] as? NSNumber
+                #expect(mode == nil || mode == 0o600, "\(name)")
+            }
+            withExtendedLifetime(realm) {}
         }
-        withExtendedLifetime(realm) {}
-    }
     #endif
 
     @Test func `files are told and deleted, but not while they are open`() throws {
@@ -165,7 +169,9 @@ import Testing
             try realm.write { realm.create(Dog.self) }
             Issue.record("written")
         } catch let error as Realm.Error {
-            #expect(error.code == .tooManyVersions && error.message.contains("exceed the limit of 3") && error.message.contains("read by a frozen realm"), "\(error)")
+            #expect(
+                error.code == .tooManyVersions && error.message.contains("exceed the limit of 3")
+                    && error.message.contains("read by a frozen realm"), "\(error)")
         }
         let versions = try realm.activeVersions
         #expect(versions.count == 3 && versions[0].holders == ["a frozen realm"] && versions[2].holders.count == 2)
@@ -191,7 +197,8 @@ import Testing
     @Test func `dynamic objects and those of classes are the same data`() throws {
         let realm = try memoryRealm([Person.self])
         try realm.write {
-            let person = realm.create(Person.self, value: ["id": 1, "name": "Ada", "dogs": [["name": "Rex"]], "address": ["street": "x"]] as [String: Any])
+            let person = realm.create(
+                Person.self, value: ["id": 1, "name": "Ada", "dogs": [["name": "Rex"]], "address": ["street": "x"]] as [String: Any])
             let dynamic = try #require(realm.dynamicObject(ofType: "Person", forPrimaryKey: 1))
             #expect(dynamic.name as? String == "Ada" && ((dynamic.dogs as? [Any?])?.first as? DynamicObject)?["name"] as? String == "Rex")
             #expect((dynamic.address as? DynamicObject)?["city"] as? String == "Zürich")
@@ -205,7 +212,8 @@ import Testing
             #expect(person.dogs.map(\.name) == ["Waldi"])
             dynamic["address"] = ["street": "new"]
             #expect(person.address?.street == "new" && realm.dynamicObjects("Address").count == 1)
-            let second = realm.dynamicCreate("Person", value: ["id": 2, "best": ["name": "Hasso"], "address": ["street": "y"]] as [String: Any])
+            let second = realm.dynamicCreate(
+                "Person", value: ["id": 2, "best": ["name": "Hasso"], "address": ["street": "y"]] as [String: Any])
             #expect(realm.objects(Person.self).count == 2 && realm.object(ofType: Person.self, forPrimaryKey: 2)?.best?.name == "Hasso")
             realm.dynamicCreate("Person", value: ["id": 2, "name": "Two"] as [String: Any], update: .modified)
             #expect(second.name as? String == "Two" && realm.objects(Person.self).count == 2)

@@ -61,12 +61,13 @@ private func forkProcess() -> Int32
             for rows in [0, 300, 300, 300] {
                 let place = try Place(), plain = place.configuration([Dog.self])
                 if rows > 0 {
-                    end(child {
-                        let realm = try Realm(configuration: plain)
-                        try realm.write { for i in 0..<rows * 4 { realm.create(Dog.self, value: ["name": "dog \(i) \(UUID())"]) } }
-                        try realm.write { realm.delete(Array(realm.objects(Dog.self).suffix(rows * 3))) }
-                        return realm.objects(Dog.self).count == rows
-                    })
+                    end(
+                        child {
+                            let realm = try Realm(configuration: plain)
+                            try realm.write { for i in 0..<rows * 4 { realm.create(Dog.self, value: ["name": "dog \(i) \(UUID())"]) } }
+                            try realm.write { realm.delete(Array(realm.objects(Dog.self).suffix(rows * 3))) }
+                            return realm.objects(Dog.self).count == rows
+                        })
                 }
                 let children = (0..<3).map { _ in
                     child {
@@ -120,7 +121,7 @@ private func forkProcess() -> Int32
         let old = try realm.activeVersions[0], process = "process \(ProcessInfo.processInfo.processIdentifier) ("
         #expect(old.version == held.version)
         #if os(Linux)
-        #expect(old.holders.count == 1 && old.holders[0].hasPrefix(process), "\(old.holders)")
+            #expect(old.holders.count == 1 && old.holders[0].hasPrefix(process), "\(old.holders)")
         #endif
         let frozen = realm.freeze()
         do {
@@ -129,7 +130,7 @@ private func forkProcess() -> Int32
         } catch let error as Realm.Error {
             #expect(error.code == .tooManyVersions && error.message.contains("version \(held.version) "), "\(error)")
             #if os(Linux)
-            #expect(error.message.contains(process), "\(error)")
+                #expect(error.message.contains(process), "\(error)")
             #endif
         }
         withExtendedLifetime((frozen, held)) {}

@@ -17,7 +17,8 @@ import Testing
             kennel.set.insert(old)
             #expect(old.freeze().age == 3 && old.age == 100)
             #expect(kennel.list.freeze().count == 4 && kennel.list.count == 3 && kennel.list.freeze()[0].age == 3)
-            #expect(kennel.set.freeze().isEmpty && pups.filter("age == 100").freeze().isEmpty && realm.freeze().objects(Pup.self).count == 4)
+            #expect(
+                kennel.set.freeze().isEmpty && pups.filter("age == 100").freeze().isEmpty && realm.freeze().objects(Pup.self).count == 4)
             let one = try old.tryFreeze(), all = try kennel.list.tryFreeze()
             #expect(one.isFrozen && one.age == 3 && all.count == 4)
             #expect(Snapshot(old).value.age == 3)
@@ -104,7 +105,8 @@ import Testing
             try realm.write { realm.create(OldShape.self) }
         }
         #expect { _ = try Realm(configuration: place.configuration([NewShape.self])) } throws: { error in
-            (error as? Realm.Error)?.code == .schemaMismatch && "\(error)".contains("Property \"Shape.count\" has been added") && "\(error)".contains("schemaVersion")
+            (error as? Realm.Error)?.code == .schemaMismatch && "\(error)".contains("Property \"Shape.count\" has been added")
+                && "\(error)".contains("schemaVersion")
         }
         // Also where the file is open already, by code that did not list it.
         let open = try Realm(configuration: place.configuration())
@@ -121,7 +123,8 @@ import Testing
             }
             _ = try Realm(configuration: place.configuration()).objects(NewShape.self).count
         }
-        #expect(said(trap).contains("Property \"Shape.count\" has been added") && said(trap).contains("list the classes in its objectTypes"))
+        #expect(
+            said(trap).contains("Property \"Shape.count\" has been added") && said(trap).contains("list the classes in its objectTypes"))
     }
 }
 

@@ -19,8 +19,12 @@ class SongCard: Projection<Song> {
     private func filled() throws -> Realm {
         let realm = try memoryRealm()
         try realm.write {
-            for (title, genre, seconds, stars) in [("So What", "Jazz", 545, 5), ("Angie", "Rock", 272, nil), ("Blue Train", "Jazz", 642, 4), ("Alive", "Rock", 341, 2), ("Gloria", "Mass", 330, nil)]
-                as [(String, String, Int, Int?)] {
+            for (title, genre, seconds, stars) in [
+                ("So What", "Jazz", 545, 5), ("Angie", "Rock", 272, nil), ("Blue Train", "Jazz", 642, 4), ("Alive", "Rock", 341, 2),
+                ("Gloria", "Mass", 330, nil),
+            ]
+                as [(String, String, Int, Int?)]
+            {
                 let song = realm.create(Song.self, value: ["title": title, "genre": genre, "seconds": seconds] as [String: Any])
                 song.stars = stars
             }
@@ -36,7 +40,8 @@ class SongCard: Projection<Song> {
         let byGenre = songs.sectioned(by: \.genre)
         for section in byGenre { print(section.key, section.map(\.title).joined(separator: ", ")) }
         print(byGenre.allKeys, byGenre[0].count, byGenre[0][0].title)
-        #expect(byGenre.allKeys == ["Jazz", "Mass", "Rock"] && byGenre[0].count == 2 && byGenre[0][0].title == "So What" && numbers.isEmpty)
+        #expect(
+            byGenre.allKeys == ["Jazz", "Mass", "Rock"] && byGenre[0].count == 2 && byGenre[0][0].title == "So What" && numbers.isEmpty)
         do {
             let first = byGenre[[0, 0]]
             let jazz = byGenre.first { $0.key == "Jazz" }
@@ -45,10 +50,13 @@ class SongCard: Projection<Song> {
         }
         do {
             let letters = songs.sectioned(by: { $0.title.prefix(1).uppercased() }, sortDescriptors: [SortDescriptor(keyPath: "title")])
-            let longest = songs.sectioned(by: \.genre, sortDescriptors: [SortDescriptor(keyPath: "genre"), SortDescriptor(keyPath: "seconds", ascending: false)])
+            let longest = songs.sectioned(
+                by: \.genre, sortDescriptors: [SortDescriptor(keyPath: "genre"), SortDescriptor(keyPath: "seconds", ascending: false)])
             let rated = songs.sectioned(sortDescriptors: ["stars"]) { $0.stars.map { $0 > 3 ? "loved" : "known" } ?? "new" }
             print(letters.allKeys, longest.map { $0[0].title }, rated.allKeys)
-            #expect(letters.allKeys == ["A", "B", "G", "S"] && longest.map { $0[0].title } == ["Blue Train", "Gloria", "Alive"] && rated.allKeys == ["new", "known", "loved"])
+            #expect(
+                letters.allKeys == ["A", "B", "G", "S"] && longest.map { $0[0].title } == ["Blue Train", "Gloria", "Alive"]
+                    && rated.allKeys == ["new", "known", "loved"])
         }
         do {
             let numbers = holder.ints
@@ -69,7 +77,8 @@ class SongCard: Projection<Song> {
             print(section.key, total, section.max(of: \.seconds) ?? 0, stars ?? 0)
         }
         let totals = byGenre.map { $0.sum(of: \.seconds) }
-        #expect(totals == [1187, 330, 613] && byGenre[0].average(ofProperty: "stars") == 4.5 as Double? && byGenre[0].average(of: \.stars) == 4)
+        #expect(
+            totals == [1187, 330, 613] && byGenre[0].average(ofProperty: "stars") == 4.5 as Double? && byGenre[0].average(of: \.stars) == 4)
         let all: Int = songs.sum(of: \.seconds)
         let shortest: Int? = songs.filter("genre == 'Jazz'").min(ofProperty: "seconds")
         let mean: Double? = songs.average(ofProperty: "stars")
@@ -81,10 +90,13 @@ class SongCard: Projection<Song> {
     @Test func `D1 each element counts once, in the words of the guide`() throws {
         let realm = try filled(), song = realm.objects(Song.self)[0]
         try realm.write {
-            song.covers.insert(objectsIn: [Song(value: ["title": "a", "seconds": 200]), Song(value: ["title": "b", "seconds": 200]), Song(value: ["title": "c", "seconds": 100])])
+            song.covers.insert(objectsIn: [
+                Song(value: ["title": "a", "seconds": 200]), Song(value: ["title": "b", "seconds": 200]),
+                Song(value: ["title": "c", "seconds": 100]),
+            ])
             let covered: Int = song.covers.sum(of: \.seconds)
             let usual: Double? = song.covers.average(ofProperty: "seconds")
-            print(covered, usual ?? 0)   // 500 166.66666666666666
+            print(covered, usual ?? 0)  // 500 166.66666666666666
             #expect(covered == 500 && usual == 500.0 / 3)
         }
     }

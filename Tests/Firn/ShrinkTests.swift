@@ -10,12 +10,16 @@ import Testing
         var configuration = place.configuration([Dog.self])
         configuration.encryptionKey = key
         let realm = try Realm(configuration: configuration)
-        try realm.write { for i in 0..<30_000 { realm.create(Dog.self, value: ["name": "dog number \(i &* 0x9E37_79B9)", "age": i % 15]) } }
+        try realm.write {
+            for i in 0..<30_000 { realm.create(Dog.self, value: ["name": "dog number \(i &* 0x9E37_79B9)", "age": i % 15]) }
+        }
         try realm.write { realm.delete(realm.objects(Dog.self).where { $0.age > 2 }) }
         return realm
     }
 
-    @Test(arguments: [false, true]) func `a realm's file gets shorter while it is open, and its objects stay what they are`(isEncrypted: Bool) throws {
+    @Test(arguments: [false, true]) func `a realm's file gets shorter while it is open, and its objects stay what they are`(
+        isEncrypted: Bool
+    ) throws {
         let place = try Place(), key = isEncrypted ? Data((0..<64).map { UInt8($0) }) : nil
         let realm = try grown(place, key: key), dogs = realm.objects(Dog.self), first = dogs[0], names = Array(dogs.map(\.name))
         let before = try size(place), result = try realm.shrink(), after = try size(place)

@@ -30,20 +30,32 @@ import Testing
     }
 
     @Test func `integers of every type are taken as far as they fit`() {
-        for minus in [Int8(-5), Int16(-5), Int32(-5), Int64(-5), Int(-5), Int128(-5), NSNumber(value: -5), NSNumber(value: Int8(-5))] as [Any] {
+        for minus in [Int8(-5), Int16(-5), Int32(-5), Int64(-5), Int(-5), Int128(-5), NSNumber(value: -5), NSNumber(value: Int8(-5))]
+            as [Any]
+        {
             #expect(Value(any: minus) == .int(-5), "\(type(of: minus))")
         }
-        for one in [Int8(1), UInt8(1), UInt16(1), UInt32(1), UInt64(1), UInt(1), UInt128(1), NSNumber(value: 1), NSNumber(value: Int8(1)), NSNumber(value: UInt8(1)), NSNumber(value: UInt64(1))] as [Any] {
+        for one in [
+            Int8(1), UInt8(1), UInt16(1), UInt32(1), UInt64(1), UInt(1), UInt128(1), NSNumber(value: 1), NSNumber(value: Int8(1)),
+            NSNumber(value: UInt8(1)), NSNumber(value: UInt64(1)),
+        ] as [Any] {
             #expect(Value(any: one) == .int(1), "\(type(of: one))")
         }
-        #expect(Value(any: Int.min) == .int(.min) && Value(any: NSNumber(value: Int.min)) == .int(.min) && Value(any: UInt64(Int64.max)) == .int(.max))
-        for big in [UInt64.max, UInt.max, Int128.max, NSNumber(value: UInt64.max), UInt64(1) << 63] as [Any] { #expect(Value(any: big) == nil, "\(big)") }
+        #expect(
+            Value(any: Int.min) == .int(.min) && Value(any: NSNumber(value: Int.min)) == .int(.min)
+                && Value(any: UInt64(Int64.max)) == .int(.max))
+        for big in [UInt64.max, UInt.max, Int128.max, NSNumber(value: UInt64.max), UInt64(1) << 63] as [Any] {
+            #expect(Value(any: big) == nil, "\(big)")
+        }
     }
 
     @Test func `reals and booleans keep their type, in a box too`() {
-        #expect(Value(any: true) == .bool(true) && Value(any: NSNumber(value: false)) == .bool(false) && Value(any: NSNumber(value: 0)) == .int(0))
+        #expect(
+            Value(any: true) == .bool(true) && Value(any: NSNumber(value: false)) == .bool(false)
+                && Value(any: NSNumber(value: 0)) == .int(0))
         #expect(Value(any: Float(0.1)) == .float(0.1) && Value(any: NSNumber(value: Float(0.1))) == .float(0.1))
-        #expect(Value(any: -0.0) == .double(-0.0) && Value(any: NSNumber(value: 0.1)) == .double(0.1) && Value(any: CGFloat(2)) == .double(2))
+        #expect(
+            Value(any: -0.0) == .double(-0.0) && Value(any: NSNumber(value: 0.1)) == .double(0.1) && Value(any: CGFloat(2)) == .double(2))
         #expect(Value(any: NSNumber(value: 2.0)) == .double(2), "a whole number in a double stays a double")
         #expect(Value(any: Double.nan) == .double(.nan))
         #expect(Value(any: NSDecimalNumber(string: "1.10")) == Value(any: Foundation.Decimal(string: "1.10")))
@@ -51,8 +63,12 @@ import Testing
     }
 
     @Test func `text, bytes, dates and identifiers are taken in all their Swift forms`() {
-        #expect(Value(any: "abc") == .string("abc") && Value(any: "xabc".dropFirst()) == .string("abc") && Value(any: NSString("abc")) == .string("abc"))
-        #expect(Value(any: Data([1, 2])) == .data([1, 2]) && Value(any: [1, 2] as [UInt8]) == .data([1, 2]) && Value(any: NSData(data: Data([1, 2]))) == .data([1, 2]))
+        #expect(
+            Value(any: "abc") == .string("abc") && Value(any: "xabc".dropFirst()) == .string("abc")
+                && Value(any: NSString("abc")) == .string("abc"))
+        #expect(
+            Value(any: Data([1, 2])) == .data([1, 2]) && Value(any: [1, 2] as [UInt8]) == .data([1, 2])
+                && Value(any: NSData(data: Data([1, 2]))) == .data([1, 2]))
         #expect(Value(any: ([0, 1, 2] as [UInt8])[1...]) == .data([1, 2]) && Value(any: Data([0, 1, 2])[1...]) == .data([1, 2]))
         #expect(Value(any: [] as [UInt8]) == .data([]) && Value(any: [] as [Any]) == .list([]) && Value(any: [] as [Int]) == .list([]))
         #expect(Value(any: Date(timeIntervalSince1970: -0.5)) == .date(Timestamp(seconds: -1, nanoseconds: 500_000_000)))
@@ -61,12 +77,16 @@ import Testing
         #expect(Value(any: uuid) == .uuid(Identifier(uuidText: "123e4567-e89b-12d3-a456-426614174000")!))
         #expect(UUID(Identifier(uuid)) == uuid && Value(any: NSUUID(uuidString: uuid.uuidString)) == Value(any: uuid))
         #expect(Value(any: id) == .objectID(Identifier(objectIDText: "507f1f77bcf86cd799439011")!))
-        #expect(Value(any: Value.link(3)) == .link(3) && Value(any: AnyRealmValue.float(2)) == .float(2) && Value(any: AnyRealmValue.none) == .null)
+        #expect(
+            Value(any: Value.link(3)) == .link(3) && Value(any: AnyRealmValue.float(2)) == .float(2)
+                && Value(any: AnyRealmValue.none) == .null)
     }
 
     @Test func `optionals are what they hold, at every depth`() {
         #expect(Value(any: nil) == .null && Value(any: NSNull()) == .null && Value(any: Int?.none as Any) == .null)
-        #expect(Value(any: Int?.some(3) as Any) == .int(3) && Value(any: Int??.some(.some(3)) as Any) == .int(3) && Value(any: Int??.some(.none) as Any) == .null)
+        #expect(
+            Value(any: Int?.some(3) as Any) == .int(3) && Value(any: Int??.some(.some(3)) as Any) == .int(3)
+                && Value(any: Int??.some(.none) as Any) == .null)
         #expect(Value(any: NSNumber?.some(NSNumber(value: 1)) as Any) == .int(1), "a boxed 1 is no Bool")
         #expect(Value(any: NSNumber?.some(true) as Any) == .bool(true))
         #expect(Value(any: [UInt8]?.some([]) as Any) == .data([]))
@@ -74,12 +94,19 @@ import Testing
 
     @Test func `arrays and dictionaries are taken with all they hold, or not at all`() {
         let nested: [String: Any?] = ["z": nil, "b": [1, nil, "x"] as [Any?], "a": ["k": Date(timeIntervalSince1970: 0)]]
-        #expect(Value(any: nested) == .map([.init("a", .map([.init("k", .date(Timestamp(seconds: 0)))])), .init("b", .list([.int(1), .null, .string("x")])), .init("z", .null)]))
+        #expect(
+            Value(any: nested)
+                == .map([
+                    .init("a", .map([.init("k", .date(Timestamp(seconds: 0)))])), .init("b", .list([.int(1), .null, .string("x")])),
+                    .init("z", .null),
+                ]))
         #expect(Value(any: [1, nil] as [Int?]) == .list([.int(1), .null]) && Value(any: ["a": 1]) == .map([.init("a", .int(1))]))
         #expect(Value(any: NSArray(array: [1, "x"])) == .list([.int(1), .string("x")]))
         #expect(Value(any: NSDictionary(dictionary: ["a": true])) == .map([.init("a", .bool(true))]))
         struct Strange {}
-        for strange in [Strange(), [Strange()], ["a": Strange()], [[1], [Strange()]], [1: 2], { 1 }] as [Any] { #expect(Value(any: strange) == nil, "\(strange)") }
+        for strange in [Strange(), [Strange()], ["a": Strange()], [[1], [Strange()]], [1: 2], { 1 }] as [Any] {
+            #expect(Value(any: strange) == nil, "\(strange)")
+        }
     }
 
     @Test func `untyped access gives the types that Swift uses`() {

@@ -10,23 +10,27 @@ func onNewThread(_ body: @escaping () -> Void) {
         init(_ body: @escaping () -> Void) { self.body = body }
     }
     #if canImport(Darwin)
-    var thread: pthread_t?
-    let failure = pthread_create(&thread, nil, { task in
-        Unmanaged<Task>.fromOpaque(task).takeRetainedValue().body()
-        return nil
-    }, Unmanaged.passRetained(Task(body)).toOpaque())
+        var thread: pthread_t?
+        let failure = pthread_create(
+            &thread, nil,
+            { task in
+                Unmanaged<Task>.fromOpaque(task).takeRetainedValue().body()
+                return nil
+            }, Unmanaged.passRetained(Task(body)).toOpaque())
     #else
-    var thread = pthread_t()
-    let failure = pthread_create(&thread, nil, { task in
-        Unmanaged<Task>.fromOpaque(task!).takeRetainedValue().body()
-        return nil
-    }, Unmanaged.passRetained(Task(body)).toOpaque())
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread, nil,
+            { task in
+                Unmanaged<Task>.fromOpaque(task!).takeRetainedValue().body()
+                return nil
+            }, Unmanaged.passRetained(Task(body)).toOpaque())
     #endif
     precondition(failure == 0)
     #if canImport(Darwin)
-    pthread_join(thread!, nil)
+        pthread_join(thread!, nil)
     #else
-    pthread_join(thread, nil)
+        pthread_join(thread, nil)
     #endif
 }
 

@@ -19,10 +19,17 @@ import Testing
 
     @Test func `what is no date in range becomes an end of it`() {
         #expect(Timestamp(date(.nan)) == Timestamp(seconds: 0))
-        for far in [.infinity, .greatestFiniteMagnitude, 0x1p64, 0x1p63] { #expect(Timestamp(date(far)) == Timestamp(seconds: .max, nanoseconds: 999_999_999), "\(far)") }
-        for far in [-.infinity, -.greatestFiniteMagnitude, -0x1p64, -0x1p63 - 1e9] { #expect(Timestamp(date(far)) == Timestamp(seconds: .min), "\(far)") }
+        for far in [.infinity, .greatestFiniteMagnitude, 0x1p64, 0x1p63] {
+            #expect(Timestamp(date(far)) == Timestamp(seconds: .max, nanoseconds: 999_999_999), "\(far)")
+        }
+        for far in [-.infinity, -.greatestFiniteMagnitude, -0x1p64, -0x1p63 - 1e9] {
+            #expect(Timestamp(date(far)) == Timestamp(seconds: .min), "\(far)")
+        }
         #expect(Timestamp(date(-0x1p63)).seconds == .min + 978_307_200)
-        for end in [Timestamp(seconds: .max, nanoseconds: 999_999_999), Timestamp(seconds: .min), Timestamp(seconds: .min, nanoseconds: 999_999_999)] {
+        for end in [
+            Timestamp(seconds: .max, nanoseconds: 999_999_999), Timestamp(seconds: .min),
+            Timestamp(seconds: .min, nanoseconds: 999_999_999),
+        ] {
             #expect(abs(Double(Timestamp(Date(end)).seconds) - Double(end.seconds)) <= 1024)
         }
         #expect(Date(Timestamp(.distantFuture)) == .distantFuture && Date(Timestamp(.distantPast)) == .distantPast)

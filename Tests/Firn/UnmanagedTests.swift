@@ -24,7 +24,11 @@ import Testing
     }
 
     @Test func `objects are made from dictionaries, arrays and other objects`() {
-        let person = Person(value: ["id": 3, "name": "Ada", "best": ["name": "Rex"], "dogs": [["name": "Fido", "age": 4], ["name": "Bo"]], "address": ["city": "Bern"]] as [String: Any])
+        let person = Person(
+            value: [
+                "id": 3, "name": "Ada", "best": ["name": "Rex"], "dogs": [["name": "Fido", "age": 4], ["name": "Bo"]],
+                "address": ["city": "Bern"],
+            ] as [String: Any])
         #expect(person.id == 3 && person.name == "Ada" && person.best?.name == "Rex")
         #expect(person.dogs.map(\.name) == ["Fido", "Bo"] && person.dogs[0].age == 4 && person.dogs[1].age == 1)
         #expect(person.address?.city == "Bern")

@@ -7,7 +7,9 @@ import Testing
     private static let list = "Tests/Fixtures/collection-contract.txt"
 
     private func listed() throws -> [String] {
-        try contents(ContractTests.list).split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap { $0.split(separator: " ").map(String.init) }
+        try contents(ContractTests.list).split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap {
+            $0.split(separator: " ").map(String.init)
+        }
     }
 
     /// Words of the form `R07` in the names of all tests.
@@ -16,7 +18,9 @@ import Testing
         for file in try swiftFiles(under: "Tests") {
             for part in file.text.components(separatedBy: "func `").dropFirst() {
                 let name = part.prefix { $0 != "`" && $0 != "\n" }
-                for word in name.split(whereSeparator: { !$0.isLetter && !$0.isNumber }) where word.first?.isUppercase ?? false { found.insert(String(word)) }
+                for word in name.split(whereSeparator: { !$0.isLetter && !$0.isNumber }) where word.first?.isUppercase ?? false {
+                    found.insert(String(word))
+                }
             }
         }
         return found
@@ -34,7 +38,13 @@ import Testing
         // Rows of tables, and the points of the rules.
         let found = try String(contentsOf: contract, encoding: .utf8).split(separator: "\n").compactMap { line -> String? in
             let rest: Substring
-            if line.hasPrefix("| ") { rest = line.dropFirst(2) } else if line.hasPrefix("* N") { rest = line.dropFirst(2) } else { return nil }
+            if line.hasPrefix("| ") {
+                rest = line.dropFirst(2)
+            } else if line.hasPrefix("* N") {
+                rest = line.dropFirst(2)
+            } else {
+                return nil
+            }
             let id = rest.prefix { $0.isLetter || $0.isNumber }
             guard let kind = id.first, "SXCRND".contains(kind), id.count > 1, id.dropFirst().allSatisfy(\.isNumber) else { return nil }
             return String(id)

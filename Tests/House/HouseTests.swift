@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct HouseTests {
-    @Test func `every room has a README`() throws {
+    @Test func `every module has a README`() throws {
         for parent in ["Sources", "Formats", "Tools"] {
             for folder in try folders(of: parent) where !folder.hasSuffix("CLibraries") && !folder.hasSuffix("bench") {
                 #expect(exists("\(folder)/README.md"), "\(folder) has no README.md")
@@ -10,9 +10,10 @@ import Testing
         }
     }
 
-    @Test func `every room has tests`() throws {
+    @Test func `every module has tests`() throws {
         for parent in ["Sources", "Formats", "Tools"] {
-            for folder in try folders(of: parent) where !folder.hasSuffix("CLibraries") && !["Tools/firn", "Tools/bench", "Tools/stress", "Tools/fuzz"].contains(folder) {
+            for folder in try folders(of: parent)
+            where !folder.hasSuffix("CLibraries") && !["Tools/firn", "Tools/bench", "Tools/stress", "Tools/fuzz"].contains(folder) {
                 let tests = "Tests/" + folder.split(separator: "/").last!
                 #expect(exists(tests), "\(folder) has no \(tests)")
             }
@@ -51,12 +52,14 @@ import Testing
     }
 
     @Test func `columns are found by name and id through their type's index, not one by one`() throws {
-        // A type may have a million columns: a search of all of them for each of them takes the square. `TypeSchema.index(of:)`, `index(ofID:)`, `SegmentHeader.place(of:near:)`.
+        // A type may have a million columns: a search of all of them for each of them takes the square. `TypeSchema.index(of:)`,
+        // `index(ofID:)`, `SegmentHeader.place(of:near:)`.
         let search = /(columns|header\.entries|layout\.entries)\.(firstIndex|first|contains)(\(where:)? ?\{[^}]*\$0\.(name|id|columnID) ==/
         let own: Set = ["Sources/Firn/Collections/QuerySyntax+Merging.swift"]
         for folder in ["Sources", "Formats", "Tools"] {
             for file in try swiftFiles(under: folder) where !own.contains(file.path) {
-                for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() where line.contains(search) {
+                for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+                where line.contains(search) {
                     if line.contains("indexes.") || line.contains("$0.name == index") { continue }
                     Issue.record("\(file.path):\(number + 1): searches all columns")
                 }
@@ -66,9 +69,9 @@ import Testing
 
     @Test func `no test stands in for one that is missing`() throws {
         for file in try swiftFiles(under: "Tests") where file.name == "Placeholder.swift" {
-            let room = file.path.split(separator: "/")[1]
-            let others = try swiftFiles(under: "Tests/\(room)").count
-            #expect(others == 1, "\(file.path) can go: the room has tests")
+            let module = file.path.split(separator: "/")[1]
+            let others = try swiftFiles(under: "Tests/\(module)").count
+            #expect(others == 1, "\(file.path) can go: the module has tests")
         }
     }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The house as docs/architecture.md draws it: who may import whom. SwiftPM's own check lets transitive imports pass; this one does not.
-private let rooms: [(folder: String, module: String, imports: Set<String>)] = [
+/// The modules as docs/architecture.md draws them, and what each may import. SwiftPM's own check lets transitive imports pass; this one does not.
+private let modules: [(folder: String, module: String, imports: Set<String>)] = [
     ("Sources/Bytes", "FirnBytes", ["CXXHash"]),
     ("Sources/Codecs", "FirnCodecs", ["FirnBytes", "CZstd"]),
     ("Sources/Disk", "FirnDisk", ["FirnBytes", "Glibc", "Darwin"]),
@@ -18,60 +18,75 @@ private let rooms: [(folder: String, module: String, imports: Set<String>)] = [
     ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnModel", "FirnExchange"]),
     ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"]),
     ("Tools/SQL", "FirnSQL", ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"]),
-    ("Tools/Attacks", "FirnAttacks", ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV", "FirnJSON", "Firn"]),
+    (
+        "Tools/Attacks", "FirnAttacks",
+        [
+            "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
+            "FirnJSON", "Firn",
+        ]
+    ),
     ("Tools/CommandLine", "FirnCommandLine", ["FirnBytes"]),
-    ("Tools/firn", "firn_tool", ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine"]),
+    (
+        "Tools/firn", "firn_tool",
+        ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine"]
+    ),
 ]
 
 /// The only file of the tool that may know the formats by name.
 private let formatShelf = "FormatShelf.swift"
 private let formats: Set = ["FirnCSV", "FirnJSON"]
 
-/// Modules of the system that every room may use: for mathematics, memory and values that threads share. Files and processes are Disk's.
+/// Modules of the system that every module may use: for mathematics, memory and values that threads share. Files and processes are Disk's.
 private let system: Set = ["Glibc", "Darwin", "Musl", "Synchronization"]
 /// What only the object layer may use besides.
 private let objectLayer: Set = ["Foundation", "Dispatch"]
 
 @Suite struct ImportTests {
-    @Test func `imports go downwards only, as the house allows`() throws {
-        for room in rooms {
-            for file in try swiftFiles(under: room.folder) {
-                let allowed = room.imports.union(file.name == formatShelf ? formats : [])
-                for (line, module) in imports(of: file.text) where module != "Swift" && !allowed.contains(module) && !system.contains(module) {
-                    Issue.record("\(file.path):\(line): \(room.module) may not import \(module)")
+    @Test func `imports go downwards only, as the architecture allows`() throws {
+        for known in modules {
+            for file in try swiftFiles(under: known.folder) {
+                let allowed = known.imports.union(file.name == formatShelf ? formats : [])
+                for (line, module) in imports(of: file.text)
+                where module != "Swift" && !allowed.contains(module) && !system.contains(module) {
+                    Issue.record("\(file.path):\(line): \(known.module) may not import \(module)")
                 }
             }
         }
     }
 
-    @Test func `Foundation stays out of all rooms but the object layer`() throws {
+    @Test func `Foundation stays out of all modules but the object layer`() throws {
         for folder in ["Sources", "Formats", "Tools/CommandLine", "Tools/SQL", "Tools/firn"] {
             for file in try swiftFiles(under: folder) where !file.path.hasPrefix("Sources/Firn/") && !file.path.hasPrefix("Sources/RLM/") {
-                for (line, module) in imports(of: file.text) where module.hasPrefix("Foundation") { Issue.record("\(file.path):\(line): imports \(module)") }
+                for (line, module) in imports(of: file.text) where module.hasPrefix("Foundation") {
+                    Issue.record("\(file.path):\(line): imports \(module)")
+                }
             }
         }
     }
 
-    @Test func `the package lists the rooms that this test knows, with the same arrows`() throws {
+    @Test func `the package lists the modules that this test knows, with the same arrows`() throws {
         let text = try contents("Package.swift")
         var listed: Set<String> = []
-        for line in text.split(separator: "\n") where line.trimmingCharacters(in: .whitespaces).hasPrefix("Room(name:") {
-            let words = line.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+        for entry in text.components(separatedBy: "    Module(").dropFirst() {
+            // Strings in quotes up to the closing bracket: name, folder and imports.
+            let words = entry.prefix { $0 != ")" }.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
             let name = words[0], folder = words[1], uses = Set(words.dropFirst(2))
             listed.insert(name)
-            guard let room = rooms.first(where: { $0.module == name }) else { Issue.record("\(name) is not in this test's table"); continue }
-            #expect(room.folder == folder)
-            #expect(uses == room.imports.subtracting(system).subtracting(objectLayer), "\(name)")
+            guard let known = modules.first(where: { $0.module == name }) else {
+                Issue.record("\(name) is not in the table of this test"); continue
+            }
+            #expect(known.folder == folder)
+            #expect(uses == known.imports.subtracting(system).subtracting(objectLayer), "\(name)")
         }
-        #expect(listed == Set(rooms.map(\.module)).subtracting(["firn_tool"]))
+        #expect(listed == Set(modules.map(\.module)).subtracting(["firn_tool"]))
     }
 
     @Test func `the arrows make no circle`() {
         var done: Set<String> = []
-        for room in rooms {
-            let uses = room.imports.filter { $0.hasPrefix("Firn") }
-            #expect(uses.isSubset(of: done), "\(room.module) stands before something it uses")
-            done.insert(room.module)
+        for module in modules {
+            let uses = module.imports.filter { $0.hasPrefix("Firn") }
+            #expect(uses.isSubset(of: done), "\(module.module) stands before something it uses")
+            done.insert(module.module)
         }
     }
 
@@ -80,7 +95,9 @@ private let objectLayer: Set = ["Foundation", "Dispatch"]
         var found: [(Int, String)] = []
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.split(separator: " ")
-            guard let at = words.firstIndex(of: "import"), words[..<at].allSatisfy({ $0.hasPrefix("@") || ["package", "public", "internal", "private"].contains($0) }) else { continue }
+            guard let at = words.firstIndex(of: "import"),
+                words[..<at].allSatisfy({ $0.hasPrefix("@") || ["package", "public", "internal", "private"].contains($0) })
+            else { continue }
             let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
             guard let module = words[(at + 1)...].first(where: { !kinds.contains($0) }) else { continue }
             found.append((number + 1, String(module.prefix { $0 != "." })))

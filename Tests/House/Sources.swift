@@ -28,6 +28,7 @@ func swiftFiles(under folder: String) throws -> [SourceFile] { try files(under: 
 func folders(of folder: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path).sorted().filter {
         var isFolder: ObjCBool = false
-        return FileManager.default.fileExists(atPath: root.appending(path: "\(folder)/\($0)").path, isDirectory: &isFolder) && isFolder.boolValue
+        return FileManager.default.fileExists(atPath: root.appending(path: "\(folder)/\($0)").path, isDirectory: &isFolder)
+            && isFolder.boolValue
     }.map { "\(folder)/\($0)" }
 }

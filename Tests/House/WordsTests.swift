@@ -5,13 +5,19 @@ import Testing
 @Suite struct WordsTests {
     /// Phrases that a reader has to decode, and what to write instead. Whole words, in any case.
     private static let phrases: [String: [String]] = [
-        "again": ["anew"], "name the subject": ["whoever", "nobody", "somebody"], "reports, states": ["is told", "are told", "be told", "was told", "were told", "tells"],
+        "again": ["anew"], "name the subject": ["whoever", "nobody", "somebody"],
+        "reports, states": ["is told", "are told", "be told", "was told", "were told", "tells"],
         "round trip": ["there and back"], "revert": ["the way back"], "prove": ["vouch", "vouches", "vouched"], "default": ["customary"],
         "immediately, together": ["at once"], "permanently": ["for good"], "also": ["besides"],
-        "return, release": ["give back", "gives back", "given back", "giving back", "gave back", "let go of", "lets go of", "letting go of"],
-        "delete, remove": ["take away", "takes away", "taken away", "taking away", "took away"], "enforces, ensures": ["see to it", "sees to it"],
+        "return, release": [
+            "give back", "gives back", "given back", "giving back", "gave back", "let go of", "lets go of", "letting go of",
+        ],
+        "delete, remove": ["take away", "takes away", "taken away", "taking away", "took away"],
+        "enforces, ensures": ["see to it", "sees to it"],
         "the package": ["the house", "this house"], "a notice": ["a word about", "with a word", "worth a word"],
-        "is stored after, next to, before": ["lies behind", "lies beside", "lies in front of", "stands behind", "stands beside", "stands in front of"],
+        "is stored after, next to, before": [
+            "lies behind", "lies beside", "lies in front of", "stands behind", "stands beside", "stands in front of",
+        ],
         "is next in the queue": ["has the next turn"], "sorts descending": ["sorts downwards"],
     ]
 
@@ -57,7 +63,9 @@ import Testing
                 for (number, literal) in literals(of: file.text) {
                     check(literal, at: "\(file.path):\(number)")
                     // A value in single quotes; commands to type, and SQL, stay as they are.
-                    if !file.path.hasPrefix("Tools/SQL/"), !file.path.hasPrefix("Tools/stress/"), literal.utf8.contains(39), literal.contains(/(^|[ (:])'\\\(/), !literal.contains(/'firn [a-z]/) {
+                    if !file.path.hasPrefix("Tools/SQL/"), !file.path.hasPrefix("Tools/stress/"), literal.utf8.contains(39),
+                        literal.contains(/(^|[ (:])'\\\(/), !literal.contains(/'firn [a-z]/)
+                    {
                         Issue.record("\(file.path):\(number): a value in single quotes: \(literal.prefix(80))")
                     }
                 }
@@ -79,7 +87,8 @@ import Testing
     @Test func `each link and each cited path and heading of the documentation exists`() throws {
         var headings: [String: Set<String>] = [:]
         for page in try pages() {
-            headings[page.path] = Set(prose(of: page.text).compactMap { _, line in line.firstMatch(of: /^#+ (.*)/).map { plain(String($0.1)) } })
+            headings[page.path] = Set(
+                prose(of: page.text).compactMap { _, line in line.firstMatch(of: /^#+ (.*)/).map { plain(String($0.1)) } })
         }
         for page in try pages() {
             let folder = page.path.split(separator: "/").dropLast().joined(separator: "/")

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct DocumentTests {
     @Test func `documents are read and written in order, numbers digit by digit`() throws {
-        let text = #"{"b":[1,2.50,{"c":null}],"a":"x\u0000y\/","big":123456789012345678901234567890,"e":{},"f":[],"z":-0,"n":[-9223372036854775809,1E400]}"#
+        let text =
+            #"{"b":[1,2.50,{"c":null}],"a":"x\u0000y\/","big":123456789012345678901234567890,"e":{},"f":[],"z":-0,"n":[-9223372036854775809,1E400]}"#
         let document = try JSONDocument(text)
         #expect(document.compact == text.replacingOccurrences(of: "\\/", with: "/"))
         #expect(document["b"]?.elements?[0].int == 1)
@@ -18,14 +19,19 @@ import Testing
 
     @Test func `faults have a line and a column`() throws {
         let cases: [(String, Int, Int, String)] = [
-            ("{\n  \"a\": tru\n}", 2, 8, "expected a value"), ("[1,\n2", 2, 2, "ends too early"), ("[1] x", 1, 5, "expected a value"), ("[1] 2", 1, 5, "unexpected"),
-            ("[\n-0, 123456789012345678901,\n 3 4]", 3, 4, "expected"), ("[01]", 1, 2, "not a JSON number"), ("{\"a\\u0000b\": 1}", 1, 2, "U+0000"), ("[\"\\ud800\"]", 1, 3, "surrogate"),
-            ("\u{FEFF}{}", 1, 1, "byte order mark"), ("[\"a\tb\"]", 1, 4, "control"), ("", 1, 1, "too early"), ("[NaN]", 1, 2, "expected a value"), ("'a'", 1, 1, "expected a value"),
+            ("{\n  \"a\": tru\n}", 2, 8, "expected a value"), ("[1,\n2", 2, 2, "ends too early"), ("[1] x", 1, 5, "expected a value"),
+            ("[1] 2", 1, 5, "unexpected"),
+            ("[\n-0, 123456789012345678901,\n 3 4]", 3, 4, "expected"), ("[01]", 1, 2, "not a JSON number"),
+            ("{\"a\\u0000b\": 1}", 1, 2, "U+0000"), ("[\"\\ud800\"]", 1, 3, "surrogate"),
+            ("\u{FEFF}{}", 1, 1, "byte order mark"), ("[\"a\tb\"]", 1, 4, "control"), ("", 1, 1, "too early"),
+            ("[NaN]", 1, 2, "expected a value"), ("'a'", 1, 1, "expected a value"),
             (String(repeating: "[", count: 600), 1, 513, "512"),
         ]
         for (text, line, column, message) in cases {
             let error = #expect(throws: FirnError.self, "\(text)") { try JSONDocument(text, file: "s.json") }
-            #expect(error?.place == .init(file: "s.json", line: line, column: column), "\(text.prefix(40)): \(error.map(String.init(describing:)) ?? "")")
+            #expect(
+                error?.place == .init(file: "s.json", line: line, column: column),
+                "\(text.prefix(40)): \(error.map(String.init(describing:)) ?? "")")
             #expect(error?.message.contains(message) == true, "\(text.prefix(40)): \(error?.message ?? "")")
         }
         #expect(throws: FirnError.self) { try JSONDocument(#"{"a":{"b":1,"b":2}}"#) }
@@ -33,13 +39,17 @@ import Testing
 
     @Test func `the suite is accepted and refused as it must be`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/json/suite")
-        let files = try [folder, SharedData.file("bad/JSONTestSuite/test_parsing")].compactMap({ $0 }).flatMap { (try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)) ?? [] }
+        let files = try [folder, SharedData.file("bad/JSONTestSuite/test_parsing")].compactMap({ $0 }).flatMap {
+            (try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)) ?? []
+        }
         #expect(!files.isEmpty)
         for file in files {
             let bytes = [UInt8](try Data(contentsOf: file)), name = file.lastPathComponent, document = try? JSONDocument(bytes: bytes)
             if name.hasPrefix("n_") { #expect(document == nil, "\(name)") }
             // What JSON allows and json-c would change is refused.
-            if name.hasPrefix("y_") { #expect((document != nil) != (name.contains("null_in_key") || name.contains("duplicated_key")), "\(name)") }
+            if name.hasPrefix("y_") {
+                #expect((document != nil) != (name.contains("null_in_key") || name.contains("duplicated_key")), "\(name)")
+            }
             if let document { #expect(try JSONDocument(document.pretty) == document, "\(name)") }
         }
     }

@@ -34,7 +34,9 @@ import Testing
                 for (row, values) in rows.enumerated() {
                     for (column, value) in values.enumerated() {
                         let back = read.columns[column].value(at: row)
-                        #expect(Value.order(unnamed(back), unnamed(value)) == 0, "seed \(seed), row \(row), \(type.columns[column]): \(value) came back as \(back)")
+                        #expect(
+                            Value.order(unnamed(back), unnamed(value)) == 0,
+                            "seed \(seed), row \(row), \(type.columns[column]): \(value) came back as \(back)")
                     }
                 }
             }
@@ -81,27 +83,41 @@ import Testing
         let spot = TypeSchema("Spot", columns: [ColumnSchema("x", ColumnType(.int))], isEmbedded: true)
         func column(_ type: ColumnType) -> GivenSchema { schema(ColumnSchema("a", type), embedded: spot) }
         let cases: [(ColumnType, String, String)] = [
-            (ColumnType(.int), "1.5", "7: expected a whole number, found 1.5 (column \"a\")"), (ColumnType(.int), "1.0", "accepted"), (ColumnType(.int), "1e3", "accepted"),
+            (ColumnType(.int), "1.5", "7: expected a whole number, found 1.5 (column \"a\")"), (ColumnType(.int), "1.0", "accepted"),
+            (ColumnType(.int), "1e3", "accepted"),
             (ColumnType(.int), "-0", "7: expected a whole number, found -0 (column \"a\")"),
             (ColumnType(.int), "9223372036854775808", "7: expected a whole number, found 9223372036854775808 (column \"a\")"),
-            (ColumnType(.int), "null", "7: expected a whole number, found null (column \"a\")"), (ColumnType(.int, optional: true), "null", "accepted"),
+            (ColumnType(.int), "null", "7: expected a whole number, found null (column \"a\")"),
+            (ColumnType(.int, optional: true), "null", "accepted"),
             (ColumnType(.double), "9007199254740993", "7: the number 9007199254740993 does not fit into a double unchanged (column \"a\")"),
             (ColumnType(.double), "265029224596170500", "accepted"), (ColumnType(.double), "100000000000000000000", "accepted"),
-            (ColumnType(.double), "100000000000000000001", "7: the number 100000000000000000001 does not fit into a double unchanged (column \"a\")"),
-            (ColumnType(.float), "0.1", "accepted"), (ColumnType(.float), "0.123456789", "7: the number 0.123456789 does not fit into a float unchanged (column \"a\")"),
+            (
+                ColumnType(.double), "100000000000000000001",
+                "7: the number 100000000000000000001 does not fit into a double unchanged (column \"a\")"
+            ),
+            (ColumnType(.float), "0.1", "accepted"),
+            (ColumnType(.float), "0.123456789", "7: the number 0.123456789 does not fit into a float unchanged (column \"a\")"),
             (ColumnType(.decimal), "1e99999", "7: the number 1e99999 does not fit into a decimal128 unchanged (column \"a\")"),
-            (ColumnType(.string), "5", "7: expected a text, found 5 (column \"a\")"), (ColumnType(.bool), "1", "7: expected true or false, found 1 (column \"a\")"),
-            (ColumnType(.date), "\"2021-02-29\"", "7: expected a date (such as 2016-09-29 or 2016-09-29T10:11:12Z), found \"2021-02-29\" (column \"a\")"),
-            (ColumnType(.uuid), "\"x\"", "7: expected a UUID, found \"x\" (column \"a\")"), (ColumnType(.objectID), "\"0123\"", "7: expected an object id, found \"0123\" (column \"a\")"),
-            (ColumnType(.data), "\"YQ==\"", "accepted"), (ColumnType(.data), "\"YR==\"", "7: expected bytes as base64, found \"YR==\" (column \"a\")"),
+            (ColumnType(.string), "5", "7: expected a text, found 5 (column \"a\")"),
+            (ColumnType(.bool), "1", "7: expected true or false, found 1 (column \"a\")"),
+            (
+                ColumnType(.date), "\"2021-02-29\"",
+                "7: expected a date (such as 2016-09-29 or 2016-09-29T10:11:12Z), found \"2021-02-29\" (column \"a\")"
+            ),
+            (ColumnType(.uuid), "\"x\"", "7: expected a UUID, found \"x\" (column \"a\")"),
+            (ColumnType(.objectID), "\"0123\"", "7: expected an object id, found \"0123\" (column \"a\")"),
+            (ColumnType(.data), "\"YQ==\"", "accepted"),
+            (ColumnType(.data), "\"YR==\"", "7: expected bytes as base64, found \"YR==\" (column \"a\")"),
             (ColumnType(.int, collection: .list), "[1, null]", "11: expected a whole number, found null (column \"a\")"),
-            (ColumnType(.int, collection: .list, elementOptional: true), "[1, null]", "accepted"), (ColumnType(.int, collection: .list), "5", "7: expected an array, found 5 (column \"a\")"),
+            (ColumnType(.int, collection: .list, elementOptional: true), "[1, null]", "accepted"),
+            (ColumnType(.int, collection: .list), "5", "7: expected an array, found 5 (column \"a\")"),
             (ColumnType(.string, collection: .set), "[\"b\", \"a\", \"b\"]", "18: \"b\" occurs twice in a set (column \"a\")"),
             (ColumnType(.int, collection: .map), "{\"p\": 1, \"q\": []}", "21: expected a whole number, found an array (column \"a\")"),
             (ColumnType(.embedded, target: "Spot"), "{\"x\": \"y\"}", "13: expected a whole number, found \"y\" (column \"a.x\")"),
             (ColumnType(.embedded, target: "Spot"), "{}", "7: expected a whole number, found nothing (column \"a.x\")"),
             (ColumnType(.embedded, target: "Spot"), "{\"x\": 1, \"z\": 2}", "21: the schema's type \"Spot\" has no \"z\""),
-            (ColumnType(.link, target: "T"), "0", "accepted"), (ColumnType(.link, target: "T"), "1", "7: a link to row 1, and the rows are counted from 0 to 0 (column \"a\")"),
+            (ColumnType(.link, target: "T"), "0", "accepted"),
+            (ColumnType(.link, target: "T"), "1", "7: a link to row 1, and the rows are counted from 0 to 0 (column \"a\")"),
             (ColumnType(.link, target: "T"), "-1", "7: a link to row -1, and the rows are counted from 0 (column \"a\")"),
         ]
         for (type, value, words) in cases {
@@ -109,16 +125,25 @@ import Testing
             #expect(complaint("{\"a\": \(value)}\n", column(type)) == expected)
             #expect(complaint("{\"a\": \(value)}", column(type), .document) == expected)
         }
-        #expect(complaint("{\"a\":1}\n\n {\"b\":[{\"a\":2}]}\n", column(ColumnType(.int))) == "test.json:3:2: expected a whole number, found nothing (column \"a\")")
+        #expect(
+            complaint("{\"a\":1}\n\n {\"b\":[{\"a\":2}]}\n", column(ColumnType(.int)))
+                == "test.json:3:2: expected a whole number, found nothing (column \"a\")")
         #expect(complaint("[{\"a\":1},\n 5]", column(ColumnType(.int)), .document) == "test.json:2:2: expected an object, found 5")
     }
 
     @Test func `types that JSON cannot be read as are refused`() {
-        let node = TypeSchema("Node", columns: [ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node"))], isEmbedded: true)
-        #expect(complaint("{}\n", schema(ColumnSchema("a", ColumnType(.embedded, target: "Node")), embedded: node)).contains("contains itself"))
+        let node = TypeSchema(
+            "Node", columns: [ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node"))], isEmbedded: true)
+        #expect(
+            complaint("{}\n", schema(ColumnSchema("a", ColumnType(.embedded, target: "Node")), embedded: node)).contains("contains itself"))
         let spot = TypeSchema("Spot", columns: [], isEmbedded: true)
-        #expect(complaint("{}\n", schema(ColumnSchema("a", ColumnType(.embedded, collection: .set, target: "Spot")), embedded: spot)).contains("a set of objects"))
-        let other = GivenSchema(Schema([TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.link, optional: true, target: "U"))]), TypeSchema("U", columns: [])]), rows: "T")
+        #expect(
+            complaint("{}\n", schema(ColumnSchema("a", ColumnType(.embedded, collection: .set, target: "Spot")), embedded: spot)).contains(
+                "a set of objects"))
+        let other = GivenSchema(
+            Schema([
+                TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.link, optional: true, target: "U"))]), TypeSchema("U", columns: []),
+            ]), rows: "T")
         #expect(complaint("{\"a\":0}\n", other).contains("a link to a row of \"U\", and the input contains none"))
         #expect(complaint("{\"a\":null}\n", other) == "accepted")
         var text = "{\"a\":1"
@@ -136,13 +161,22 @@ import Testing
     }
 
     @Test func `how nulls were written is found under a schema too`() throws {
-        let spot = TypeSchema("Spot", columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.int, optional: true))], isEmbedded: true)
-        let given = GivenSchema(Schema([TypeSchema("T", columns: [
-            ColumnSchema("a", ColumnType(.int, optional: true)), ColumnSchema("s", ColumnType(.embedded, optional: true, target: "Spot")),
-            ColumnSchema("l", ColumnType(.embedded, optional: true, collection: .list, target: "Spot")),
-            ColumnSchema("m", ColumnType(.embedded, optional: true, collection: .map, target: "Spot")),
-        ]), spot]), rows: "T")
-        let text = "{\"a\":null,\"s\":{\"x\":null}}\n{\"a\":1,\"l\":[{\"x\":null},{\"x\":1,\"y\":2}]}\n{\"a\":null,\"m\":{\"k\":{\"x\":null}}}\n"
+        let spot = TypeSchema(
+            "Spot", columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.int, optional: true))],
+            isEmbedded: true)
+        let given = GivenSchema(
+            Schema([
+                TypeSchema(
+                    "T",
+                    columns: [
+                        ColumnSchema("a", ColumnType(.int, optional: true)),
+                        ColumnSchema("s", ColumnType(.embedded, optional: true, target: "Spot")),
+                        ColumnSchema("l", ColumnType(.embedded, optional: true, collection: .list, target: "Spot")),
+                        ColumnSchema("m", ColumnType(.embedded, optional: true, collection: .map, target: "Spot")),
+                    ]), spot,
+            ]), rows: "T")
+        let text =
+            "{\"a\":null,\"s\":{\"x\":null}}\n{\"a\":1,\"l\":[{\"x\":null},{\"x\":1,\"y\":2}]}\n{\"a\":null,\"m\":{\"k\":{\"x\":null}}}\n"
         let table = try Table(text, .lines) { $0.given = given }
         #expect(FirnJSONTests.text(try table.written(.lines)) == text)
     }
@@ -151,12 +185,18 @@ import Testing
         let given = schema(ColumnSchema("d", ColumnType(.date), notation: .dateOnly), ColumnSchema("u", ColumnType(.uuid, optional: true)))
         let text = "{\"d\":\"2020-01-01\"}\n{\"d\":\"2020-01-01T00:00:00Z\",\"u\":\"6BA7B810-9dad-11d1-80b4-00c04fd430c8\"}\n"
         let table = try Table(text, .lines) { $0.given = given }
-        #expect(table.remarks == ["column \"d\": 1 value is written back differently", "column \"u\": 1 value is written back differently"])
-        #expect(complaint(text, given, lossless: true) == "test.json:2:6: \"2020-01-01T00:00:00Z\" would be written back as \"2020-01-01\" (column \"d\")")
+        #expect(
+            table.remarks == ["column \"d\": 1 value is written back differently", "column \"u\": 1 value is written back differently"])
+        #expect(
+            complaint(text, given, lossless: true)
+                == "test.json:2:6: \"2020-01-01T00:00:00Z\" would be written back as \"2020-01-01\" (column \"d\")")
     }
 
     @Test func `bare values and objects of objects keep their shape under their own schema`() throws {
-        for document in ["[1,2,3]", "[1,null]", "{\"a\":{\"x\":1},\"b\":{\"x\":2}}", "{\"a\":{\"key\":1},\"b\":{\"key\":2}}", "{\"n\":\"x\",\"rows\":[{\"a\":1}]}", "5", "[{\"value\":1}]"] {
+        for document in [
+            "[1,2,3]", "[1,null]", "{\"a\":{\"x\":1},\"b\":{\"x\":2}}", "{\"a\":{\"key\":1},\"b\":{\"key\":2}}",
+            "{\"n\":\"x\",\"rows\":[{\"a\":1}]}", "5", "[{\"value\":1}]",
+        ] {
             let table = try Table(document)
             let again = try Table(document) { $0.given = GivenSchema(table.schema, rows: table.type.name) }
             #expect(again.schema == table.schema, "\(document)")
@@ -174,9 +214,14 @@ import Testing
     }
 
     @Test func `several documents are read one after the other, with places in the whole`() throws {
-        #expect(try JSONDocument.several(bytes: Array("{\"a\":\"}\\\"\"}\n\n{\"b\":[1]} ".utf8)) == [.object([("a", .string("}\""))]), .object([("b", .array([.number("1")]))])])
+        #expect(
+            try JSONDocument.several(bytes: Array("{\"a\":\"}\\\"\"}\n\n{\"b\":[1]} ".utf8)) == [
+                .object([("a", .string("}\""))]), .object([("b", .array([.number("1")]))]),
+            ])
         let error = #expect(throws: FirnError.self) { try JSONDocument.several(bytes: Array("{\"a\":1}\n{\"b\" 2}\n".utf8)) }
         #expect(error?.place?.line == 2)
-        for text in ["", "  ", "{", "}", "]]", "{}}", "\"", "{\"a"] { #expect(throws: FirnError.self) { try JSONDocument.several(bytes: Array(text.utf8)) } }
+        for text in ["", "  ", "{", "}", "]]", "{}}", "\"", "{\"a"] {
+            #expect(throws: FirnError.self) { try JSONDocument.several(bytes: Array(text.utf8)) }
+        }
     }
 }

@@ -27,7 +27,12 @@ struct Dice: RandomNumberGenerator {
         case 3: return .number(String(Int64(bitPattern: dice.next())))
         case 4: return .number(JSONText.plain(Double(dice.roll(100_000)) / 100))
         case 5: return .number(JSONText.plain(Double(Int64(bitPattern: dice.next())) * 1e-30))
-        case 6: return .string(["", "a", "2020-01-01", "2020-01-01T00:00:00Z", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "line\nbreak \"q\" \\ \u{1}", "é😀", "null"][dice.roll(8)])
+        case 6:
+            return .string(
+                [
+                    "", "a", "2020-01-01", "2020-01-01T00:00:00Z", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "line\nbreak \"q\" \\ \u{1}",
+                    "é😀", "null",
+                ][dice.roll(8)])
         case 7: return .string(String(repeating: "x", count: dice.roll(40)))
         case 8: return .number(String(dice.roll(3)))
         case 9, 10: return .array((0..<dice.roll(4)).map { _ in document(&dice, depth: depth + 1) })
@@ -65,11 +70,14 @@ struct Dice: RandomNumberGenerator {
         let seed = UInt64.random(in: 0 ... .max)
         print("seed \(seed)")
         var dice = Dice(state: seed)
-        let base = Array(#"{"name":"x","rows":[{"a":1,"b":[1.5,{"c":"\u00e9\n"}]},{"a":-12e3,"b":[true,null]}],"m":{"k":"2020-01-01"}}"#.utf8)
+        let base = Array(
+            #"{"name":"x","rows":[{"a":1,"b":[1.5,{"c":"\u00e9\n"}]},{"a":-12e3,"b":[true,null]}],"m":{"k":"2020-01-01"}}"#.utf8)
         for cut in 0...base.count { for layout in [JSONOptions.Layout.document, .lines] { _ = try? Table(Array(base[..<cut]), layout) } }
         for _ in 0..<3000 {
             var bytes = base + [10] + base
-            for _ in 0...dice.roll(4) { bytes[dice.roll(bytes.count)] = dice.roll(2) == 0 ? UInt8(dice.roll(256)) : Array("{}[],:\"\\0e-.\n ".utf8)[dice.roll(14)] }
+            for _ in 0...dice.roll(4) {
+                bytes[dice.roll(bytes.count)] = dice.roll(2) == 0 ? UInt8(dice.roll(256)) : Array("{}[],:\"\\0e-.\n ".utf8)[dice.roll(14)]
+            }
             for layout in [JSONOptions.Layout.document, .lines] {
                 guard let table = try? Table(bytes, layout) else { continue }
                 _ = try table.written(layout)
@@ -85,10 +93,13 @@ struct Dice: RandomNumberGenerator {
 @Suite struct WriterTests {
     @Test func `kinds that JSON lacks are written as text, numbers or null`() throws {
         let kinds: [(Value, ColumnType, String)] = [
-            (.data([0, 1, 254]), ColumnType(.data), "\"AAH+\""), (.float(1.5), ColumnType(.float), "1.5"), (.link(7), ColumnType(.link, target: "T"), "7"),
-            (.double(.infinity), ColumnType(.double), "null"), (.date(Timestamp(seconds: 0)), ColumnType(.date), "\"1970-01-01T00:00:00Z\""),
+            (.data([0, 1, 254]), ColumnType(.data), "\"AAH+\""), (.float(1.5), ColumnType(.float), "1.5"),
+            (.link(7), ColumnType(.link, target: "T"), "7"),
+            (.double(.infinity), ColumnType(.double), "null"),
+            (.date(Timestamp(seconds: 0)), ColumnType(.date), "\"1970-01-01T00:00:00Z\""),
             (.objectID(Identifier(objectIDText: "507f1f77bcf86cd799439011")!), ColumnType(.objectID), "\"507f1f77bcf86cd799439011\""),
-            (.set([.int(1), .int(2)]), ColumnType(.int, collection: .set), "[1,2]"), (.decimal(Decimal("1.10")!), ColumnType(.decimal), "1.10"),
+            (.set([.int(1), .int(2)]), ColumnType(.int, collection: .set), "[1,2]"),
+            (.decimal(Decimal("1.10")!), ColumnType(.decimal), "1.10"),
             (.list([.list([.null]), .bool(true)]), ColumnType(.any), "[[null],true]"), (.double(.nan), ColumnType(.any), "null"),
         ]
         let type = TypeSchema("T", columns: kinds.enumerated().map { ColumnSchema("c\($0)", $1.1) })

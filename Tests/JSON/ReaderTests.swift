@@ -21,11 +21,15 @@ import Testing
 
     @Test func `every shape of document comes back`() throws {
         for document in [
-            #"[]"#, #"{}"#, #"[{}]"#, #"[{},{"a":1}]"#, #"[1,2,3]"#, #"[1,"a",null,[2],{"b":[]}]"#, #"null"#, #"5"#, #""text""#, #"[null]"#, #"[[1],[2,3],[]]"#,
-            #"{"name":"x","rows":[{"a":1},{"a":2}],"more":{"z":[1,{"q":null}]}}"#, #"{"rows":[{"a":1}]}"#, #"{"a":{"x":1},"b":{"x":2,"y":[{}]}}"#,
+            #"[]"#, #"{}"#, #"[{}]"#, #"[{},{"a":1}]"#, #"[1,2,3]"#, #"[1,"a",null,[2],{"b":[]}]"#, #"null"#, #"5"#, #""text""#, #"[null]"#,
+            #"[[1],[2,3],[]]"#,
+            #"{"name":"x","rows":[{"a":1},{"a":2}],"more":{"z":[1,{"q":null}]}}"#, #"{"rows":[{"a":1}]}"#,
+            #"{"a":{"x":1},"b":{"x":2,"y":[{}]}}"#,
             #"{"a":{"key":1},"b":{"key":2}}"#, #"{"one":1,"two":[1,2],"three":{"four":null}}"#, #"{"a":[{"x":1}],"b":[{"x":2}]}"#,
-            #"[{"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":{"i":{"j":1}}}}}}}}}}]"#, #"[{"a":{}},{"a":null}]"#, #"[{"a":[{}]},{"a":[null]},{"a":[]}]"#,
-            #"[{"a":null},{"a":null}]"#, #"[{"a":[[1],["x"]]}]"#, #"[{"a":"x"},{"a":["x"]},{"a":{"b":"x"}},{"a":1e300},{"a":false}]"#, #"[{"":1}]"#,
+            #"[{"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":{"i":{"j":1}}}}}}}}}}]"#, #"[{"a":{}},{"a":null}]"#,
+            #"[{"a":[{}]},{"a":[null]},{"a":[]}]"#,
+            #"[{"a":null},{"a":null}]"#, #"[{"a":[[1],["x"]]}]"#, #"[{"a":"x"},{"a":["x"]},{"a":{"b":"x"}},{"a":1e300},{"a":false}]"#,
+            #"[{"":1}]"#,
             "[{\"a\":\"q\\\"\\\\\\u0001\\n\\u00e9\\ud83d\\ude00/\"}]", "\u{FEFF}[{\"a\":1}]", " \n[ ]\n ",
         ] {
             try expectSameDocument(Array(document.utf8).starts(with: [0xEF]) ? Array(document.utf8.dropFirst(3)) : Array(document.utf8))
@@ -59,7 +63,9 @@ import Testing
     }
 
     @Test func `dates and UUIDs are recognised only if all texts come back`() throws {
-        let table = try Table(#"[{"a":"2020-02-29","b":"2020-02-30","c":"2021-01-01T10:00:00Z","d":"6ba7b810-9dad-11d1-80b4-00c04fd430c8","e":"6BA7B810-9DAD-11D1-80B4-00C04FD430C8"}]"#)
+        let table = try Table(
+            #"[{"a":"2020-02-29","b":"2020-02-30","c":"2021-01-01T10:00:00Z","d":"6ba7b810-9dad-11d1-80b4-00c04fd430c8","e":"6BA7B810-9DAD-11D1-80B4-00C04FD430C8"}]"#
+        )
         #expect(table.type.columns.map(\.type.name) == ["date", "string", "date", "uuid", "uuid"])
         try expectSameDocument(try table.written())
         let mixed = try Table(#"[{"a":"2020-02-29"},{"a":"2020-02-29T00:00:00Z"},{"a":null}]"#)
@@ -110,7 +116,9 @@ import Testing
         #expect(place("[1] [2]", .document).hasPrefix("test.json:1:5"))
         #expect(place("", .document) == "test.json:1:1")
         #expect(place("\"a\u{01}\"", .document).hasPrefix("test.json:1:"))
-        let invalid = #expect(throws: FirnError.self) { try Table(Array("{\"a\":\"ok\"}\n{\"a\":\"".utf8) + [0xFF] + Array("\"}\n".utf8), .lines) }
+        let invalid = #expect(throws: FirnError.self) {
+            try Table(Array("{\"a\":\"ok\"}\n{\"a\":\"".utf8) + [0xFF] + Array("\"}\n".utf8), .lines)
+        }
         #expect(invalid?.place == .init(file: "test.json", line: 2, column: 7))
         let deep = String(repeating: "[", count: 100_000)
         #expect(throws: FirnError.self) { try Table(deep, .document) }
@@ -133,7 +141,9 @@ import Testing
 
     @Test func `long keys in refused lines are compared inside their line`() throws {
         let key = String(repeating: "k", count: 5000)
-        let error = #expect(throws: FirnError.self) { try Table("{\"\(key)\":1,\"\(key)\":2}\n{\"\(key)\":1}\n{\"k\":1,\"k\" 2}\n", .lines) }
+        let error = #expect(throws: FirnError.self) {
+            try Table("{\"\(key)\":1,\"\(key)\":2}\n{\"\(key)\":1}\n{\"k\":1,\"k\" 2}\n", .lines)
+        }
         #expect(error?.place?.line == 3)
     }
 
@@ -147,7 +157,8 @@ import Testing
     }
 
     @Test func `where blocks end makes no difference`() throws {
-        let text = "{\"a\":1,\"b\":[1,2],\"c\":{\"d\":\"x\\n\"}}\n\n{\"a\":2.5,\"b\":[],\"e\":null}\r\n  \n{\"c\":{\"f\":[{\"g\":1}]},\"a\":3}"
+        let text =
+            "{\"a\":1,\"b\":[1,2],\"c\":{\"d\":\"x\\n\"}}\n\n{\"a\":2.5,\"b\":[],\"e\":null}\r\n  \n{\"c\":{\"f\":[{\"g\":1}]},\"a\":3}"
         let whole = try Table(text, .lines)
         for size in 1...(text.utf8.count + 1) {
             let table = try Table(text, .lines) { $0.blockSize = size }

@@ -28,8 +28,11 @@ import Testing
         }
     }
 
-    @Test(arguments: ["json/en.1.json", "json/de.1.json", "pairs/football-en1/old.json", "pairs/mime-db/new.json", "pairs/noop-json-keyorder-mime/new.json",
-                      "pairs/gemoji/new.json", "pairs/unicode-emoji/old.json"])
+    @Test(arguments: [
+        "json/en.1.json", "json/de.1.json", "pairs/football-en1/old.json", "pairs/mime-db/new.json",
+        "pairs/noop-json-keyorder-mime/new.json",
+        "pairs/gemoji/new.json", "pairs/unicode-emoji/old.json",
+    ])
     func `real documents come back with equal values`(path: String) throws {
         guard let bytes = shared(path) else { return }
         try expectSameDocument(bytes)
@@ -42,7 +45,9 @@ import Testing
         #expect(table.typeName("date") == "date")
         #expect(table.batches[0].count == 380)
         let written = text(try table.written())
-        #expect(written.hasPrefix("{\n  \"name\": \"English Premier League 2023/24\",\n  \"matches\": [\n    {\n      \"round\": \"Matchday 1\","))
+        #expect(
+            written.hasPrefix(
+                "{\n  \"name\": \"English Premier League 2023/24\",\n  \"matches\": [\n    {\n      \"round\": \"Matchday 1\","))
     }
 
     @Test func `a dictionary of objects has its keys in a column`() throws {
@@ -68,7 +73,8 @@ import Testing
         guard let folder = SharedData.file("bad/JSONTestSuite") else { return }
         var seen = 0
         for part in ["test_parsing", "test_transform"] {
-            for file in try FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(part).path).sorted() where file.hasSuffix(".json") {
+            for file in try FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(part).path).sorted()
+            where file.hasSuffix(".json") {
                 let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(part + "/" + file)))
                 for layout in [JSONOptions.Layout.document, .lines] {
                     do {

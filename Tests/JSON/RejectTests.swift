@@ -18,7 +18,9 @@ import Testing
         }
     }
 
-    private func read(_ text: String, _ layout: JSONOptions.Layout = .lines, change: (inout JSONOptions) -> Void = { _ in }) throws -> (Table, Aside) {
+    private func read(_ text: String, _ layout: JSONOptions.Layout = .lines, change: (inout JSONOptions) -> Void = { _ in }) throws -> (
+        Table, Aside
+    ) {
         let aside = Aside()
         let table = try Table(text, layout) {
             $0.rejects = aside.rejects
@@ -32,13 +34,18 @@ import Testing
         let (table, aside) = try read(text)
         #expect(FirnJSONTests.text(try table.written(.lines)) == "{\"a\":1}\n{\"b\":\"x\\n\"}\n")
         #expect(aside.text == "{\"a\":\n  nonsense \n[1]\n{\"a\":2} {\"a\":3}\nnull\n{\"a\":01}\n{\"a\":\"\u{1}\"}\n")
-        #expect(aside.reasons.map { $0.prefix { $0 != " " } } == ["test.json:2:6:", "test.json:4:3:", "test.json:5:1:", "test.json:6:9:", "test.json:7:1:", "test.json:9:6:", "test.json:10:7:"],
-                "\(aside.reasons)")
+        #expect(
+            aside.reasons.map { $0.prefix { $0 != " " } } == [
+                "test.json:2:6:", "test.json:4:3:", "test.json:5:1:", "test.json:6:9:", "test.json:7:1:", "test.json:9:6:",
+                "test.json:10:7:",
+            ],
+            "\(aside.reasons)")
         #expect(aside.reasons[2].hasSuffix("expected an object, found an array"))
     }
 
     @Test func `nothing is inferred from lines set aside`() throws {
-        let huge = "{\"z\":1.2345678901234567890123456789012345}", deep = "{\"y\":" + String(repeating: "[", count: 200) + String(repeating: "]", count: 200) + "}"
+        let huge = "{\"z\":1.2345678901234567890123456789012345}",
+            deep = "{\"y\":" + String(repeating: "[", count: 200) + String(repeating: "]", count: 200) + "}"
         let (table, aside) = try read("{\"a\":1}\n\(huge)\n{\"a\":2\n\(deep)\n{\"a\":2}\n{\"a\":\"x\", \"q\": 1}\n") {
             $0.given = GivenSchema(Schema([TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.int, optional: true))])]), rows: "T")
         }
@@ -55,7 +62,9 @@ import Testing
                 $0.blockSize = size
                 $0.threads = 1 + size % 3
             }
-            #expect(table.schema == whole.schema && aside.text == expected.text && aside.reasons == expected.reasons, "block size \(size): \(aside.reasons)")
+            #expect(
+                table.schema == whole.schema && aside.text == expected.text && aside.reasons == expected.reasons,
+                "block size \(size): \(aside.reasons)")
             #expect(try table.written(.lines) == whole.written(.lines))
         }
     }
@@ -83,7 +92,8 @@ import Testing
     }
 
     @Test func `rows that link to each other by number are not set aside`() {
-        let given = GivenSchema(Schema([TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.link, optional: true, target: "T"))])]), rows: "T")
+        let given = GivenSchema(
+            Schema([TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.link, optional: true, target: "T"))])]), rows: "T")
         let error = #expect(throws: FirnError.self) { try read("{}\n") { $0.given = given } }
         #expect(error?.code == .usage)
     }

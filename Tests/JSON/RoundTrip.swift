@@ -70,5 +70,6 @@ func shared(_ path: String) -> [UInt8]? {
     SharedData.file(path).flatMap { try? Data(contentsOf: $0) }.map { Array($0) }
 }
 
-let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures/json")
+let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+    "Fixtures/json")
 func fixture(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: fixtures.appendingPathComponent(name))) }

@@ -8,7 +8,9 @@ import Testing
 
 /// Rows with few of many columns, and text that takes much memory for its size.
 @Suite struct SparseTests {
-    private func batches(_ text: String, limit: Int = .max, change: (inout JSONOptions) -> Void = { _ in }) throws -> (batches: [Batch], peak: Int) {
+    private func batches(_ text: String, limit: Int = .max, change: (inout JSONOptions) -> Void = { _ in }) throws -> (
+        batches: [Batch], peak: Int
+    ) {
         let input = Input(bytes: Array(text.utf8), name: "test.json")
         input.budget = MemoryBudget(limit: limit)
         var options = JSONOptions(layout: .lines)
@@ -60,7 +62,16 @@ import Testing
                 for _ in 0..<random.below(depth == 0 ? 6 : 4) {
                     let key = random.below(depth == 0 ? 40 : 6)
                     // One kind of value for most keys, so that columns have types of their own.
-                    if keys.insert(key).inserted { members.append("\"k\(key)\":" + (key % 5 == 0 ? value(depth) : key % 5 == 1 ? "\(random.below(100))" : key % 5 == 2 ? "\"x\(key)\"" : key % 5 == 3 ? "{\"a\":\(random.below(9))}" : "[{\"b\":\(random.below(9))}]")) }
+                    if keys.insert(key).inserted {
+                        members.append(
+                            "\"k\(key)\":"
+                                + (key % 5 == 0
+                                    ? value(depth)
+                                    : key % 5 == 1
+                                        ? "\(random.below(100))"
+                                        : key % 5 == 2
+                                            ? "\"x\(key)\"" : key % 5 == 3 ? "{\"a\":\(random.below(9))}" : "[{\"b\":\(random.below(9))}]"))
+                    }
                 }
                 return "{" + members.joined(separator: ",") + "}"
             }
@@ -70,7 +81,9 @@ import Testing
                 let cut = try Table(lines, .lines) { $0.batchCells = cells }
                 #expect(cut.schema == whole.schema)
                 #expect(try text(cut.written(.lines)) == text(whole.written(.lines)), "seed \(seed), \(cells) slots")
-                let document = try Table("[" + lines.split(separator: "\n").joined(separator: ",") + "]", .document) { $0.batchCells = cells }
+                let document = try Table("[" + lines.split(separator: "\n").joined(separator: ",") + "]", .document) {
+                    $0.batchCells = cells
+                }
                 #expect(try text(document.written(.lines)) == text(whole.written(.lines)), "seed \(seed), \(cells) slots, document")
             }
         }
@@ -80,7 +93,9 @@ import Testing
         let many = (0..<30_000).map { "{\"a\($0 % 900)\":{\"k\($0)\":\($0)}}\n" }.joined()
         for (text, limit, what) in [(many, 4 << 20, "JSON text"), (many, 17 << 20, "memory")] {
             let error = #expect(throws: FirnError.self) { try batches(text, limit: limit) }
-            #expect(error?.code == .outOfMemory && error?.message.contains(what) == true && error?.advice?.contains("--memory") == true && error?.place?.file == "test.json", "\(String(describing: error))")
+            #expect(
+                error?.code == .outOfMemory && error?.message.contains(what) == true && error?.advice?.contains("--memory") == true
+                    && error?.place?.file == "test.json", "\(String(describing: error))")
         }
         // The shapes of 30,000 paths need more than the limit leaves beside a small block; with more memory they are read.
         func small(_ options: inout JSONOptions) { options.blockSize = 4096 }
@@ -95,8 +110,12 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let column = 512 * opening.utf8.count + 1
-        for (prefix, layout, line) in [("", JSONOptions.Layout.document, 1), ("", .lines, 1), ("{\"a\":1}\n{\"a\":\"]\\\"]\"}\n", .lines, 3), ("\n ", .document, 2), ("\u{FEFF}", .lines, 1)] {
-            try Data((prefix + String(repeating: opening, count: 20_000_000 / opening.utf8.count)).utf8).write(to: URL(filePath: folder + "text"))
+        for (prefix, layout, line) in [
+            ("", JSONOptions.Layout.document, 1), ("", .lines, 1), ("{\"a\":1}\n{\"a\":\"]\\\"]\"}\n", .lines, 3), ("\n ", .document, 2),
+            ("\u{FEFF}", .lines, 1),
+        ] {
+            try Data((prefix + String(repeating: opening, count: 20_000_000 / opening.utf8.count)).utf8).write(
+                to: URL(filePath: folder + "text"))
             let zip = try Process.run(URL(filePath: "/bin/sh"), arguments: ["-c", "gzip -f '\(folder)text'"])
             zip.waitUntilExit()
             let input = try Input(path: folder + "text.gz")
@@ -106,24 +125,34 @@ import Testing
             options.threads = 1
             let error = #expect(throws: FirnError.self) { try JSONReader(input, options: options) }
             #expect(error?.code == .rejected && error?.message == "values nest deeper than 512 levels", "\(String(describing: error))")
-            #expect(error?.place?.line == line && error?.place?.column == column + (prefix == "\n " ? 1 : 0), "\(String(describing: error))")
+            #expect(
+                error?.place?.line == line && error?.place?.column == column + (prefix == "\n " ? 1 : 0), "\(String(describing: error))")
         }
     }
 
     @Test func `a number that is exactly a float is one, however many digits it has`() throws {
-        func given(_ kind: ScalarKind) -> GivenSchema { GivenSchema(Schema([TypeSchema("T", columns: [ColumnSchema("a", ColumnType(kind))])]), rows: "T") }
+        func given(_ kind: ScalarKind) -> GivenSchema {
+            GivenSchema(Schema([TypeSchema("T", columns: [ColumnSchema("a", ColumnType(kind))])]), rows: "T")
+        }
         func value(_ text: String, _ kind: ScalarKind, lossless: Bool = false) throws -> Value {
             try Table("{\"a\":\(text)}\n", .lines) {
                 $0.given = given(kind)
                 $0.isLossless = lossless
             }.batches[0].columns[0].value(at: 0)
         }
-        for text in ["0.1", "0.10000000149011612", "0.100000001490116119384765625", "1.0000000149011612e-1"] { #expect(try value(text, .float) == .float(0.1), "\(text)") }
+        for text in ["0.1", "0.10000000149011612", "0.100000001490116119384765625", "1.0000000149011612e-1"] {
+            #expect(try value(text, .float) == .float(0.1), "\(text)")
+        }
         #expect(try value("16777216", .float) == .float(16_777_216) && value("1e3", .float) == .float(1000))
         for text in ["0.1", "1e-1"] { #expect(try value(text, .double) == .double(0.1), "\(text)") }
         #expect(try value("9223372036854775808", .double) == .double(9_223_372_036_854_775_808))
-        for (text, whole) in [("1.0", 1), ("1e3", 1000), ("9223372036854775807.0", Int64.max), ("-9223372036854775808.000", .min), ("0.0", 0)] { #expect(try value(text, .int) == .int(whole), "\(text)") }
-        for (text, kind) in [("0.10000000149011613", ScalarKind.float), ("16777217", .float), ("0.10000000000000000555", .double), ("9223372036854775809", .double), ("1.5", .int), ("1e400", .double)] {
+        for (text, whole) in [
+            ("1.0", 1), ("1e3", 1000), ("9223372036854775807.0", Int64.max), ("-9223372036854775808.000", .min), ("0.0", 0),
+        ] { #expect(try value(text, .int) == .int(whole), "\(text)") }
+        for (text, kind) in [
+            ("0.10000000149011613", ScalarKind.float), ("16777217", .float), ("0.10000000000000000555", .double),
+            ("9223372036854775809", .double), ("1.5", .int), ("1e400", .double),
+        ] {
             #expect(throws: FirnError.self, "\(text)") { try value(text, kind) }
         }
         // Written back it is 0.1, which a lossless reading refuses.

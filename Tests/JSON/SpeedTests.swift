@@ -23,7 +23,9 @@ import Testing
                 if batches.count < 4 { batches.append(batch) }
             }
             let end = clockSeconds
-            print("threads \(threads): \(rows) rows, types \(typed - start) s, values \(end - typed) s, all \(end - start) s = \(size / (end - start)) MB/s")
+            print(
+                "threads \(threads): \(rows) rows, types \(typed - start) s, values \(end - typed) s, all \(end - start) s = \(size / (end - start)) MB/s"
+            )
             let output = Output(memory: "out"), writer = JSONWriter(output, options: options)
             let before = clockSeconds
             try writer.begin(reader.schema)

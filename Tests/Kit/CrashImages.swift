@@ -1,8 +1,8 @@
 /// What a disk may hold if the power fails: after each call of a journal, all that was synced, and of the rest anything.
 ///
-/// Bytes that a write does not touch stay as they are ("powersafe overwrite"); what it touches may be there, not be there, be there in part (by
-/// sectors of 512 bytes and pages of 4,096), be zero or garbage, in any order, with the file's new length or the old one. Names change in the order
-/// they were changed in, as far as they got; names of a folder that was synced are there.
+/// Bytes that a write does not touch stay as they are ("powersafe overwrite"); what it touches may be there, not be there, be there in part
+/// (by sectors of 512 bytes and pages of 4,096), be zero or garbage, in any order, with the file's new length or the old one. Names change
+/// in the order they were changed in, as far as they got; names of a folder that was synced are there.
 package struct CrashImages {
     /// How much is tried where not everything can be.
     package var samples: Int
@@ -16,8 +16,10 @@ package struct CrashImages {
     private mutating func number(_ limit: Int) -> Int { Int(random.next() % UInt64(max(limit, 1))) }
 
     /// Calls `body` with every image of a crash after `stop` of the events, for the stops in `range`.
-    package mutating func visit(_ events: [DiskJournal.Event], from first: DiskState, stops range: ClosedRange<Int>,
-                                _ body: (_ stop: Int, _ what: String, _ files: [String: [UInt8]]) throws -> Void) rethrows {
+    package mutating func visit(
+        _ events: [DiskJournal.Event], from first: DiskState, stops range: ClosedRange<Int>,
+        _ body: (_ stop: Int, _ what: String, _ files: [String: [UInt8]]) throws -> Void
+    ) rethrows {
         var durable = first
         /// What is known of files that were synced before their names were.
         var loose: [DiskJournal.Event] = [], looseNames: [DiskJournal.Event] = []
@@ -64,11 +66,16 @@ package struct CrashImages {
         if loose.isEmpty { return list }
         list.append(Change(what: "none", events: []))
         if loose.count <= 4 {
-            for mask in 1..<(1 << loose.count) - 1 { list.append(Change(what: "subset \(mask)", events: loose.indices.filter { mask >> $0 & 1 == 1 }.map { loose[$0] })) }
+            for mask in 1..<(1 << loose.count) - 1 {
+                list.append(Change(what: "subset \(mask)", events: loose.indices.filter { mask >> $0 & 1 == 1 }.map { loose[$0] }))
+            }
         } else {
             for _ in 0..<samples * 4 {
                 let mask = random.next()
-                list.append(Change(what: "subset of \(loose.count)", events: loose.indices.filter { mask >> UInt64($0 % 64) & 1 == 1 }.map { loose[$0] }))
+                list.append(
+                    Change(
+                        what: "subset of \(loose.count)",
+                        events: loose.indices.filter { mask >> UInt64($0 % 64) & 1 == 1 }.map { loose[$0] }))
             }
             for index in sample(loose.count) {
                 var some = loose
@@ -97,7 +104,9 @@ package struct CrashImages {
             some.replaceSubrange(index...index, with: parts)
             list.append(Change(what: "\(what) \(index)", events: some))
         }
-        func part(_ range: Range<Int>) -> DiskJournal.Event { .write(file: file, offset: offset + UInt64(range.lowerBound), bytes: Array(bytes[range])) }
+        func part(_ range: Range<Int>) -> DiskJournal.Event {
+            .write(file: file, offset: offset + UInt64(range.lowerBound), bytes: Array(bytes[range]))
+        }
         func pieces(_ size: Int) -> [Range<Int>] {
             var cuts = [0], at = size - Int(offset % UInt64(size))
             while at < bytes.count {

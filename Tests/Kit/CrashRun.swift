@@ -28,7 +28,8 @@ extension DatabaseSnapshot {
 }
 
 extension Database {
-    /// A number for the newest version, and for everything else that the file promises: each version that is kept, the tags and what they name, the retention.
+    /// A number for the newest version, and for everything else that the file promises: each version that is kept, the tags and what they
+    /// name, the retention.
     package func historyDigest() throws -> Int {
         var hasher = Hasher()
         hasher.combine(try snapshot().contentDigest())
@@ -101,7 +102,9 @@ package final class CrashRun {
         counts.commits += 1
     }
 
-    private func digest(_ database: Database) throws -> Int { try watchesHistory ? database.historyDigest() : database.snapshot().contentDigest() }
+    private func digest(_ database: Database) throws -> Int {
+        try watchesHistory ? database.historyDigest() : database.snapshot().contentDigest()
+    }
 
     private func open(_ folder: TemporaryFolder, writable: Bool = true) throws -> Database {
         try Database.open(path: folder.file(fileName), writable: writable, key: key)
@@ -110,7 +113,9 @@ package final class CrashRun {
     /// What is wrong with the newest version, and with those that have names.
     private func defects(_ database: Database) throws -> [String] {
         var found = try database.snapshot().verify(full: true).map(\.description)
-        if watchesHistory { for tag in try database.tags() { found += try database.snapshot(tag: tag.name).verify(full: true).map { "\(tag.name): \($0)" } } }
+        if watchesHistory {
+            for tag in try database.tags() { found += try database.snapshot(tag: tag.name).verify(full: true).map { "\(tag.name): \($0)" } }
+        }
         return found
     }
 
@@ -139,7 +144,9 @@ package final class CrashRun {
         }
     }
 
-    private func check(_ files: [String: [UInt8]], _ allowed: [Int?], _ place: String, _ turn: Int, _ next: (Database) throws -> Void) throws {
+    private func check(_ files: [String: [UInt8]], _ allowed: [Int?], _ place: String, _ turn: Int, _ next: (Database) throws -> Void)
+        throws
+    {
         counts.states += 1
         try self.place(files, in: images)
         guard files[fileName] != nil else {
@@ -171,7 +178,9 @@ package final class CrashRun {
     }
 
     /// A crash while the file that a crash left is opened and written again.
-    private func crashAgain(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void) throws {
+    private func crashAgain(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void)
+        throws
+    {
         try self.place(files, in: images)
         let journal = DiskJournal(of: images)
         defer { ScriptedDisk.end(in: images.path) }
@@ -195,7 +204,8 @@ package final class CrashRun {
     private func refuse(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void) throws {
         counts.refusals += 1
         try self.place(files, in: images)
-        let nth = turn / 12 % 9, journal = DiskJournal(of: images, .init(after: nth, forEver: turn % 24 < 12, code: turn % 36 < 18 ? 28 : 5))
+        let nth = turn / 12 % 9,
+            journal = DiskJournal(of: images, .init(after: nth, forEver: turn % 24 < 12, code: turn % 36 < 18 ? 28 : 5))
         defer { ScriptedDisk.end(in: images.path) }
         var failed = false
         do { try next(try open(images)) } catch { failed = true }

@@ -1,7 +1,8 @@
 import FirnDisk
 import Foundation
 
-/// Records every call that changes files or names in a folder, refuses the nth call if asked, and rebuilds what a disk may hold after a crash.
+/// Records every call that changes files or names in a folder, refuses the nth call if asked, and rebuilds what a disk may hold after a
+/// crash.
 package final class DiskJournal: DiskCalls, @unchecked Sendable {
     /// A change, by the number of the file (which stays, whatever its names).
     package enum Event: Equatable, Sendable {
@@ -16,7 +17,8 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
         case syncDirectory
     }
 
-    /// Which calls fail: of those whose name is `only` (nil: all but reads, what they take, and locks), the one after `after` others, or that and all that follow.
+    /// Which calls fail: of those whose name is `only` (nil: all but reads, what they take, and locks), the one after `after` others, or
+    /// that and all that follow.
     package struct Refusal: Sendable {
         package var after: Int
         package var only: String?

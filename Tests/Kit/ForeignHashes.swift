@@ -1,7 +1,8 @@
 import FirnBytes
 import Foundation
 
-/// A file of another writer, whose logical hashes are something else: everything else is as it was, and every extent has the hash that its reference says.
+/// A file of another writer, whose logical hashes are something else: everything else is as it was, and every extent has the hash that its
+/// reference says.
 public enum ForeignHashes {
     /// Replaces the logical hash of every column of every segment, in all versions that the newest one follows. Returns how many there are.
     @discardableResult
@@ -55,7 +56,9 @@ private struct ForeignFile {
             body(&self, offset, length)
             done[offset] = (was, hash(of: offset..<offset + length))
         }
-        if Array(bytes[place + 16..<place + 32]) == done[offset]!.was { bytes.replaceSubrange(place + 16..<place + 32, with: done[offset]!.became) }
+        if Array(bytes[place + 16..<place + 32]) == done[offset]!.was {
+            bytes.replaceSubrange(place + 16..<place + 32, with: done[offset]!.became)
+        }
     }
 
     /// Lists of references that this does not know its way in.
@@ -81,7 +84,9 @@ private struct ForeignFile {
         for _ in 0..<number(offset + 2, 2) {
             let segments = number(at + 16, 4), directory = at + 32
             follow(at: directory) { file, offset, length in
-                for segment in 0..<segments { file.follow(at: offset + 64 * segment + 24) { file, offset, length in file.header(offset, length) } }
+                for segment in 0..<segments {
+                    file.follow(at: offset + 64 * segment + 24) { file, offset, length in file.header(offset, length) }
+                }
             }
             at += 96
             at += 4 + number(at, 4)

@@ -23,15 +23,20 @@ public struct RandomTables {
 
     private mutating func columns(_ count: Int, targets: [String]) -> [ColumnSchema] {
         (0..<count).map { i in
-            var kinds: [ScalarKind] = [.bool, .int, .float, .double, .string, .data, .date, .decimal, .objectID, .uuid, .any, .int, .string]
+            var kinds: [ScalarKind] = [
+                .bool, .int, .float, .double, .string, .data, .date, .decimal, .objectID, .uuid, .any, .int, .string,
+            ]
             if !targets.isEmpty { kinds += [.embedded, .embedded] }
             let kind = kinds[number(0...kinds.count - 1)]
             let target = kind == .embedded ? targets[number(0...targets.count - 1)] : nil
             var collection = CollectionKind(rawValue: chance(60) ? 0 : UInt8(number(1...3)))!
             if kind == .embedded, collection == .set { collection = .list }
             let optional = kind == .any && collection == .none ? true : chance(40)
-            return ColumnSchema("c\(i)", ColumnType(kind, optional: optional, collection: collection,
-                                                   elementOptional: collection != .none && kind != .embedded && chance(20), target: target))
+            return ColumnSchema(
+                "c\(i)",
+                ColumnType(
+                    kind, optional: optional, collection: collection,
+                    elementOptional: collection != .none && kind != .embedded && chance(20), target: target))
         }
     }
 
@@ -55,10 +60,16 @@ public struct RandomTables {
         case .bool: return .bool(chance(50))
         case .int, .link: return .int(chance(80) ? Int64(number(-50...1000)) : Int64(bitPattern: generator.next()))
         case .float: return .float(chance(90) ? Float(number(-1000...1000)) / 8 : .infinity)
-        case .double: return .double(chance(80) ? Double(number(-100_000...100_000)) / 100 : Double(bitPattern: generator.next() & 0x7FEF_FFFF_FFFF_FFFF))
-        case .string: return .string(chance(70) ? "word\(number(0...30))" : String(repeating: "ä\(number(0...9))\u{0}", count: number(0...20)))
+        case .double:
+            return .double(
+                chance(80) ? Double(number(-100_000...100_000)) / 100 : Double(bitPattern: generator.next() & 0x7FEF_FFFF_FFFF_FFFF))
+        case .string:
+            return .string(chance(70) ? "word\(number(0...30))" : String(repeating: "ä\(number(0...9))\u{0}", count: number(0...20)))
         case .data: return .data((0..<number(0...12)).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        case .date: return .date(Timestamp(seconds: Int64(number(-3_000_000_000...3_000_000_000)), nanoseconds: chance(50) ? 0 : Int32(number(0...999_999_999))))
+        case .date:
+            return .date(
+                Timestamp(
+                    seconds: Int64(number(-3_000_000_000...3_000_000_000)), nanoseconds: chance(50) ? 0 : Int32(number(0...999_999_999))))
         case .decimal: return .decimal(Decimal("\(number(-9999...9999)).\(number(10...99))")!)
         case .objectID: return .objectID(Identifier(high: generator.next(), low: generator.next() >> 32))
         case .uuid: return .uuid(Identifier(high: generator.next(), low: generator.next()))

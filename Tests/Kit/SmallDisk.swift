@@ -13,7 +13,9 @@ public struct SmallDisk {
     /// Calls the body with such a disk, and takes it away afterwards; says a word and does nothing where none can be had.
     public static func with(size: String = "256k", _ body: (SmallDisk) throws -> Void) throws {
         let disk = SmallDisk()
-        guard run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", disk.path) else { return print("skipped: no tmpfs can be mounted here") }
+        guard run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", disk.path) else {
+            return print("skipped: no tmpfs can be mounted here")
+        }
         defer { _ = run("umount", "-l", disk.path) }
         try body(disk)
     }

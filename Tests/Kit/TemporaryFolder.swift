@@ -4,10 +4,12 @@ import Foundation
 public final class TemporaryFolder: Sendable {
     public let path: String
 
-    /// Where the machine keeps files in memory, if it does and has room there, else where it keeps temporary ones. Containers often have 64 MB: too few for all that runs at once.
+    /// Where the machine keeps files in memory, if it does and has room there, else where it keeps temporary ones. Containers often have 64
+    /// MB: too few for all that runs at once.
     public static let memory: String = {
         let place = "/dev/shm", free = try? FileManager.default.attributesOfFileSystem(forPath: place)[.systemFreeSize] as? NSNumber
-        return FileManager.default.isWritableFile(atPath: place) && (free?.intValue ?? 0) >= 256 << 20 ? place : FileManager.default.temporaryDirectory.path
+        return FileManager.default.isWritableFile(atPath: place) && (free?.intValue ?? 0) >= 256 << 20
+            ? place : FileManager.default.temporaryDirectory.path
     }()
 
     /// `inMemory`: for tests that make thousands of files.

@@ -15,14 +15,22 @@ import Testing
         try schema(3).validate()
         #expect(throws: Damage.self) { try schema(20).validate() }
         let own = ColumnType(.embedded, optional: true, target: "A")
-        let selfish = Schema([TypeSchema("A", columns: (1...20).map { ColumnSchema("c\($0)", own, id: UInt32($0)) }, isEmbedded: true, id: 1)])
+        let selfish = Schema([
+            TypeSchema("A", columns: (1...20).map { ColumnSchema("c\($0)", own, id: UInt32($0)) }, isEmbedded: true, id: 1)
+        ])
         #expect(throws: Damage.self) { try selfish.validate() }
-        let tree = Schema([TypeSchema("A", columns: [ColumnSchema("left", own, id: 1), ColumnSchema("right", own, id: 2)], isEmbedded: true, id: 1)])
+        let tree = Schema([
+            TypeSchema("A", columns: [ColumnSchema("left", own, id: 1), ColumnSchema("right", own, id: 2)], isEmbedded: true, id: 1)
+        ])
         try tree.validate()
     }
 
     @Test func `T7 a schema of many types is checked in as many steps`() throws {
-        let types = (0..<50_000).map { TypeSchema("T\($0)", columns: [ColumnSchema("x", ColumnType(.link, optional: true, target: "T\(49_999 - $0)"), id: 1)], id: UInt32($0 + 1)) }
+        let types = (0..<50_000).map {
+            TypeSchema(
+                "T\($0)", columns: [ColumnSchema("x", ColumnType(.link, optional: true, target: "T\(49_999 - $0)"), id: 1)],
+                id: UInt32($0 + 1))
+        }
         try Schema(types).validate()
     }
 
@@ -35,7 +43,8 @@ import Testing
         lengths.append(contentsOf: starts)
         let chunk = Chunk(streams: [(.lengths, lengths.bytes), (.words, [1, 14])]).encoded
         try chunk.withUnsafeBytes { (bytes) throws in
-            let reader = try ChunkReader(bytes, type: ColumnType(.int, collection: .list), rowCount: 2, sharedText: [], sharedKeys: [], memory: .unlimited)
+            let reader = try ChunkReader(
+                bytes, type: ColumnType(.int, collection: .list), rowCount: 2, sharedText: [], sharedKeys: [], memory: .unlimited)
             var column = Column(ColumnType(.int, collection: .list))
             #expect(throws: Damage.self) { try reader.read(vector: 0, into: &column) }
             #expect(throws: Damage.self) { _ = try reader.value(at: 0) }

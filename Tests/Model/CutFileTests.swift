@@ -10,11 +10,18 @@ import Testing
 /// Files that have lost their end: every segment before it is found.
 @Suite struct CutFileTests {
     private static let part = TypeSchema("Part", columns: [ColumnSchema("size", ColumnType(.int))], isEmbedded: true)
-    private static let person = TypeSchema("Person", columns: [
-        ColumnSchema("year", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)), ColumnSchema("note", ColumnType(.string, optional: true)), ColumnSchema("score", ColumnType(.double, optional: true)),
-    ])
-    private static let owner = TypeSchema("Owner", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")),
-                                                            ColumnSchema("tags", ColumnType(.string, collection: .list))], key: [0])
+    private static let person = TypeSchema(
+        "Person",
+        columns: [
+            ColumnSchema("year", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)),
+            ColumnSchema("note", ColumnType(.string, optional: true)), ColumnSchema("score", ColumnType(.double, optional: true)),
+        ])
+    private static let owner = TypeSchema(
+        "Owner",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")),
+            ColumnSchema("tags", ColumnType(.string, collection: .list)),
+        ], key: [0])
     private static let few = TypeSchema("Few", columns: [ColumnSchema("code", ColumnType(.string))])
 
     private let folder = TemporaryFolder(inMemory: true)
@@ -24,12 +31,18 @@ import Testing
 
     private static func personRow(_ i: Int) -> [Value] {
         let x = GoldenRows.mix(i)
-        return [.int(1880 + Int64(i / 2000)), .string("name \(x % 5000)"), x % 9 == 0 ? .null : .string(String(x &* 0x9E37_79B9, radix: 36)), x % 5 == 0 ? .null : .double(Double(x % 10_000) / 16)]
+        return [
+            .int(1880 + Int64(i / 2000)), .string("name \(x % 5000)"), x % 9 == 0 ? .null : .string(String(x &* 0x9E37_79B9, radix: 36)),
+            x % 5 == 0 ? .null : .double(Double(x % 10_000) / 16),
+        ]
     }
 
     private static func ownerRow(_ i: Int) -> [Value] {
         let x = GoldenRows.mix(i + 7)
-        return [.int(Int64(i)), x % 4 == 0 ? .null : .object([.init("", .int(Int64(x % 1000)))]), .list((0..<Int(x % 3)).map { .string("tag \((x >> 8) % 40 + UInt64($0))") })]
+        return [
+            .int(Int64(i)), x % 4 == 0 ? .null : .object([.init("", .int(Int64(x % 1000)))]),
+            .list((0..<Int(x % 3)).map { .string("tag \((x >> 8) % 40 + UInt64($0))") }),
+        ]
     }
 
     private static let persons = (0..<280_000).map { personRow($0) }
@@ -44,7 +57,9 @@ import Testing
         func append(_ type: String, _ rows: [[Value]]) throws {
             var batch = Batch(schema[type]!, in: schema)
             for row in rows {
-                for (i, value) in row.enumerated() { precondition(batch.columns[i].append(value), "\(value) does not fit \(batch.columns[i].type)") }
+                for (i, value) in row.enumerated() {
+                    precondition(batch.columns[i].append(value), "\(value) does not fit \(batch.columns[i].type)")
+                }
                 batch.count += 1
             }
             try transaction.bulkWriter(type).append(batch)
@@ -86,7 +101,9 @@ import Testing
                 }
                 columns.append(all)
             }
-            for row in 0..<segment.rowCount where segment.live?[row] ?? true { rows[try segment.rowID(at: row)] = columns.map { $0.value(at: row) } }
+            for row in 0..<segment.rowCount where segment.live?[row] ?? true {
+                rows[try segment.rowID(at: row)] = columns.map { $0.value(at: row) }
+            }
         }
         return rows
     }
@@ -111,7 +128,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["standard", "small", "compacted"]) func `a file cut anywhere gives every row of every whole segment, and no other`(how: String) throws {
+    @Test(arguments: ["standard", "small", "compacted"]) func `a file cut anywhere gives every row of every whole segment, and no other`(
+        how: String
+    ) throws {
         try write(to: path, profile: how == "small" ? .small : .standard)
         if how == "compacted" {
             try Database.open(path: path).snapshot().compact(to: path, overwrite: true)
@@ -120,7 +139,9 @@ import Testing
         let segments = try segments(core), schemaEnd = core.catalogue.schemaRef.offset + core.catalogue.schemaRef.length
         #expect(schemaEnd <= segments.map(\.end).min()!, "the schema is before the segments")
         // Segments are written one after the other, so that what is lost is in proportion to what is cut.
-        for (one, next) in zip(segments, segments.dropFirst()) where one.type == next.type { #expect(one.end <= next.end, "\(one) \(next)") }
+        for (one, next) in zip(segments, segments.dropFirst()) where one.type == next.type {
+            #expect(one.end <= next.end, "\(one) \(next)")
+        }
         let length = UInt64(whole.count)
         var random = SeededGenerator(seed: 5), cuts = [length - 1, length - 1000, segments.map(\.end).max()!, 4608, 4607, 600]
         cuts += segments.flatMap { [$0.end, $0.end - 1] }.filter { $0 < length }.shuffled(using: &random).prefix(how == "standard" ? 4 : 1)
@@ -147,7 +168,9 @@ import Testing
                         guard let row = found[id] else { Issue.record("\(type) \(id) is missing, cut at \(length)"); return }
                         let original = originals[Int(id)]
                         // An embedded object is a row of its own type.
-                        if row == original || (type == "Owner" && parts.count < 2 && row[0] == original[0] && row[2] == original[2]) { continue }
+                        if row == original || (type == "Owner" && parts.count < 2 && row[0] == original[0] && row[2] == original[2]) {
+                            continue
+                        }
                         Issue.record("\(type) \(id) differs, cut at \(length): \(row)")
                         return
                     }
@@ -199,7 +222,8 @@ import Testing
         let type = TypeSchema("Number", columns: [ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.int))])
         let transaction = try Database.create(path: path, atFirstCommit: true).begin()
         try transaction.extendSchema([type])
-        try transaction.bulkWriter("Number").append(RandomBatches.batch((0..<200_000).map { [.int(Int64(truncatingIfNeeded: GoldenRows.mix($0))), .int(Int64($0))] }, of: type))
+        try transaction.bulkWriter("Number").append(
+            RandomBatches.batch((0..<200_000).map { [.int(Int64(truncatingIfNeeded: GoldenRows.mix($0))), .int(Int64($0))] }, of: type))
         try transaction.finishBulk()
         for id in 0..<70_000 { try transaction.delete("Number", rowID: Int64(id)) }
         try transaction.flushAll()
@@ -249,14 +273,21 @@ import Testing
         _ = try recover(bytes)
         var hashed = bytes.count * 4
         let unit = bytes.count / 2 / 64 * 64
-        let isFound = bytes[unit..<bytes.count].withUnsafeBytes { FoundHeader($0, identities: [Hash128(low: 1, high: 2)], hashed: &hashed) != nil }
+        let isFound = bytes[unit..<bytes.count].withUnsafeBytes {
+            FoundHeader($0, identities: [Hash128(low: 1, high: 2)], hashed: &hashed) != nil
+        }
         #expect(!isFound)
         #expect(hashed < bytes.count * 4, "what is hashed is counted")
     }
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["FIRN_CUTS"] != nil, "FIRN_CUTS=n: two million rows, cut n times"))
     func `two million rows cut anywhere give every whole segment`() throws {
-        let type = TypeSchema("Name", columns: [ColumnSchema("year", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)), ColumnSchema("sex", ColumnType(.string)), ColumnSchema("count", ColumnType(.int))])
+        let type = TypeSchema(
+            "Name",
+            columns: [
+                ColumnSchema("year", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)), ColumnSchema("sex", ColumnType(.string)),
+                ColumnSchema("count", ColumnType(.int)),
+            ])
         let rows = 2_117_216, transaction = try Database.create(path: path, atFirstCommit: true).begin()
         try transaction.extendSchema([type])
         var random = SeededGenerator(seed: 12)
@@ -274,13 +305,17 @@ import Testing
             try transaction.bulkWriter("Name").append(batch)
         }
         try transaction.commit()
-        let core = try Database.open(path: path).snapshot().core, segments = try segments(core), whole = try Data(contentsOf: URL(filePath: path)), catalogue = try catalogue(path)
+        let core = try Database.open(path: path).snapshot().core, segments = try segments(core),
+            whole = try Data(contentsOf: URL(filePath: path)), catalogue = try catalogue(path)
         var recovered = 0, expected = 0, cuts = 0
         for _ in 0..<(Int(ProcessInfo.processInfo.environment["FIRN_CUTS"]!) ?? 100) {
-            let length = Int.random(in: 1..<whole.count, using: &random), kept = length < 4608 ? [] : segments.filter { $0.end <= UInt64(length) }
+            let length = Int.random(in: 1..<whole.count, using: &random),
+                kept = length < 4608 ? [] : segments.filter { $0.end <= UInt64(length) }
             cuts += 1
             expected += kept.reduce(0) { $0 + $1.rows.count }
-            guard let recovery = try recover(cuts % 2 == 0 ? bytes(whole.prefix(length), without: catalogue) : whole.prefix(length)) else { continue }
+            guard let recovery = try recover(cuts % 2 == 0 ? bytes(whole.prefix(length), without: catalogue) : whole.prefix(length)) else {
+                continue
+            }
             recovered += recovery.saved[0].rows
             let copy = try Database.open(path: saved).snapshot().core
             for index in 0..<copy.catalogue.types[0].segmentCount {
@@ -291,7 +326,9 @@ import Testing
             }
         }
         let overhead = segments.count * (8 + SegmentProof.size)
-        print("\(cuts) cuts of \(whole.count) bytes: \(recovered) rows recovered, \(expected) rows in whole segments, \(cuts * rows) in all; \(overhead) bytes for proofs")
+        print(
+            "\(cuts) cuts of \(whole.count) bytes: \(recovered) rows recovered, \(expected) rows in whole segments, \(cuts * rows) in all; \(overhead) bytes for proofs"
+        )
         #expect(recovered == expected && recovered > cuts * rows / 4 && overhead * 1000 < whole.count)
     }
 }

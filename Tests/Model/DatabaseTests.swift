@@ -127,8 +127,12 @@ func stripped(_ value: Value) -> Value {
     }
 
     @Test func `many segments share dictionaries and read back the same`() throws {
-        let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)),
-                                             ColumnSchema("note", ColumnType(.string, optional: true)), ColumnSchema("tags", ColumnType(.string, collection: .list))])
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)),
+                ColumnSchema("note", ColumnType(.string, optional: true)), ColumnSchema("tags", ColumnType(.string, collection: .list)),
+            ])
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
@@ -136,8 +140,11 @@ func stripped(_ value: Value) -> Value {
         let writer = try transaction.bulkWriter("T")
         let count = 150_000
         func row(_ i: Int) -> [Value] {
-            [.int(Int64(i)), .string("name \(i * 7919 % 5000)"), i % 3 == 0 ? .null : .string("note number \(i) of many, each different"),
-             .list((0..<i % 3).map { .string("tag\((i + $0) % 10)") })]
+            [
+                .int(Int64(i)), .string("name \(i * 7919 % 5000)"),
+                i % 3 == 0 ? .null : .string("note number \(i) of many, each different"),
+                .list((0..<i % 3).map { .string("tag\((i + $0) % 10)") }),
+            ]
         }
         for start in stride(from: 0, to: count, by: 10_000) {
             try writer.append(RandomTables.batch((start..<start + 10_000).map(row), of: type, in: Schema([type])))

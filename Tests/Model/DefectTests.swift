@@ -16,21 +16,31 @@ import Testing
         var isOld = false
     }
 
-    private static let person = TypeSchema("Person", columns: [
-        ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("note", ColumnType(.string)), ColumnSchema("score", ColumnType(.double)),
-        ColumnSchema("flags", ColumnType(.int, collection: .list, elementOptional: true)), ColumnSchema("props", ColumnType(.string, collection: .map)), ColumnSchema("born", ColumnType(.date)),
-        ColumnSchema("code", ColumnType(.uuid)), ColumnSchema("any", ColumnType(.any, optional: true)),
-    ], key: [0])
+    private static let person = TypeSchema(
+        "Person",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+            ColumnSchema("note", ColumnType(.string)), ColumnSchema("score", ColumnType(.double)),
+            ColumnSchema("flags", ColumnType(.int, collection: .list, elementOptional: true)),
+            ColumnSchema("props", ColumnType(.string, collection: .map)), ColumnSchema("born", ColumnType(.date)),
+            ColumnSchema("code", ColumnType(.uuid)), ColumnSchema("any", ColumnType(.any, optional: true)),
+        ], key: [0])
     private static let small = TypeSchema("Small", columns: [ColumnSchema("x", ColumnType(.int))])
 
     private static func row(_ i: Int) -> [Value] {
         let x = GoldenRows.mix(i)
-        return [.int(Int64(i)), x % 9 == 0 ? .null : .string("name \(x % 500)"), .string("note \(x % 9000) of \(x >> 20 % 70)"), .double(Double(x % 5000) / 8),
-                .list((0..<Int(x % 3)).map { $0 == 1 ? .null : .int(Int64(x % 90)) }), .map(x % 4 == 0 ? [.init("k", .string("v\(x % 5)"))] : []),
-                .date(Timestamp(seconds: Int64(x % 4_000_000_000), nanoseconds: Int32(x % 9))), .uuid(Identifier(high: x, low: x &* 3)), x % 3 == 0 ? .null : x % 3 == 1 ? .int(4) : .string("any")]
+        return [
+            .int(Int64(i)), x % 9 == 0 ? .null : .string("name \(x % 500)"), .string("note \(x % 9000) of \(x >> 20 % 70)"),
+            .double(Double(x % 5000) / 8),
+            .list((0..<Int(x % 3)).map { $0 == 1 ? .null : .int(Int64(x % 90)) }),
+            .map(x % 4 == 0 ? [.init("k", .string("v\(x % 5)"))] : []),
+            .date(Timestamp(seconds: Int64(x % 4_000_000_000), nanoseconds: Int32(x % 9))), .uuid(Identifier(high: x, low: x &* 3)),
+            x % 3 == 0 ? .null : x % 3 == 1 ? .int(4) : .string("any"),
+        ]
     }
 
-    /// Two wide segments with dictionaries and an index, a packed one, patches, a delta with inner nodes, a tag, and a last commit that lists what it wrote.
+    /// Two wide segments with dictionaries and an index, a packed one, patches, a delta with inner nodes, a tag, and a last commit that
+    /// lists what it wrote.
     private static func write(_ path: String) throws {
         let database = try Database.create(path: path)
         func commit(_ body: (DatabaseTransaction) throws -> Void) throws {
@@ -50,7 +60,10 @@ import Testing
             try $0.flushAll()
         }
         try commit {
-            for id in stride(from: Int64(7), to: 70_000, by: 170) { try $0.update("Person", rowID: id, column: "note", .string("changed, and rather long, so that the delta has several nodes \(id)")) }
+            for id in stride(from: Int64(7), to: 70_000, by: 170) {
+                try $0.update(
+                    "Person", rowID: id, column: "note", .string("changed, and rather long, so that the delta has several nodes \(id)"))
+            }
             for id in 70_000..<70_020 { try $0.insert("Person", row(id)) }
             try $0.delete("Person", rowID: 8)
         }
@@ -59,47 +72,78 @@ import Testing
 
     private static func places(_ path: String) throws -> [Place] {
         let database = try Database.open(path: path), snapshot = try database.snapshot(), core = snapshot.core, root = snapshot.pinned.root
-        var places = [Place(kind: "newest root", offset: root.offset(of: root.version) + 40, word: "root at"), Place(kind: "other root", offset: root.offset(of: root.version + 1) + 40, word: "root at"),
-                      Place(kind: "record", offset: root.record.offset + 9, word: "commit record"), Place(kind: "catalogue", offset: root.catalogue.offset + 50, word: "catalogue"),
-                      Place(kind: "schema", offset: core.catalogue.schemaRef.offset + 5, word: "schema")]
+        var places = [
+            Place(kind: "newest root", offset: root.offset(of: root.version) + 40, word: "root at"),
+            Place(kind: "other root", offset: root.offset(of: root.version + 1) + 40, word: "root at"),
+            Place(kind: "record", offset: root.record.offset + 9, word: "commit record"),
+            Place(kind: "catalogue", offset: root.catalogue.offset + 50, word: "catalogue"),
+            Place(kind: "schema", offset: core.catalogue.schemaRef.offset + 5, word: "schema"),
+        ]
         let record = try CommitRecord(snapshot.pinned.read(root.record))
         if !record.history.isNone { places.append(Place(kind: "history", offset: record.history.offset + 30, word: "tags")) }
-        if !record.previous.isNone { places.append(Place(kind: "earlier record", offset: record.previous.offset + 9, word: "commit record")) }
+        if !record.previous.isNone {
+            places.append(Place(kind: "earlier record", offset: record.previous.offset + 9, word: "commit record"))
+        }
         for (index, type) in core.schema.types.enumerated() {
             let state = core.catalogue.types[index], all = 0...state.nextRowID - 1
             places.append(Place(kind: "directory", offset: state.directory.offset + 17, type: type.name, rows: all, word: "directory"))
             for number in 0..<state.segmentCount {
-                let entry = try core.directoryEntry(type: index, index: number), rows = entry.firstRowID...entry.lastRowID, segment = try core.segment(type: index, index: number)
-                places.append(Place(kind: "header", offset: entry.header.offset + entry.header.length / 2, type: type.name, rows: rows, word: "segment"))
+                let entry = try core.directoryEntry(type: index, index: number), rows = entry.firstRowID...entry.lastRowID,
+                    segment = try core.segment(type: index, index: number)
+                places.append(
+                    Place(
+                        kind: "header", offset: entry.header.offset + entry.header.length / 2, type: type.name, rows: rows, word: "segment")
+                )
                 for stored in segment.header.entries {
                     let column = type.columns.first { $0.id == stored.columnID }!.name
                     if let chunk = stored.chunk {
                         let bytes = try snapshot.pinned.read(chunk)
                         places.append(Place(kind: "chunk's table", offset: chunk.offset, type: type.name, column: column, rows: rows))
                         for part in try Chunk.split(bytes) where !part.bytes.isEmpty {
-                            places.append(Place(kind: "stream \(part.kind)", offset: chunk.offset + UInt64(part.bytes.baseAddress! - bytes.baseAddress!) + UInt64(part.bytes.count / 2),
-                                                type: type.name, column: column, rows: rows))
+                            places.append(
+                                Place(
+                                    kind: "stream \(part.kind)",
+                                    offset: chunk.offset + UInt64(part.bytes.baseAddress! - bytes.baseAddress!)
+                                        + UInt64(part.bytes.count / 2),
+                                    type: type.name, column: column, rows: rows))
                         }
                     }
-                    if let patch = stored.patch { places.append(Place(kind: "patch", offset: patch.offset + 2, type: type.name, column: column, rows: rows)) }
+                    if let patch = stored.patch {
+                        places.append(Place(kind: "patch", offset: patch.offset + 2, type: type.name, column: column, rows: rows))
+                    }
                 }
                 for blob in segment.header.shared {
                     let column = type.columns.first { $0.id == segment.header.entries[blob.column].columnID }!.name
-                    places.append(Place(kind: "shared \(blob.kind)", offset: blob.ref.offset + blob.ref.length / 2, type: type.name, column: column, rows: rows))
+                    places.append(
+                        Place(
+                            kind: "shared \(blob.kind)", offset: blob.ref.offset + blob.ref.length / 2, type: type.name, column: column,
+                            rows: rows))
                 }
             }
-            for run in state.indexes.flatMap(\.runs) { places.append(Place(kind: "index run", offset: run.ref.offset + run.ref.length / 2, type: type.name, column: "name", word: "index of values")) }
+            for run in state.indexes.flatMap(\.runs) {
+                places.append(
+                    Place(
+                        kind: "index run", offset: run.ref.offset + run.ref.length / 2, type: type.name, column: "name",
+                        word: "index of values"))
+            }
             func visit(_ ref: ExtentRef, _ level: Int?) throws {
                 let node = try TreeNodeView(try snapshot.pinned.read(ref), level: level)
-                places.append(Place(kind: node.level == 0 ? "delta leaf" : "delta inner node", offset: ref.offset + 8, type: type.name, rows: all, word: "delta"))
+                places.append(
+                    Place(
+                        kind: node.level == 0 ? "delta leaf" : "delta inner node", offset: ref.offset + 8, type: type.name, rows: all,
+                        word: "delta"))
                 if node.level > 0 { for child in 0..<node.count { try visit(try node.child(child), node.level - 1) } }
             }
             if !state.delta.isNone { try visit(state.delta, nil) }
         }
         let old = try database.snapshot(tag: "first")
         let entry = try old.core.directoryEntry(type: 0, index: 0)
-        places.append(Place(kind: "header of a tagged version", offset: entry.header.offset + 40, type: "Person", rows: entry.firstRowID...entry.lastRowID, word: "segment", isOld: true))
-        places.append(Place(kind: "catalogue of a tagged version", offset: old.pinned.catalogue.offset + 50, word: "catalogue", isOld: true))
+        places.append(
+            Place(
+                kind: "header of a tagged version", offset: entry.header.offset + 40, type: "Person",
+                rows: entry.firstRowID...entry.lastRowID, word: "segment", isOld: true))
+        places.append(
+            Place(kind: "catalogue of a tagged version", offset: old.pinned.catalogue.offset + 50, word: "catalogue", isOld: true))
         return places
     }
 
@@ -114,7 +158,9 @@ import Testing
 
     /// Whether a defect is what is wrong at a place.
     private static func tells(_ defect: Defect, _ place: Place) -> Bool {
-        guard defect.type == place.type, defect.column == place.column, defect.damage.offset > 0 || place.word.hasPrefix("root"), defect.description.contains(place.word) || place.word.isEmpty else { return false }
+        guard defect.type == place.type, defect.column == place.column, defect.damage.offset > 0 || place.word.hasPrefix("root"),
+            defect.description.contains(place.word) || place.word.isEmpty
+        else { return false }
         if place.type == nil { return defect.part == "structure" }
         if place.isOld, defect.version == nil { return false }
         guard let rows = place.rows else { return true }
@@ -126,8 +172,11 @@ import Testing
         try DefectTests.write(path)
         let whole = try Data(contentsOf: URL(filePath: path)), places = try DefectTests.places(path)
         let kinds = Set(places.map(\.kind))
-        for kind in ["stream present", "stream words", "stream extra", "stream reals", "stream text", "stream lengths", "stream keys", "stream elementPresent", "stream tags", "patch", "index run",
-                     "delta leaf", "delta inner node", "history"] { #expect(kinds.contains(kind), "the file has no \(kind): \(kinds.sorted())") }
+        for kind in [
+            "stream present", "stream words", "stream extra", "stream reals", "stream text", "stream lengths", "stream keys",
+            "stream elementPresent", "stream tags", "patch", "index run",
+            "delta leaf", "delta inner node", "history",
+        ] { #expect(kinds.contains(kind), "the file has no \(kind): \(kinds.sorted())") }
         #expect(kinds.contains { $0.hasPrefix("shared") })
         let intact = try Database.open(path: path)
         #expect(try intact.verify(intact.snapshot(), full: true).isEmpty)
@@ -138,7 +187,11 @@ import Testing
             let defects = DefectTests.defects(bad), found = defects.contains { DefectTests.tells($0, place) }
             #expect(found, "\(place): \(defects)")
             // Nothing else of the type is accused, but what stands on it.
-            if let column = place.column { #expect(defects.allSatisfy { $0.column == column || $0.column == nil || $0.description.contains("nulls are those") }, "\(place): \(defects)") }
+            if let column = place.column {
+                #expect(
+                    defects.allSatisfy { $0.column == column || $0.column == nil || $0.description.contains("nulls are those") },
+                    "\(place): \(defects)")
+            }
         }
     }
 
@@ -191,16 +244,21 @@ import Testing
         bytes.replaceSubrange(offset..<offset + 512, with: Data(count: 512))
         try bytes.write(to: URL(filePath: path))
         let database = try Database.open(path: path), defects = try database.verify(database.snapshot(), full: false)
-        #expect(try database.rootNotice() == nil && defects.contains { $0.damage.what.contains("version \(root.version) is not read") }, "\(defects)")
+        #expect(
+            try database.rootNotice() == nil && defects.contains { $0.damage.what.contains("version \(root.version) is not read") },
+            "\(defects)")
     }
 
     @Test func `T6 verify names the row that breaks a rule`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
-        let type = TypeSchema("T", columns: [ColumnSchema("next", ColumnType(.link, optional: true, target: "T"))]), database = try Database.create(path: path), transaction = try database.begin()
+        let type = TypeSchema("T", columns: [ColumnSchema("next", ColumnType(.link, optional: true, target: "T"))]),
+            database = try Database.create(path: path), transaction = try database.begin()
         try transaction.extendSchema([type])
         try transaction.bulkWriter("T").append(RandomBatches.batch((0..<100).map { [.link($0 == 42 ? 5000 : Int64($0))] }, of: type))
         try transaction.commit()
         let defects = try database.snapshot().verify(full: true)
-        #expect(defects.count == 1 && defects.first?.rows == 42...42 && defects.first?.column == "next" && defects.first?.subject == "T.next, segment 0, row 42", "\(defects)")
+        #expect(
+            defects.count == 1 && defects.first?.rows == 42...42 && defects.first?.column == "next"
+                && defects.first?.subject == "T.next, segment 0, row 42", "\(defects)")
     }
 }

@@ -10,7 +10,11 @@ import Testing
         var types: [TypeSchema] = []
         for level in (0...depth).reversed() {
             var columns = [ColumnSchema("a", ColumnType(.int))]
-            if level < depth { columns.append(ColumnSchema("c", ColumnType(.embedded, optional: collection == .none, collection: collection, target: "Level\(level + 1)"))) }
+            if level < depth {
+                columns.append(
+                    ColumnSchema(
+                        "c", ColumnType(.embedded, optional: collection == .none, collection: collection, target: "Level\(level + 1)")))
+            }
             types.append(TypeSchema(level == 0 ? "Row" : "Level\(level)", columns: columns, isEmbedded: level > 0))
         }
         return Schema(types)
@@ -35,7 +39,9 @@ import Testing
         return (reopened, try #require(try reopened.snapshot().table(named: "Row")))
     }
 
-    @Test(arguments: [1, 2, 3, 5, 7]) func `a level of objects costs one decoding of its own vectors, whatever is above and below it`(depth: Int) throws {
+    @Test(arguments: [1, 2, 3, 5, 7]) func `a level of objects costs one decoding of its own vectors, whatever is above and below it`(
+        depth: Int
+    ) throws {
         let rows = (0..<10_000).map { row($0, depth) { _ in true } }
         let folder = TemporaryFolder(), (database, table) = try write(rows, chain(depth), in: folder)
         #expect(try allRows(table).map(\.values) == rows)
@@ -62,11 +68,12 @@ import Testing
     @Test(arguments: [1, 2, 4]) func `lists of objects in lists of objects are decoded once`(depth: Int) throws {
         var random = RandomTables(seed: 5), counts = [Int](repeating: 0, count: depth + 1)
         func list(_ level: Int, _ number: Int) -> Value {
-            .list((0..<random.number(0...3)).map { i in
-                counts[level] += 1
-                let a = Value.Entry("", .int(Int64(number + i)))
-                return .object(level == depth ? [a] : [a, .init("", list(level + 1, number))])
-            })
+            .list(
+                (0..<random.number(0...3)).map { i in
+                    counts[level] += 1
+                    let a = Value.Entry("", .int(Int64(number + i)))
+                    return .object(level == depth ? [a] : [a, .init("", list(level + 1, number))])
+                })
         }
         let rows: [[Value]] = (0..<5000).map { [.int(Int64($0)), list(1, $0)] }
         let folder = TemporaryFolder(), (database, table) = try write(rows, chain(depth, collection: .list), in: folder)
@@ -85,12 +92,17 @@ import Testing
         var column = Column(reader.type)
         for vector in 0..<5 {
             try reader.read(vector: vector, into: &column)
-            for i in stride(from: 0, to: column.count, by: 7) { #expect(column.value(at: i) == .list(leaves(rows[vector * 1024 + i][1], 1))) }
+            for i in stride(from: 0, to: column.count, by: 7) {
+                #expect(column.value(at: i) == .list(leaves(rows[vector * 1024 + i][1], 1)))
+            }
         }
         #expect(try reader.value(at: 4321) == .list(leaves(rows[4321][1], 1)))
     }
 
-    @Test(arguments: 1...6 as ClosedRange<UInt64>) func `objects whose rows are in no order cost in proportion to their values, and every way of reading gives the same`(seed: UInt64) throws {
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `objects whose rows are in no order cost in proportion to their values, and every way of reading gives the same`(seed: UInt64)
+        throws
+    {
         var random = RandomTables(seed: seed)
         let depth = 1 + Int(seed) % 4, count = 6000
         var rows = (0..<count).map { number in row(number, depth) { _ in random.chance(90) } }
@@ -112,7 +124,8 @@ import Testing
         #expect(try allRows(table).map(\.values) == rows)
         let values = rows.count * (2 * depth - 1)
         #expect(database.counts.objectVectors * 25 <= values && database.counts.objectValues <= values)
-        let segment = try table.segment(0), reader = try segment.column(1), leaf = try segment.column(path: Array(repeating: 1, count: depth) + [0])
+        let segment = try table.segment(0), reader = try segment.column(1),
+            leaf = try segment.column(path: Array(repeating: 1, count: depth) + [0])
         var column = Column(table.type.columns[1], in: table.schema), leaves = Column(leaf.type)
         for _ in 0..<30 {
             let place = random.number(0...count - 1)
@@ -149,15 +162,24 @@ import Testing
     }
 
     @Test(arguments: [3, 2000]) func `objects of a type that contains itself are read to any depth`(count: Int) throws {
-        let types = [TypeSchema("Node", columns: [ColumnSchema("a", ColumnType(.int)), ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node"))], isEmbedded: true),
-                     TypeSchema("Row", columns: [ColumnSchema("c", ColumnType(.embedded, optional: true, target: "Node"))])]
+        let types = [
+            TypeSchema(
+                "Node",
+                columns: [
+                    ColumnSchema("a", ColumnType(.int)), ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node")),
+                ], isEmbedded: true),
+            TypeSchema("Row", columns: [ColumnSchema("c", ColumnType(.embedded, optional: true, target: "Node"))]),
+        ]
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
         try transaction.extendSchema(types)
         // The first vector is shallow, the second deeper than columns unfold by themselves.
-        func value(_ row: Int) -> Value { (0..<(row < 1024 && count > 1024 ? 2 : 14)).reduce(.null) { .object([.init("", .int(Int64(row * 20 + $1))), .init("", $0)]) } }
+        func value(_ row: Int) -> Value {
+            (0..<(row < 1024 && count > 1024 ? 2 : 14)).reduce(.null) { .object([.init("", .int(Int64(row * 20 + $1))), .init("", $0)]) }
+        }
         for row in 0..<count { try transaction.insert("Row", [value(row)]) }
         try transaction.commit()
-        let table = try #require(try Database.open(path: folder.file("a.firn")).snapshot().table(named: "Row")), reader = try table.segment(0).column(0)
+        let table = try #require(try Database.open(path: folder.file("a.firn")).snapshot().table(named: "Row")),
+            reader = try table.segment(0).column(0)
         var whole = Column(reader.type), part = whole
         for vector in 0..<(count + 1023) / 1024 {
             try reader.read(vector: vector, into: &part)
@@ -174,8 +196,10 @@ import Testing
     }
 
     @Test func `rows that contain themselves are damage, not an endless descent`() throws {
-        let types = [TypeSchema("Node", columns: [ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node"))], isEmbedded: true),
-                     TypeSchema("Row", columns: [ColumnSchema("c", ColumnType(.embedded, optional: true, target: "Node"))])]
+        let types = [
+            TypeSchema("Node", columns: [ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node"))], isEmbedded: true),
+            TypeSchema("Row", columns: [ColumnSchema("c", ColumnType(.embedded, optional: true, target: "Node"))]),
+        ]
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
         try transaction.extendSchema(types)
         var links = Column(ColumnType(.link, optional: true, target: "Node"))
@@ -184,7 +208,8 @@ import Testing
         try transaction.bulkWriter("Node").append(stored: [links], rowIDs: [0])
         try transaction.bulkWriter("Row").append(stored: [links], rowIDs: [0])
         try transaction.commit()
-        let table = try #require(try Database.open(path: folder.file("a.firn")).snapshot().table(named: "Row")), reader = try table.segment(0).column(0)
+        let table = try #require(try Database.open(path: folder.file("a.firn")).snapshot().table(named: "Row")),
+            reader = try table.segment(0).column(0)
         var column = Column(reader.type)
         #expect(throws: Damage.self) { try reader.read(vector: 0, into: &column) }
         #expect(throws: Damage.self) { try reader.value(at: 0) }

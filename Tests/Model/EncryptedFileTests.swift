@@ -30,22 +30,29 @@ import Testing
     func `T13: random tables are the same in files with and without a key, through commits, indexes and compaction`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed)
-        let type = TypeSchema("Submarine", columns: [
-            ColumnSchema("depth", ColumnType(.int, optional: true)), ColumnSchema("logbook", ColumnType(.string, optional: true)), ColumnSchema("speed", ColumnType(.double)),
-        ])
+        let type = TypeSchema(
+            "Submarine",
+            columns: [
+                ColumnSchema("depth", ColumnType(.int, optional: true)), ColumnSchema("logbook", ColumnType(.string, optional: true)),
+                ColumnSchema("speed", ColumnType(.double)),
+            ])
         let plain = try Database.create(path: folder.file("plain.firn"), atFirstCommit: seed % 2 == 0)
         let sealed = try Database.create(path: folder.file("sealed.firn"), atFirstCommit: seed % 2 == 0, key: key)
         var count = 0
         for round in 0..<6 {
             var rows: [[Value]] = []
             for _ in 0..<(round == 3 ? 5000 : random.number(1...40)) {
-                rows.append([random.chance(10) ? .null : .int(Int64(random.number(-400...400))), .string("periscope \(random.number(0...60)) up"), .double(Double(random.number(0...99)))])
+                rows.append([
+                    random.chance(10) ? .null : .int(Int64(random.number(-400...400))), .string("periscope \(random.number(0...60)) up"),
+                    .double(Double(random.number(0...99))),
+                ])
             }
             for database in [plain, sealed] {
                 let transaction = try database.begin()
                 if round == 0 { try transaction.extendSchema([type]) }
                 if round % 2 == 1 {
-                    _ = try transaction.bulkWriter("Submarine").append(RandomTables.batch(rows, of: transaction.schema["Submarine"]!, in: transaction.schema))
+                    _ = try transaction.bulkWriter("Submarine").append(
+                        RandomTables.batch(rows, of: transaction.schema["Submarine"]!, in: transaction.schema))
                 } else {
                     for row in rows { _ = try transaction.insert("Submarine", row) }
                 }
@@ -54,11 +61,15 @@ import Testing
             }
             count += rows.count
             let expected = try allRows(plain.snapshot().table(named: "Submarine")!).map(\.values)
-            #expect(try allRows(sealed.snapshot().table(named: "Submarine")!).map(\.values) == expected && expected.count == count, "seed \(seed), round \(round)")
+            #expect(
+                try allRows(sealed.snapshot().table(named: "Submarine")!).map(\.values) == expected && expected.count == count,
+                "seed \(seed), round \(round)")
             #expect(try sealed.snapshot().verify(full: true).isEmpty && sealed.verifyStructure().isEmpty)
         }
         let expected = try allRows(plain.snapshot().table(named: "Submarine")!).map(\.values)
-        for (name, encryption, key) in [("same.firn", .same, key), ("other.firn", .key(other), other), ("open.firn", .plain, nil)] as [(String, CopyEncryption, EncryptionKey?)] {
+        for (name, encryption, key) in [("same.firn", .same, key), ("other.firn", .key(other), other), ("open.firn", .plain, nil)]
+            as [(String, CopyEncryption, EncryptionKey?)]
+        {
             try sealed.snapshot().compact(to: folder.file(name), encryption: encryption)
             let copy = try Database.open(path: folder.file(name), key: key)
             #expect(try allRows(copy.snapshot().table(named: "Submarine")!).map(\.values) == expected)
@@ -87,6 +98,8 @@ import Testing
         #expect(code(both, "a") == nil && code(both, "b") == nil && code(both, "c") == .notEncrypted)
         #expect(code(ambient, "a") == .wrongKey && code(ambient, "b") == nil && code(ambient, "c") == nil)
         #expect(code(none, "a") == .encrypted && code(none, "c") == nil)
-        #expect(code(KeyRing(ambient: "nonsense"), "a") == .usage && code(KeyRing(ambient: "nonsense"), "c") == nil && code(KeyRing(ambient: ""), "a") == .encrypted)
+        #expect(
+            code(KeyRing(ambient: "nonsense"), "a") == .usage && code(KeyRing(ambient: "nonsense"), "c") == nil
+                && code(KeyRing(ambient: ""), "a") == .encrypted)
     }
 }

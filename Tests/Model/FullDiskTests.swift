@@ -9,7 +9,8 @@ import Testing
 @Suite struct FullDiskTests {
     private func rows(_ database: Database) throws -> Int { try database.snapshot().table(named: "T")?.rowCount ?? 0 }
 
-    @Test(arguments: [Durability.full, .none]) func `T5: without space a commit fails before the root moves, and compaction keeps the old file`(_ durability: Durability) throws {
+    @Test(arguments: [Durability.full, .none])
+    func `T5: without space a commit fails before the root moves, and compaction keeps the old file`(_ durability: Durability) throws {
         try SmallDisk.with { disk in
             let path = disk.file("a.firn")
             var random = RandomTables(seed: 5), written = 0, failure: FirnError?
@@ -21,7 +22,14 @@ import Testing
                 for _ in 0..<200 where failure == nil {
                     do throws(FirnError) {
                         let transaction = try database.begin()
-                        for _ in 0..<5 { _ = try transaction.insert("T", [.int(1), .null, .data((0..<700).map { _ in UInt8.random(in: 0...255, using: &random.generator) }), .list([])]) }
+                        for _ in 0..<5 {
+                            _ = try transaction.insert(
+                                "T",
+                                [
+                                    .int(1), .null, .data((0..<700).map { _ in UInt8.random(in: 0...255, using: &random.generator) }),
+                                    .list([]),
+                                ])
+                        }
                         _ = try transaction.commit(durability: durability)
                         written += 5
                     } catch { failure = error }

@@ -5,8 +5,8 @@ import Testing
 @testable import FirnModel
 @testable import FirnStore
 
-/// Files that were written once, one for each set of features: what they hold is what they will always hold. They are never written anew; one that is not there yet is
-/// written with `FIRN_NEW_FIXTURES=1`, and its hash added to the list.
+/// Files that were written once, one for each set of features: what they hold is what they will always hold. They are never written anew;
+/// one that is not there yet is written with `FIRN_NEW_FIXTURES=1`, and its hash added to the list.
 struct GoldenFile: Sendable {
     let name: String
     /// XXH3-128 of the file.
@@ -21,15 +21,26 @@ struct GoldenFile: Sendable {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path + "/Fixtures/firn/"
 
     static let all: [GoldenFile] = [
-        GoldenFile(name: "plain.firn", hash: "ff8aa8f0ac40469caf62bfba584c90e1", readerFeatures: 0, writerFeatures: 0, write: GoldenRows.writePlain, rows: ["Row": GoldenRows.plainAfter]),
-        GoldenFile(name: "alone.firn", hash: "82d33ec46c3b5296998b70722d756bc8", readerFeatures: 0, writerFeatures: 0, write: GoldenRows.writeAlone, rows: ["Row": GoldenRows.many(20)]),
-        GoldenFile(name: "collections.firn", hash: "492894741c6b0e1435946e6d329633d6", readerFeatures: 0, writerFeatures: 0, write: GoldenRows.writeCollections,
-                   rows: ["Owner": GoldenRows.owners, "Thing": GoldenRows.things]),
-        GoldenFile(name: "indexes.firn", hash: "126cf0240d1c188ac29888167cb7125c", readerFeatures: 0, writerFeatures: 1, write: GoldenRows.writeIndexes, rows: ["Row": GoldenRows.many(3000)]),
-        GoldenFile(name: "tags.firn", hash: "987536d36d894770f95560d5a362c158", readerFeatures: 0, writerFeatures: 2, write: GoldenRows.writeTags,
-                   rows: ["Row": GoldenRows.many(150), "@first/Row": GoldenRows.many(100), "@second/Row": GoldenRows.secondTagged]),
-        GoldenFile(name: "proofs.firn", hash: "d9316d93d179dd9d4a1c2dbb4331574e", readerFeatures: 0, writerFeatures: 5, write: GoldenRows.writeProofs,
-                   rows: ["Row": GoldenRows.many(60), "Name": GoldenRows.names]),
+        GoldenFile(
+            name: "plain.firn", hash: "ff8aa8f0ac40469caf62bfba584c90e1", readerFeatures: 0, writerFeatures: 0,
+            write: GoldenRows.writePlain, rows: ["Row": GoldenRows.plainAfter]),
+        GoldenFile(
+            name: "alone.firn", hash: "82d33ec46c3b5296998b70722d756bc8", readerFeatures: 0, writerFeatures: 0,
+            write: GoldenRows.writeAlone, rows: ["Row": GoldenRows.many(20)]),
+        GoldenFile(
+            name: "collections.firn", hash: "492894741c6b0e1435946e6d329633d6", readerFeatures: 0, writerFeatures: 0,
+            write: GoldenRows.writeCollections,
+            rows: ["Owner": GoldenRows.owners, "Thing": GoldenRows.things]),
+        GoldenFile(
+            name: "indexes.firn", hash: "126cf0240d1c188ac29888167cb7125c", readerFeatures: 0, writerFeatures: 1,
+            write: GoldenRows.writeIndexes, rows: ["Row": GoldenRows.many(3000)]),
+        GoldenFile(
+            name: "tags.firn", hash: "987536d36d894770f95560d5a362c158", readerFeatures: 0, writerFeatures: 2, write: GoldenRows.writeTags,
+            rows: ["Row": GoldenRows.many(150), "@first/Row": GoldenRows.many(100), "@second/Row": GoldenRows.secondTagged]),
+        GoldenFile(
+            name: "proofs.firn", hash: "d9316d93d179dd9d4a1c2dbb4331574e", readerFeatures: 0, writerFeatures: 5,
+            write: GoldenRows.writeProofs,
+            rows: ["Row": GoldenRows.many(60), "Name": GoldenRows.names]),
     ]
 }
 
@@ -42,18 +53,27 @@ enum GoldenRows {
         return x ^ x >> 29
     }
 
-    static let row = TypeSchema("Row", columns: [
-        ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("score", ColumnType(.double)),
-        ColumnSchema("flag", ColumnType(.bool)), ColumnSchema("at", ColumnType(.date)), ColumnSchema("uuid", ColumnType(.uuid)), ColumnSchema("data", ColumnType(.data)),
-        ColumnSchema("object", ColumnType(.objectID)), ColumnSchema("amount", ColumnType(.decimal)), ColumnSchema("ratio", ColumnType(.float)),
-    ], key: [0])
+    static let row = TypeSchema(
+        "Row",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+            ColumnSchema("score", ColumnType(.double)),
+            ColumnSchema("flag", ColumnType(.bool)), ColumnSchema("at", ColumnType(.date)), ColumnSchema("uuid", ColumnType(.uuid)),
+            ColumnSchema("data", ColumnType(.data)),
+            ColumnSchema("object", ColumnType(.objectID)), ColumnSchema("amount", ColumnType(.decimal)),
+            ColumnSchema("ratio", ColumnType(.float)),
+        ], key: [0])
 
     static func plain(_ i: Int) -> [Value] {
         let x = mix(i)
-        return [.int(Int64(i)), i % 7 == 0 ? .null : .string("name \(x % 50) of many"), .double(Double(x % 1000) / 8), .bool(x & 1 == 1),
-                .date(Timestamp(seconds: Int64(x % 4_000_000_000), nanoseconds: Int32(x % 10) * 100_000_000)), .uuid(Identifier(high: x, low: x &* 3)),
-                .data((0..<Int(x % 5)).map { UInt8(truncatingIfNeeded: x >> UInt64($0 * 8)) }), .objectID(Identifier(high: x, low: x & 0xFFFF_FFFF)),
-                .decimal(Decimal("\(x % 100_000).\(10 + x % 90)")!), .float(Float(x % 256) / 4)]
+        return [
+            .int(Int64(i)), i % 7 == 0 ? .null : .string("name \(x % 50) of many"), .double(Double(x % 1000) / 8), .bool(x & 1 == 1),
+            .date(Timestamp(seconds: Int64(x % 4_000_000_000), nanoseconds: Int32(x % 10) * 100_000_000)),
+            .uuid(Identifier(high: x, low: x &* 3)),
+            .data((0..<Int(x % 5)).map { UInt8(truncatingIfNeeded: x >> UInt64($0 * 8)) }),
+            .objectID(Identifier(high: x, low: x & 0xFFFF_FFFF)),
+            .decimal(Decimal("\(x % 100_000).\(10 + x % 90)")!), .float(Float(x % 256) / 4),
+        ]
     }
 
     static func many(_ count: Int) -> [[Value]] { (0..<count).map { plain($0) } }
@@ -119,8 +139,13 @@ enum GoldenRows {
         for i in 0..<12 { try commit { try $0.update("Row", rowID: 100 + Int64(i), column: "flag", plain(i)[3]) } }
     }
 
-    static let name = TypeSchema("Name", columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("code", ColumnType(.string))], key: [0])
-    static var names: [[Value]] { (0..<2500).map { [.string("a shared beginning \(10_000 + $0)"), .string(String(mix($0), radix: 36) + String(mix($0 + 9999), radix: 36))] } }
+    static let name = TypeSchema(
+        "Name", columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("code", ColumnType(.string))], key: [0])
+    static var names: [[Value]] {
+        (0..<2500).map {
+            [.string("a shared beginning \(10_000 + $0)"), .string(String(mix($0), radix: 36) + String(mix($0 + 9999), radix: 36))]
+        }
+    }
 
     /// A file's first commit: headers with proofs, packed and wide, bounds of text, and an index that keeps short text.
     static func writeProofs(_ path: String) throws {
@@ -132,32 +157,54 @@ enum GoldenRows {
         try transaction.commit()
     }
 
-    static let owner = TypeSchema("Owner", columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("things", ColumnType(.link, collection: .list, target: "Thing")),
-                                                     ColumnSchema("best", ColumnType(.link, optional: true, target: "Thing"))], key: [0])
-    static let part = TypeSchema("Part", columns: [ColumnSchema("size", ColumnType(.int)), ColumnSchema("note", ColumnType(.string, optional: true))], isEmbedded: true)
-    static let thing = TypeSchema("Thing", columns: [
-        ColumnSchema("list", ColumnType(.int, collection: .list, elementOptional: true)), ColumnSchema("set", ColumnType(.string, collection: .set)),
-        ColumnSchema("map", ColumnType(.double, collection: .map)), ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")),
-        ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part")), ColumnSchema("any", ColumnType(.any, optional: true)),
-    ])
+    static let owner = TypeSchema(
+        "Owner",
+        columns: [
+            ColumnSchema("name", ColumnType(.string)), ColumnSchema("things", ColumnType(.link, collection: .list, target: "Thing")),
+            ColumnSchema("best", ColumnType(.link, optional: true, target: "Thing")),
+        ], key: [0])
+    static let part = TypeSchema(
+        "Part", columns: [ColumnSchema("size", ColumnType(.int)), ColumnSchema("note", ColumnType(.string, optional: true))],
+        isEmbedded: true)
+    static let thing = TypeSchema(
+        "Thing",
+        columns: [
+            ColumnSchema("list", ColumnType(.int, collection: .list, elementOptional: true)),
+            ColumnSchema("set", ColumnType(.string, collection: .set)),
+            ColumnSchema("map", ColumnType(.double, collection: .map)),
+            ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")),
+            ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part")),
+            ColumnSchema("any", ColumnType(.any, optional: true)),
+        ])
 
-    private static func partOf(_ x: UInt64) -> Value { .object([.init("size", .int(Int64(x % 100))), .init("note", x % 3 == 0 ? .null : .string("note \(x % 11)"))]) }
+    private static func partOf(_ x: UInt64) -> Value {
+        .object([.init("size", .int(Int64(x % 100))), .init("note", x % 3 == 0 ? .null : .string("note \(x % 11)"))])
+    }
 
     static var things: [[Value]] {
         (0..<200).map { i in
             let x = mix(i)
-            return [.list((0..<Int(x % 4)).map { $0 == 2 ? .null : .int(Int64(x % 97) + Int64($0)) }),
-                    .set((0..<Int(x >> 8 % 4)).map { $0 % 5 }.reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }.sorted().map { .string("s\($0)") }),
-                    .map((0..<Int(x >> 16 % 3)).prefix(3).map { .init("k\($0)", .double(Double(x % 31) / 2)) }),
-                    x % 5 == 0 ? .null : partOf(x), .list((0..<Int(x % 3)).map { partOf(x &+ UInt64($0)) }),
-                    [.null, .int(Int64(x % 9)), .string("text \(x % 9)"), .list([.int(1), .string("x")]), .bool(true), .double(0.5)][Int(x % 6)]]
+            return [
+                .list((0..<Int(x % 4)).map { $0 == 2 ? .null : .int(Int64(x % 97) + Int64($0)) }),
+                .set(
+                    (0..<Int(x >> 8 % 4)).map { $0 % 5 }.reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }.sorted().map {
+                        .string("s\($0)")
+                    }),
+                .map((0..<Int(x >> 16 % 3)).prefix(3).map { .init("k\($0)", .double(Double(x % 31) / 2)) }),
+                x % 5 == 0 ? .null : partOf(x), .list((0..<Int(x % 3)).map { partOf(x &+ UInt64($0)) }),
+                [.null, .int(Int64(x % 9)), .string("text \(x % 9)"), .list([.int(1), .string("x")]), .bool(true), .double(0.5)][
+                    Int(x % 6)],
+            ]
         }
     }
 
     static var owners: [[Value]] {
         (0..<30).map { i in
             let x = mix(i + 1000)
-            return [.string("owner \(i)"), .list((0..<Int(x % 5)).map { .link(Int64((x &+ UInt64($0) &* 7) % 200)) }), x % 4 == 0 ? .null : .link(Int64(x % 200))]
+            return [
+                .string("owner \(i)"), .list((0..<Int(x % 5)).map { .link(Int64((x &+ UInt64($0) &* 7) % 200)) }),
+                x % 4 == 0 ? .null : .link(Int64(x % 200)),
+            ]
         }
     }
 
@@ -221,7 +268,9 @@ enum RandomBatches {
         try check(file, writable)
         #expect(try writable.verifyStructure().isEmpty)
         let after = try writable.store.newestRoot()
-        #expect(after.readerFeatures == file.readerFeatures && after.writerFeatures == file.writerFeatures, "a file gets no feature that it does not need")
+        #expect(
+            after.readerFeatures == file.readerFeatures && after.writerFeatures == file.writerFeatures,
+            "a file gets no feature that it does not need")
     }
 
     private func check(_ file: GoldenFile, _ database: Database) throws {

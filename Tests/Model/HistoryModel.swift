@@ -218,7 +218,8 @@ final class HistoryModel {
             let report = try Database.shrink(path: folder.file("a"))
             try compare(try database.snapshot(), rows, "after shrinking, \(report)")
             for pin in pins { try compare(pin.snapshot, pin.rows, "a pinned version after shrinking") }
-            let defects = try database.snapshot().verify(full: true).map(\.description) + (try database.verifyStructure().map(\.description))
+            let defects =
+                try database.snapshot().verify(full: true).map(\.description) + (try database.verifyStructure().map(\.description))
             if let defect = defects.first { throw fail("after shrinking: \(defect)") }
         case .crash(let seed): try crash(seed)
         }
@@ -234,7 +235,9 @@ final class HistoryModel {
             schema = workingSchema
             if durability != .none { survivors = [] }
             survivors.append((rows, schema))
-        } else { open.cancel() }
+        } else {
+            open.cancel()
+        }
         try compare(try database.snapshot(), rows, "after \(step)")
     }
 
@@ -265,7 +268,9 @@ final class HistoryModel {
         journal = DiskJournal(of: next)
         database = try Database.open(path: next.file("a"), writable: true, keep: keep)
         let snapshot = try database.snapshot(), table = try contents(snapshot)
-        guard let left = survivors.last(where: { same(table, $0.rows) }) else { throw fail("after a crash (\(what)): \(snapshot.version) holds \(table.count) rows, not one of \(survivors.map(\.rows.count))") }
+        guard let left = survivors.last(where: { same(table, $0.rows) }) else {
+            throw fail("after a crash (\(what)): \(snapshot.version) holds \(table.count) rows, not one of \(survivors.map(\.rows.count))")
+        }
         (rows, schema) = left
         if snapshot.schema != schema { throw fail("after a crash (\(what)): another schema") }
         survivors = [left]
@@ -273,7 +278,9 @@ final class HistoryModel {
         if let defect = defects.first { throw fail("after a crash (\(what)): \(defect)") }
     }
 
-    private func contents(_ snapshot: DatabaseSnapshot) throws -> [(id: Int64, values: [Value])] { try allRows(snapshot.table(named: "Thing")!) }
+    private func contents(_ snapshot: DatabaseSnapshot) throws -> [(id: Int64, values: [Value])] {
+        try allRows(snapshot.table(named: "Thing")!)
+    }
 
     private func same(_ table: [(id: Int64, values: [Value])], _ rows: Rows) -> Bool {
         table.map(\.id) == rows.keys.sorted() && table.allSatisfy { $0.values == rows[$0.id]!.map(stripped) }
@@ -284,6 +291,8 @@ final class HistoryModel {
         if same(table, rows) { return }
         let ids = Set(table.map(\.id)), extra = ids.subtracting(rows.keys).sorted(), missing = Set(rows.keys).subtracting(ids).sorted()
         let other = table.first { row in rows[row.id].map { $0.map(stripped) != row.values } ?? false }
-        throw fail("\(what), version \(snapshot.version): \(extra.count) rows too many \(extra.prefix(3)), \(missing.count) missing \(missing.prefix(3)), differs: \(other.map { "\($0)" } ?? "none")")
+        throw fail(
+            "\(what), version \(snapshot.version): \(extra.count) rows too many \(extra.prefix(3)), \(missing.count) missing \(missing.prefix(3)), differs: \(other.map { "\($0)" } ?? "none")"
+        )
     }
 }

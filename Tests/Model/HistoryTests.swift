@@ -12,12 +12,16 @@ import Testing
     }
 
     private func failure(_ seed: UInt64, _ steps: [HistoryStep], forgets: Bool = false) -> HistoryFailure? {
-        do { try HistoryModel(seed: seed, forgets: forgets).run(steps) } catch { return error as? HistoryFailure ?? HistoryFailure(step: 0, description: "\(error)") }
+        do { try HistoryModel(seed: seed, forgets: forgets).run(steps) } catch {
+            return error as? HistoryFailure ?? HistoryFailure(step: 0, description: "\(error)")
+        }
         return nil
     }
 
     /// Fewer and smaller steps that fail as well: half of them left out, then a quarter, … then single ones; then halves of what they do.
-    private func shrunk(_ seed: UInt64, _ all: [HistoryStep], _ first: HistoryFailure, forgets: Bool = false) -> (steps: [HistoryStep], failure: HistoryFailure) {
+    private func shrunk(_ seed: UInt64, _ all: [HistoryStep], _ first: HistoryFailure, forgets: Bool = false) -> (
+        steps: [HistoryStep], failure: HistoryFailure
+    ) {
         var steps = Array(all.prefix(first.step + 1)), last = first, size = max(steps.count / 2, 1), left = 400
         func fails(_ fewer: [HistoryStep]) -> Bool {
             left -= 1
@@ -46,13 +50,15 @@ import Testing
 
     @Test func `T11: whatever happens to it, a database holds what a plain model holds`() {
         let environment = ProcessInfo.processInfo.environment
-        let wanted = environment["FIRN_MODEL_STEPS"].flatMap { Int($0) } ?? 4000, first = environment["FIRN_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
+        let wanted = environment["FIRN_MODEL_STEPS"].flatMap { Int($0) } ?? 4000,
+            first = environment["FIRN_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
         var done = 0, seed = first
         while done < wanted {
             let all = steps(seed, 100)
             if let failure = failure(seed, all) {
                 let (steps, small) = shrunk(seed, all, failure)
-                Issue.record("seed \(seed): \(failure)\nwith \(steps.count) steps: \(steps.map(\.description).joined(separator: "; "))\n\(small)")
+                Issue.record(
+                    "seed \(seed): \(failure)\nwith \(steps.count) steps: \(steps.map(\.description).joined(separator: "; "))\n\(small)")
                 break
             }
             done += 100

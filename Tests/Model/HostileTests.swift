@@ -20,7 +20,9 @@ private final class HostileSource: ExtentSource, @unchecked Sendable {
 
     func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         let limit = UInt64(bytes.count)
-        guard ref.offset >= 512, ref.length <= limit, ref.offset <= limit - ref.length else { throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset)) }
+        guard ref.offset >= 512, ref.length <= limit, ref.offset <= limit - ref.length else {
+            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
+        }
         lock.withLock { seen[ref.offset] = max(seen[ref.offset] ?? 0, ref.length) }
         return UnsafeRawBufferPointer(rebasing: bytes[Int(ref.offset)..<Int(ref.offset + ref.length)])
     }
@@ -43,7 +45,9 @@ private func readEverything(_ source: HostileSource, _ catalogue: ExtentRef) {
         for column in table.type.columns.indices {
             guard let index = table.columnIndex(column, .values) else { continue }
             let value = (try? table.row(1))??[column] ?? .null
-            for probe in [IndexProbe(equal: value, table.type.columns[column].type.kind), .words(.min, .max), .bytes(prefix: [0x61]), .words(0, 100)] {
+            for probe in [
+                IndexProbe(equal: value, table.type.columns[column].type.kind), .words(.min, .max), .bytes(prefix: [0x61]), .words(0, 100),
+            ] {
                 _ = try? index.estimate(probe)
                 _ = try? index.candidates(probe)
             }
@@ -151,23 +155,28 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
                 let extent = extents[random.number(0...extents.count - 1)]
                 guard extent.value > 0 else { continue }
                 // The beginnings hold the counts and offsets.
-                let within = random.chance(50) ? min(Int(extent.value) - 1, random.number(0...127)) : random.number(0...Int(extent.value) - 1)
+                let within =
+                    random.chance(50) ? min(Int(extent.value) - 1, random.number(0...127)) : random.number(0...Int(extent.value) - 1)
                 let start = Int(extent.key) + within
                 let width = min([1, 1, 1, 2, 4, 8][random.number(0...5)], Int(extent.key + extent.value) - start)
                 let kind = random.number(0...5)
                 for i in 0..<width {
                     changed.append((start + i, source.bytes[start + i]))
-                    source.bytes[start + i] = switch kind {
-                    case 0: 0
-                    case 1: 0xFF
-                    case 2: i == width - 1 ? 0x7F : 0xFF
-                    case 3: source.bytes[start + i] ^ 1 << UInt8(random.number(0...7))
-                    case 4: i == 0 ? source.bytes[start] &+ 1 : source.bytes[start + i]
-                    default: UInt8(random.number(0...255))
-                    }
+                    source.bytes[start + i] =
+                        switch kind {
+                        case 0: 0
+                        case 1: 0xFF
+                        case 2: i == width - 1 ? 0x7F : 0xFF
+                        case 3: source.bytes[start + i] ^ 1 << UInt8(random.number(0...7))
+                        case 4: i == 0 ? source.bytes[start] &+ 1 : source.bytes[start + i]
+                        default: UInt8(random.number(0...255))
+                        }
                 }
             }
-            if traces { FileHandle.standardError.write(Data("seed \(seed) case \(number): \(changed.map { "\($0.place)=\(source.bytes[$0.place])" })\n".utf8)) }
+            if traces {
+                FileHandle.standardError.write(
+                    Data("seed \(seed) case \(number): \(changed.map { "\($0.place)=\(source.bytes[$0.place])" })\n".utf8))
+            }
             let started = HostileTests.processorSeconds
             readEverything(source, catalogue)
             let seconds = HostileTests.processorSeconds - started

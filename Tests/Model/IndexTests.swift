@@ -5,15 +5,22 @@ import FirnKit
 import Testing
 
 @Suite struct IndexTests {
-    private let type = TypeSchema("T", columns: [
-        ColumnSchema("n", ColumnType(.int, optional: true)), ColumnSchema("s", ColumnType(.string, optional: true)), ColumnSchema("d", ColumnType(.double)),
-        ColumnSchema("plain", ColumnType(.int)),
-    ])
+    private let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("n", ColumnType(.int, optional: true)), ColumnSchema("s", ColumnType(.string, optional: true)),
+            ColumnSchema("d", ColumnType(.double)),
+            ColumnSchema("plain", ColumnType(.int)),
+        ])
 
     private func row(_ random: inout RandomTables) -> [Value] {
-        [random.chance(10) ? .null : .int(Int64(random.number(-40...40)) << Int64(random.number(0...1) * 40)),
-         random.chance(10) ? .null : .string(random.chance(50) ? "w\(random.number(0...60))" : "a long text, beginning \(random.number(0...60))"),
-         .double(random.chance(3) ? .nan : random.chance(3) ? -0.0 : Double(random.number(-50...50)) / 4), .int(Int64(random.number(0...1000)))]
+        [
+            random.chance(10) ? .null : .int(Int64(random.number(-40...40)) << Int64(random.number(0...1) * 40)),
+            random.chance(10)
+                ? .null : .string(random.chance(50) ? "w\(random.number(0...60))" : "a long text, beginning \(random.number(0...60))"),
+            .double(random.chance(3) ? .nan : random.chance(3) ? -0.0 : Double(random.number(-50...50)) / 4),
+            .int(Int64(random.number(0...1000))),
+        ]
     }
 
     private func rowIDs(_ candidates: RowCandidates, _ table: StoredTable) throws -> Set<Int64> {
@@ -138,7 +145,9 @@ import Testing
         try second.commit()
         let after = try database.snapshot().core.catalogue.types[0]
         #expect(after.directory == before.directory && after.indexes == before.indexes && !after.indexes.isEmpty)
-        #expect(try database.snapshot().table(named: "T")!.columnIndex(0, .values)!.candidates(IndexProbe(equal: .int(123_456), .int)).rows(0)?[7] == true)
+        #expect(
+            try database.snapshot().table(named: "T")!.columnIndex(0, .values)!.candidates(IndexProbe(equal: .int(123_456), .int)).rows(0)?[
+                7] == true)
     }
 
     @Test func `a file with an index can be written only by who keeps indexes up`() throws {
@@ -150,23 +159,35 @@ import Testing
         let second = try database.begin()
         try second.addIndex("T", "s", .values)
         try second.commit()
-        #expect(try Store.open(path: path, writable: false).snapshot().root.writerFeatures == WriterFeature.indexes.bit | WriterFeature.shortIndexEntries.bit)
+        #expect(
+            try Store.open(path: path, writable: false).snapshot().root.writerFeatures == WriterFeature.indexes.bit
+                | WriterFeature.shortIndexEntries.bit)
         #expect(try Database.open(path: path).snapshot().schema["T"]!.columns[1].indexes == .values)
         let third = try database.begin()
         #expect(try third.dropIndex("T", "s", .values) && !third.dropIndex("T", "s", .values))
         try third.commit()
         #expect(try Database.open(path: path).snapshot().indexes.isEmpty)
-        #expect(try database.store.snapshot().root.writerFeatures == WriterFeature.indexes.bit | WriterFeature.shortIndexEntries.bit, "a file never loses a feature")
+        #expect(
+            try database.store.snapshot().root.writerFeatures == WriterFeature.indexes.bit | WriterFeature.shortIndexEntries.bit,
+            "a file never loses a feature")
     }
 
     @Test func `columns that cannot have an index are refused by name`() throws {
         let other = TypeSchema("E", columns: [ColumnSchema("x", ColumnType(.int))], isEmbedded: true)
-        let type = TypeSchema("T", columns: [ColumnSchema("l", ColumnType(.int, collection: .list)), ColumnSchema("e", ColumnType(.embedded, optional: true, target: "E")),
-                                             ColumnSchema("n", ColumnType(.int))])
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("l", ColumnType(.int, collection: .list)),
+                ColumnSchema("e", ColumnType(.embedded, optional: true, target: "E")),
+                ColumnSchema("n", ColumnType(.int)),
+            ])
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
         try transaction.extendSchema([other, type])
-        for (column, kind, part) in [("l", IndexKind.values, "it is a list"), ("e", .values, "it holds objects"), ("n", .words, "words are those of a string"), ("m", .values, "no column")] {
+        for (column, kind, part) in [
+            ("l", IndexKind.values, "it is a list"), ("e", .values, "it holds objects"), ("n", .words, "words are those of a string"),
+            ("m", .values, "no column"),
+        ] {
             do {
                 try transaction.addIndex("T", column, kind)
                 Issue.record("\(column) is indexed")
@@ -247,8 +268,12 @@ import Testing
             let run = try IndexRun(bytes, owner: nil)
             #expect(try run.all().entries == entries.entries.sorted() && run.all().nulls == entries.nulls)
             for _ in 0..<200 {
-                let word = few ? Int64(random.number(-32...32)) : entries.entries.isEmpty ? 0 : entries.entries[random.number(0...entries.entries.count - 1)].word
-                let low = IndexKey(word, UInt32(random.number(0...2))), high = random.chance(40) ? low : max(low, IndexKey(word &+ (few ? 7 : 1 << 60), 1))
+                let word =
+                    few
+                    ? Int64(random.number(-32...32))
+                    : entries.entries.isEmpty ? 0 : entries.entries[random.number(0...entries.entries.count - 1)].word
+                let low = IndexKey(word, UInt32(random.number(0...2))),
+                    high = random.chance(40) ? low : max(low, IndexKey(word &+ (few ? 7 : 1 << 60), 1))
                 var found: [Int64] = []
                 try run.rows(try run.entries(low...high)) { found.append($0) }
                 #expect(found == entries.entries.filter { (low...high).contains($0.key) }.map(\.row), "\(low) \(high)")
@@ -259,15 +284,19 @@ import Testing
     @Test func `a run's bytes are what they were`() {
         let entries = (0..<5).map { IndexEntry(IndexKey(Int64($0) * 7 - 3, UInt32($0)), Int64(4 - $0)) }
         let bytes = IndexRun.encoded(entries, nulls: [8, 9])
-        #expect(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-            == "697201000500000002000000fdffffffffffffff000000000300000002050e030000000200020300000002080103000000021002")
+        #expect(
+            bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+                == "697201000500000002000000fdffffffffffffff000000000300000002050e030000000200020300000002080103000000021002")
     }
 
     @Test(arguments: [ScalarKind.int, .bool, .float, .double, .string, .data, .date, .decimal, .objectID, .uuid])
     func `keys ascend as values do`(kind: ScalarKind) throws {
         var random = RandomTables(seed: UInt64(kind.rawValue))
         let column = ColumnType(kind)
-        let values = (0..<300).map { _ in random.value(column, in: Schema()) } + (kind == .double ? [.double(0), .double(-0.0), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude)] : [])
+        let values =
+            (0..<300).map { _ in random.value(column, in: Schema()) }
+            + (kind == .double
+                ? [.double(0), .double(-0.0), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude)] : [])
         for a in values {
             for b in values {
                 let order = Value.order(a, b), x = IndexKey(a, kind)!, y = IndexKey(b, kind)!

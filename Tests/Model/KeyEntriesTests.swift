@@ -13,7 +13,9 @@ import Testing
     }
 
     @Test(arguments: [40, 12, 3, 1], [UInt64.max, 7 << 61, 0])
-    func `every row that was entered is found under its hash, whatever its row id and however many share the hash`(rowBits: Int, mask: UInt64) {
+    func `every row that was entered is found under its hash, whatever its row id and however many share the hash`(
+        rowBits: Int, mask: UInt64
+    ) {
         var random = SeededGenerator(seed: UInt64(rowBits) &+ mask)
         var entries = KeyEntries(rowBits: rowBits), rows: [(hash: UInt64, row: Int64)] = []
         for _ in 0..<(mask == .max ? 20_000 : 500) {

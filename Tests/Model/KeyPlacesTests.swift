@@ -54,7 +54,8 @@ import Testing
 
     @Test func `text of a key is not kept in pages that are unpacked to read a string, other text is`() throws {
         let columns = [ColumnSchema("k", ColumnType(.string)), ColumnSchema("other", ColumnType(.string))]
-        let type = TypeSchema("T", columns: columns, key: [0]), folder = TemporaryFolder(), database = try Database.create(path: folder.file("t.firn"))
+        let type = TypeSchema("T", columns: columns, key: [0]), folder = TemporaryFolder(),
+            database = try Database.create(path: folder.file("t.firn"))
         let transaction = try database.begin()
         try transaction.extendSchema([type])
         let rows = (0..<40_000).map { [Self.key($0, .string), Self.key($0, .string)] }

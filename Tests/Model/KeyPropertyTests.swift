@@ -23,7 +23,9 @@ private final class KeyTrial {
         self.folder = folder
         mask = [UInt64.max, 3 << 62, 0][Int(seed % 3)]
         path = folder.file("\(seed).firn")
-        type = TypeSchema("T", columns: kinds.enumerated().map { ColumnSchema("k\($0.offset)", $0.element) } + [ColumnSchema("v", ColumnType(.int))], key: Array(kinds.indices))
+        type = TypeSchema(
+            "T", columns: kinds.enumerated().map { ColumnSchema("k\($0.offset)", $0.element) } + [ColumnSchema("v", ColumnType(.int))],
+            key: Array(kinds.indices))
         handles = [try Database.create(path: path)]
         handles[0].keys.setHashMask(mask)
         let transaction = try handles[0].begin()
@@ -38,7 +40,9 @@ private final class KeyTrial {
         return database
     }
 
-    func key() -> Key { type.key.map { type.columns[$0].type.isOptional && random.chance(10) ? nil : random.number(0...(type.key.count == 1 ? 120 : 12)) } }
+    func key() -> Key {
+        type.key.map { type.columns[$0].type.isOptional && random.chance(10) ? nil : random.number(0...(type.key.count == 1 ? 120 : 12)) }
+    }
 
     /// Numbers become distinct values; some have two spellings.
     func value(_ n: Int?, _ kind: ScalarKind) -> Value {
@@ -151,8 +155,10 @@ private final class KeyTrial {
 
 @Suite struct KeyPropertyTests {
     private static let keys: [[ColumnType]] = [
-        [ColumnType(.int)], [ColumnType(.string)], [ColumnType(.uuid)], [ColumnType(.decimal)], [ColumnType(.double, optional: true)], [ColumnType(.data)],
-        [ColumnType(.int, optional: true), ColumnType(.string, optional: true)], [ColumnType(.date), ColumnType(.float)], [ColumnType(.objectID, optional: true)],
+        [ColumnType(.int)], [ColumnType(.string)], [ColumnType(.uuid)], [ColumnType(.decimal)], [ColumnType(.double, optional: true)],
+        [ColumnType(.data)],
+        [ColumnType(.int, optional: true), ColumnType(.string, optional: true)], [ColumnType(.date), ColumnType(.float)],
+        [ColumnType(.objectID, optional: true)],
         [ColumnType(.any, optional: true)], [ColumnType(.string), ColumnType(.uuid), ColumnType(.decimal, optional: true)],
     ]
 

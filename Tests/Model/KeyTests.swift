@@ -5,8 +5,13 @@ import FirnModel
 import Testing
 
 @Suite struct KeyTests {
-    private let dog = TypeSchema("Dog", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true)), ColumnSchema("age", ColumnType(.int))],
-                                 key: [0, 1])
+    private let dog = TypeSchema(
+        "Dog",
+        columns: [
+            ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true)),
+            ColumnSchema("age", ColumnType(.int)),
+        ],
+        key: [0, 1])
     private let folder = TemporaryFolder()
 
     private func database(_ types: [TypeSchema], rows: [[Value]] = []) throws -> Database {
@@ -26,7 +31,7 @@ import Testing
         owner.columns.append(ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")))
         let database = try database([part, owner])
         let object = Value.object([.init("n", .int(1))])
-        for _ in 0..<2 {   // the first time the row is the transaction's own, the second time the base's
+        for _ in 0..<2 {  // the first time the row is the transaction's own, the second time the base's
             let transaction = try database.begin()
             if try transaction.find("Dog", key: [.int(7), .string("x")]) == nil {
                 try transaction.insert("Dog", [.int(7), .string("x"), .int(3), object])
@@ -56,7 +61,9 @@ import Testing
         #expect(try transaction.find("Dog", key: [.int(3), .null]) == 1)
         try transaction.commit()
         let table = try database.snapshot().table(named: "Dog")!
-        #expect(try table.find(key: [.int(1), .null]) == nil && table.find(key: [.int(2), .null]) == 3 && table.find(key: [.int(3), .null]) == 1)
+        #expect(
+            try table.find(key: [.int(1), .null]) == nil && table.find(key: [.int(2), .null]) == 3
+                && table.find(key: [.int(3), .null]) == 1)
     }
 
     @Test func `a new value of a key column that another row has is refused, and the row stays as it was`() throws {
@@ -152,7 +159,8 @@ import Testing
         try transaction.keepPart()
         for n in 3..<6 { try transaction.insert("Dog", [.int(Int64(n)), .null, .int(1)]) }
         transaction.rollBack()
-        try transaction.bulkWriter("Dog").append(RandomTables.batch([[.int(7), .null, .int(1)], [.int(8), .null, .int(1)]], of: dog, in: Schema([dog])))
+        try transaction.bulkWriter("Dog").append(
+            RandomTables.batch([[.int(7), .null, .int(1)], [.int(8), .null, .int(1)]], of: dog, in: Schema([dog])))
         #expect(try transaction.find("Dog", key: [.int(7), .null]) == 2)
         #expect(refusal { try transaction.insert("Dog", [.int(8), .null, .int(2)]) }?.code == .duplicateKey)
         #expect(refusal { try transaction.insert("Dog", [.int(2), .null, .int(2)]) }?.code == .duplicateKey)
@@ -167,7 +175,9 @@ import Testing
         let database = try database([dog], rows: [[.int(1), .null, .int(1)]])
         let transaction = try database.begin()
         try transaction.keepPart()
-        try transaction.extendSchema([TypeSchema("Cat", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("name", ColumnType(.string))], key: [1])])
+        try transaction.extendSchema([
+            TypeSchema("Cat", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("name", ColumnType(.string))], key: [1])
+        ])
         try transaction.insert("Cat", [.int(1), .string("a")])
         transaction.rollBack()
         try transaction.extendSchema([TypeSchema("Bird", columns: [ColumnSchema("n", ColumnType(.int))], key: [0])])

@@ -138,7 +138,8 @@ private func processorSeconds() -> Double {
                 return kind == .int ? .int(Int64(number)) : .string("key-" + String(number, radix: 36))
             }
             for start in stride(from: 0, to: rows, by: 50_000) {
-                try transaction.bulkWriter("T").append(RandomTables.batch((start..<start + 50_000).map { [key($0)] }, of: type, in: Schema([type])))
+                try transaction.bulkWriter("T").append(
+                    RandomTables.batch((start..<start + 50_000).map { [key($0)] }, of: type, in: Schema([type])))
             }
             try transaction.commit()
             let snapshot = try database.snapshot(), table = snapshot.table(named: "T")!
@@ -157,7 +158,9 @@ private func processorSeconds() -> Double {
             start = processorSeconds()
             for key in strangers where try table.find(key: key) != nil { Issue.record("\(key) is found") }
             let missed = processorSeconds() - start
-            print("keys: 1 M \(kind): built in \(Int(built * 1e3)) ms, \(Int(found * 1e4)) ns of processor a look-up, \(Int(missed * 1e4)) ns where there is none")
+            print(
+                "keys: 1 M \(kind): built in \(Int(built * 1e3)) ms, \(Int(found * 1e4)) ns of processor a look-up, \(Int(missed * 1e4)) ns where there is none"
+            )
         }
     }
 }

@@ -18,9 +18,12 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
     /// Beyond the first few, one call of so many is tried: 1,000 and more of each kind are made. `FIRN_FAULTS=20`: more of them.
     private static let pace = max(1, ProcessInfo.processInfo.environment["FIRN_FAULTS"].flatMap { Int($0) } ?? 2)
     private static let key = EncryptionKey([UInt8](0..<64))!
-    private static let type = TypeSchema("T", columns: [
-        ColumnSchema("n", ColumnType(.int)), ColumnSchema("page", ColumnType(.string)), ColumnSchema("word", ColumnType(.string)), ColumnSchema("bytes", ColumnType(.data)),
-    ])
+    private static let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("n", ColumnType(.int)), ColumnSchema("page", ColumnType(.string)), ColumnSchema("word", ColumnType(.string)),
+            ColumnSchema("bytes", ColumnType(.data)),
+        ])
 
     /// Refuses the call of a kind after `after` others, once or with all that follow; counts what it refused.
     private final class Script: Sendable {
@@ -55,8 +58,12 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
     /// Rows whose text goes into every kind of stream that zstd has a part in.
     private static func rows(_ random: inout RandomTables, _ count: Int) -> [[Value]] {
         (0..<count).map { i in
-            let page = (0..<12).map { _ in ["the", "quick", "brown", "fox", "jumps", "\(random.number(0...9999))"][random.number(0...5)] }.joined(separator: " ")
-            return [.int(Int64(i)), .string(i == 7 ? String(repeating: page, count: 2000) : "https://example.org/\(i % 97)/" + page), .string("word \(random.number(0...40))"), .data(Array(page.utf8))]
+            let page = (0..<12).map { _ in ["the", "quick", "brown", "fox", "jumps", "\(random.number(0...9999))"][random.number(0...5)] }
+                .joined(separator: " ")
+            return [
+                .int(Int64(i)), .string(i == 7 ? String(repeating: page, count: 2000) : "https://example.org/\(i % 97)/" + page),
+                .string("word \(random.number(0...40))"), .data(Array(page.utf8)),
+            ]
         }
     }
 
@@ -80,7 +87,8 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
             try first.commit()
             try step(try Database.open(path: path, writable: true, key: key), 1)
         }
-        let before = try Database.open(path: path, key: key).snapshot().contentDigest(), image = try Data(contentsOf: URL(fileURLWithPath: path))
+        let before = try Database.open(path: path, key: key).snapshot().contentDigest(),
+            image = try Data(contentsOf: URL(fileURLWithPath: path))
         var nth = 0, errors = 0
         while true {
             try image.write(to: URL(fileURLWithPath: path))
@@ -109,20 +117,29 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
             nth += max(1, nth / LibraryFaultTests.pace)
         }
         demand(errors > 0, "\(call) was never refused with an error, of \(nth) calls")
-        print("\(call), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors")
+        print(
+            "\(call), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors"
+        )
     }
 
     @Test func `T4: where zstd has no memory to compress, a transaction fails, what was there stays, and the next one is right`() async {
         await #expect(processExitsWith: .success) {
-            for call in [LibraryCall.compressionContext, .compress] { for forEver in [false, true] { try LibraryFaultTests.work(call, forEver: forEver, key: nil) } }
+            for call in [LibraryCall.compressionContext, .compress] {
+                for forEver in [false, true] { try LibraryFaultTests.work(call, forEver: forEver, key: nil) }
+            }
         }
     }
 
-    @Test func `T4, T13: where OpenSSL has no memory to encrypt, a transaction fails, what was there stays, and the next one is right`() async {
-        await #expect(processExitsWith: .success) { for forEver in [false, true] { try LibraryFaultTests.work(.seal, forEver: forEver, key: LibraryFaultTests.key) } }
+    @Test func `T4, T13: where OpenSSL has no memory to encrypt, a transaction fails, what was there stays, and the next one is right`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            for forEver in [false, true] { try LibraryFaultTests.work(.seal, forEver: forEver, key: LibraryFaultTests.key) }
+        }
     }
 
-    /// Reads all there is, many times over, while the nth call fails: an error that is no damage, never another answer; read again it is right.
+    /// Reads all there is, many times over, while the nth call fails: an error that is no damage, never another answer; read again it is
+    /// right.
     private static func reading(_ call: LibraryCall, forEver: Bool, key: EncryptionKey?) throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
         do {
@@ -159,16 +176,22 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
             nth += max(1, nth / LibraryFaultTests.pace)
         }
         demand(errors > unnoticed && !(forEver && unnoticed > 1), "\(call): \(errors) errors, \(unnoticed) unnoticed")
-        print("\(call), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors")
+        print(
+            "\(call), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors"
+        )
     }
 
     @Test func `T4: where zstd has no memory to unpack, reading is an error that is not damage, and right when there is memory`() async {
         await #expect(processExitsWith: .success) {
-            for call in [LibraryCall.decompressionContext, .decompress] { for forEver in [false, true] { try LibraryFaultTests.reading(call, forEver: forEver, key: nil) } }
+            for call in [LibraryCall.decompressionContext, .decompress] {
+                for forEver in [false, true] { try LibraryFaultTests.reading(call, forEver: forEver, key: nil) }
+            }
         }
     }
 
     @Test func `T4, T13: where OpenSSL has no memory to decrypt, opening and reading are errors, and no older version stands in`() async {
-        await #expect(processExitsWith: .success) { for forEver in [false, true] { try LibraryFaultTests.reading(.open, forEver: forEver, key: LibraryFaultTests.key) } }
+        await #expect(processExitsWith: .success) {
+            for forEver in [false, true] { try LibraryFaultTests.reading(.open, forEver: forEver, key: LibraryFaultTests.key) }
+        }
     }
 }

@@ -6,14 +6,16 @@ import Testing
 @Suite struct LinkTests {
     private let schema = Schema([
         TypeSchema("Dog", columns: [ColumnSchema("name", ColumnType(.string))]),
-        TypeSchema("Person", columns: [
-            ColumnSchema("dog", ColumnType(.link, optional: true, target: "Dog")),
-            ColumnSchema("dogs", ColumnType(.link, collection: .list, target: "Dog")),
-            ColumnSchema("set", ColumnType(.link, collection: .set, target: "Dog")),
-            ColumnSchema("map", ColumnType(.link, collection: .map, elementOptional: true, target: "Dog")),
-            ColumnSchema("strict", ColumnType(.link, collection: .map, target: "Dog")),
-            ColumnSchema("friend", ColumnType(.link, optional: true, target: "Person")),
-        ]),
+        TypeSchema(
+            "Person",
+            columns: [
+                ColumnSchema("dog", ColumnType(.link, optional: true, target: "Dog")),
+                ColumnSchema("dogs", ColumnType(.link, collection: .list, target: "Dog")),
+                ColumnSchema("set", ColumnType(.link, collection: .set, target: "Dog")),
+                ColumnSchema("map", ColumnType(.link, collection: .map, elementOptional: true, target: "Dog")),
+                ColumnSchema("strict", ColumnType(.link, collection: .map, target: "Dog")),
+                ColumnSchema("friend", ColumnType(.link, optional: true, target: "Person")),
+            ]),
     ])
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
@@ -29,8 +31,11 @@ import Testing
         var people: [[Value]] = []
         for i in 0..<Int.random(in: 1..<3000, using: &random) {
             func map(_ values: [Value]) -> Value { .map(values.enumerated().map { Value.Entry("k\($0.offset)", $0.element) }) }
-            people.append([Bool.random(using: &random) ? .null : dog(), .list(dogs()), .set(Value.distinctSorted(dogs())), map(dogs() + [.null]), map(dogs()),
-                           i % 3 == 0 ? .null : .link(Int64(i / 2))])
+            people.append([
+                Bool.random(using: &random) ? .null : dog(), .list(dogs()), .set(Value.distinctSorted(dogs())), map(dogs() + [.null]),
+                map(dogs()),
+                i % 3 == 0 ? .null : .link(Int64(i / 2)),
+            ])
             if seed.isMultiple(of: 3), i == 1000 {
                 try transaction.commit()
                 transaction = try database.begin()
@@ -51,7 +56,8 @@ import Testing
         }
         for column in 0..<5 {
             let expected = people.indices.filter { leads(people[$0][column], [7]) }.map(Int64.init)
-            #expect(try transaction.referrers(to: "Dog", row: 7, from: "Person", column: column) == expected, "seed \(seed), column \(column)")
+            #expect(
+                try transaction.referrers(to: "Dog", row: 7, from: "Person", column: column) == expected, "seed \(seed), column \(column)")
         }
         let gone = Set((0..<Int.random(in: 1..<20, using: &random)).map { _ in Int64.random(in: 0..<50, using: &random) })
         for id in gone { try transaction.delete("Dog", rowID: id) }
@@ -62,7 +68,8 @@ import Testing
                 switch people[i][column] {
                 case .list(let values): people[i][column] = .list(values.filter { !leads($0, gone) })
                 case .set(let values): people[i][column] = .set(values.filter { !leads($0, gone) })
-                case .map(let entries) where column == 3: people[i][column] = .map(entries.map { leads($0.value, gone) ? Value.Entry($0.key, .null) : $0 })
+                case .map(let entries) where column == 3:
+                    people[i][column] = .map(entries.map { leads($0.value, gone) ? Value.Entry($0.key, .null) : $0 })
                 case .map(let entries): people[i][column] = .map(entries.filter { !leads($0.value, gone) })
                 default: break
                 }

@@ -4,9 +4,12 @@ import FirnModel
 import Testing
 
 @Suite struct LinkedColumnTests {
-    private static let type = TypeSchema("T", columns: [
-        ColumnSchema("i", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true)), ColumnSchema("l", ColumnType(.int, collection: .list)),
-    ])
+    private static let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("i", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true)),
+            ColumnSchema("l", ColumnType(.int, collection: .list)),
+        ])
 
     private func table(_ count: Int, segments: Int = 1) -> MemoryTable {
         var batches: [Batch] = []
@@ -42,7 +45,9 @@ import Testing
             for i in 0..<count where Int.random(in: 0..<9, using: &generator) == 0 { present[i] = false }
             let out = try linked.fetch(ids, present: present)
             #expect(out.count == count)
-            for i in 0..<count { #expect(out.value(at: i) == (present[i] ? expected(column, ids[i], of: 9000) : .null), "\(column) \(i) \(ids[i])") }
+            for i in 0..<count {
+                #expect(out.value(at: i) == (present[i] ? expected(column, ids[i], of: 9000) : .null), "\(column) \(i) \(ids[i])")
+            }
             let live = try linked.live(ids, present: present)
             for i in 0..<count { #expect(live[i] == (present[i] && (0..<9000).contains(ids[i]))) }
         }
@@ -52,7 +57,9 @@ import Testing
     @Test func `every vector is decoded once, and single values where few are asked for`() throws {
         let table = table(60_000)
         var linked = try LinkedColumn(table, path: [1])
-        for start in stride(from: Int64(0), to: 60_000, by: 1000) { _ = try linked.fetch((start..<start + 1000).map { ($0 * 7919) % 60_000 }, present: nil) }
+        for start in stride(from: Int64(0), to: 60_000, by: 1000) {
+            _ = try linked.fetch((start..<start + 1000).map { ($0 * 7919) % 60_000 }, present: nil)
+        }
         #expect(linked.vectorsDecoded == 59)
         var few = try LinkedColumn(table, path: [1])
         for _ in 0..<3 { #expect(try few.fetch([5, 59_999, 30_000, 5], present: nil).value(at: 1) == .string("text 59999")) }
@@ -64,7 +71,8 @@ import Testing
         var generator = SeededGenerator(seed: 77)
         var linked = try LinkedColumn(table, path: [column], most: 30_000)
         for round in 0..<60 {
-            let spread = [9000, 300, 9000, 40][round % 4], ids = (0..<[700, 500, 20, 3][round % 4]).map { _ in Int64.random(in: 0..<Int64(spread), using: &generator) }
+            let spread = [9000, 300, 9000, 40][round % 4],
+                ids = (0..<[700, 500, 20, 3][round % 4]).map { _ in Int64.random(in: 0..<Int64(spread), using: &generator) }
             let out = try linked.fetch(ids, present: nil)
             for i in ids.indices { #expect(out.value(at: i) == expected(column, ids[i], of: 9000), "round \(round)") }
         }
@@ -125,8 +133,12 @@ import Testing
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
-        let person = TypeSchema("Person", columns: [ColumnSchema("home", ColumnType(.embedded, optional: true, target: "Address")), ColumnSchema("n", ColumnType(.int))])
-        try transaction.extendSchema([person, TypeSchema("Address", columns: [ColumnSchema("city", ColumnType(.string))], isEmbedded: true)])
+        let person = TypeSchema(
+            "Person",
+            columns: [ColumnSchema("home", ColumnType(.embedded, optional: true, target: "Address")), ColumnSchema("n", ColumnType(.int))])
+        try transaction.extendSchema([
+            person, TypeSchema("Address", columns: [ColumnSchema("city", ColumnType(.string))], isEmbedded: true),
+        ])
         for i in 0..<3 { try transaction.insert("Person", [i == 1 ? .null : .object([.init("city", .string("c\(i)"))]), .int(Int64(i))]) }
         try transaction.commit()
         let people = try #require(try database.snapshot().table(named: "Person"))
@@ -135,7 +147,8 @@ import Testing
         #expect(stored.type.kind == .link)
         #expect(try (0..<4).map { try stored.value(at: $0) } == [.link(1), .null, .link(0), .link(1)])
         #expect(try segment.storedColumn(1).value(at: 0) == .int(2))
-        #expect(try (0..<4).map { try segment.column(path: [0, 0]).value(at: $0) } == [.string("c2"), .null, .string("c0"), .string("c2")])
+        #expect(
+            try (0..<4).map { try segment.column(path: [0, 0]).value(at: $0) } == [.string("c2"), .null, .string("c0"), .string("c2")])
         var whole = Column(person.columns[0], in: people.schema)
         try segment.column(0).read(vector: 0, into: &whole)
         #expect(stripped(whole.value(at: 3)) == .object([.init("", .string("c2"))]) && whole.value(at: 1) == .null)

@@ -16,11 +16,15 @@ import Testing
 
     @Test func `columns have the hashes that the specification gives them`() {
         #expect("\(column(ColumnType(.int, optional: true), [.int(7), .null, .int(-1)]).logicalHash)" == "5312e80894843fd5aee3089bb33bea61")
-        #expect("\(column(ColumnType(.string, collection: .list), [.list([.string("a"), .string("bc")]), .list([]), .list([.string("é")])]).logicalHash)" == "4c60a870782826150a374be6ca7ea3d6")
+        #expect(
+            "\(column(ColumnType(.string, collection: .list), [.list([.string("a"), .string("bc")]), .list([]), .list([.string("é")])]).logicalHash)"
+                == "4c60a870782826150a374be6ca7ea3d6")
     }
 
     @Test func `children without elements contribute their count only`() {
-        #expect("\(column(ColumnType(.string, collection: .list), [.list([]), .list([]), .list([])]).logicalHash)" == "cbada5cbbacd0aa0cb7254c466d5330d")
+        #expect(
+            "\(column(ColumnType(.string, collection: .list), [.list([]), .list([]), .list([])]).logicalHash)"
+                == "cbada5cbbacd0aa0cb7254c466d5330d")
     }
 
     @Test func `arrays that the tag of an any value does not use count as zero`() {
@@ -33,13 +37,23 @@ import Testing
         #expect("\(any.logicalHash)" == "20e30be4e3408ff7b0c30a6afe15776c")
     }
 
-    private static let type = TypeSchema("Row", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("x", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true))], key: [0])
+    private static let type = TypeSchema(
+        "Row",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("x", ColumnType(.int)),
+            ColumnSchema("name", ColumnType(.string, optional: true)),
+        ], key: [0])
 
     /// Rows whose chunks are too large to be packed.
     private func file(_ path: String) throws -> Database {
         let database = try Database.create(path: path), transaction = try database.begin()
         try transaction.extendSchema([Self.type])
-        let rows = (0..<20_000).map { i -> [Value] in [.int(Int64(i)), .int(Int64(truncatingIfNeeded: UInt64(i) &* 0x9E37_79B9_7F4A_7C15)), i % 9 == 0 ? .null : .string("name \(UInt64(i) &* 0x9E37_79B9_7F4A_7C15)")] }
+        let rows = (0..<20_000).map { i -> [Value] in
+            [
+                .int(Int64(i)), .int(Int64(truncatingIfNeeded: UInt64(i) &* 0x9E37_79B9_7F4A_7C15)),
+                i % 9 == 0 ? .null : .string("name \(UInt64(i) &* 0x9E37_79B9_7F4A_7C15)"),
+            ]
+        }
         try transaction.bulkWriter("Row").append(RandomTables.batch(rows, of: Self.type, in: Schema([Self.type])))
         try transaction.commit()
         return database
@@ -111,7 +125,8 @@ import Testing
         }
         let key = EncryptionKey([UInt8](repeating: 3, count: 64))!
         let plain = try [core(nil, "a.firn"), core(nil, "b.firn")], sealed = try [core(key, "c.firn"), core(key, "d.firn")]
-        let ref = ExtentRef(offset: 8192, length: 100, birth: 1, hash: Hash128(low: 5, high: 6)), moved = ExtentRef(offset: 16384, length: 100, birth: 2, hash: Hash128(low: 5, high: 6))
+        let ref = ExtentRef(offset: 8192, length: 100, birth: 1, hash: Hash128(low: 5, high: 6)),
+            moved = ExtentRef(offset: 16384, length: 100, birth: 2, hash: Hash128(low: 5, high: 6))
         // Equal hashes prove it, but extents of two files are read: these are not there.
         #expect(throws: Damage.self) { try plain[0].source.holdsSame(ref, as: moved, of: plain[1].source) }
         #expect(try plain[0].source.holdsSame(ref, as: ref, of: plain[0].source))

@@ -9,7 +9,8 @@ import Testing
 @Suite struct MemoryTests {
     /// `columns` columns of text, each of `values` values of `size` equal bytes and a number, every value twice.
     private func bomb(_ folder: TemporaryFolder, columns: Int, values: Int, size: Int) throws -> String {
-        let type = TypeSchema("T", columns: (0..<columns).map { ColumnSchema("c\($0)", ColumnType(.string)) }), path = folder.file("bomb.firn")
+        let type = TypeSchema("T", columns: (0..<columns).map { ColumnSchema("c\($0)", ColumnType(.string)) }),
+            path = folder.file("bomb.firn")
         let database = try Database.create(path: path)
         let transaction = try database.begin()
         try transaction.extendSchema([type])
@@ -79,7 +80,8 @@ import Testing
         let database = try Database.create(path: path)
         let transaction = try database.begin()
         try transaction.extendSchema([type])
-        try transaction.bulkWriter("T").append(RandomTables.batch((0..<8).map { _ in [.list(Array(repeating: .int(7), count: 100_000))] }, of: type, in: Schema([type])))
+        try transaction.bulkWriter("T").append(
+            RandomTables.batch((0..<8).map { _ in [.list(Array(repeating: .int(7), count: 100_000))] }, of: type, in: Schema([type])))
         try transaction.commit()
         let budget = MemoryBudget(limit: 4 << 20)
         let damage = #expect(throws: Damage.self) { try readAll(Database.open(path: path, memory: budget)) }
@@ -107,11 +109,15 @@ import Testing
     /// A row whose list names one object 1,000 times, which has a list that names one other 1,000 times.
     private func sharedObjects(_ folder: TemporaryFolder) throws -> String {
         let path = folder.file("objects.firn"), database = try Database.create(path: path), transaction = try database.begin()
-        let types = [TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.embedded, collection: .list, target: "A"))]),
-                     TypeSchema("A", columns: [ColumnSchema("b", ColumnType(.embedded, collection: .list, target: "B"))], isEmbedded: true),
-                     TypeSchema("B", columns: [ColumnSchema("n", ColumnType(.int))], isEmbedded: true)]
+        let types = [
+            TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.embedded, collection: .list, target: "A"))]),
+            TypeSchema("A", columns: [ColumnSchema("b", ColumnType(.embedded, collection: .list, target: "B"))], isEmbedded: true),
+            TypeSchema("B", columns: [ColumnSchema("n", ColumnType(.int))], isEmbedded: true),
+        ]
         try transaction.extendSchema(types)
-        for (type, value) in zip(types, [Value.list(Array(repeating: .link(0), count: 1000)), .list(Array(repeating: .link(0), count: 1000)), .int(7)]) {
+        for (type, value) in zip(
+            types, [Value.list(Array(repeating: .link(0), count: 1000)), .list(Array(repeating: .link(0), count: 1000)), .int(7)])
+        {
             var column = Column(type.columns[0].type.stored)
             let fits = column.append(value)
             #expect(fits)
@@ -127,7 +133,9 @@ import Testing
         #expect(free.used == 0)
         let tight = MemoryBudget(limit: 4 << 20)
         let damage = #expect(throws: Damage.self) { try readAll(Database.open(path: path, memory: tight)) }
-        #expect(damage?.isBeyondMemory == true && damage!.what.contains("\"A.b\"") || damage?.what.contains("\"B") == true, "\(damage?.what ?? "")")
+        #expect(
+            damage?.isBeyondMemory == true && damage!.what.contains("\"A.b\"") || damage?.what.contains("\"B") == true,
+            "\(damage?.what ?? "")")
         #expect(tight.peak <= 4 << 20)
         #expect(tight.used == 0)
         do {
@@ -143,7 +151,8 @@ import Testing
         let type = TypeSchema("T", columns: [ColumnSchema("any", ColumnType(.any))]), database = try Database.create(path: path)
         let transaction = try database.begin()
         try transaction.extendSchema([type])
-        try transaction.bulkWriter("T").append(RandomTables.batch([[.list(Array(repeating: .null, count: 200_000))]], of: type, in: Schema([type])))
+        try transaction.bulkWriter("T").append(
+            RandomTables.batch([[.list(Array(repeating: .null, count: 200_000))]], of: type, in: Schema([type])))
         try transaction.commit()
         let budget = MemoryBudget(limit: 1 << 20), table = try Database.open(path: path, memory: budget).snapshot().table(named: "T")!
         let damage = #expect(throws: Damage.self) { _ = try table.segment(0).column(0).value(at: 0) }
@@ -175,7 +184,9 @@ private final class ImageSource: ExtentSource, @unchecked Sendable {
     deinit { bytes.deallocate() }
 
     func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
-        guard ref.offset <= UInt64(bytes.count), ref.length <= UInt64(bytes.count) - ref.offset else { throw Damage("reference to bytes outside the file") }
+        guard ref.offset <= UInt64(bytes.count), ref.length <= UInt64(bytes.count) - ref.offset else {
+            throw Damage("reference to bytes outside the file")
+        }
         return UnsafeRawBufferPointer(rebasing: bytes[Int(ref.offset)..<Int(ref.offset + ref.length)])
     }
 }
@@ -187,7 +198,8 @@ private final class ImageSource: ExtentSource, @unchecked Sendable {
         let database = try Database.create(path: path)
         let transaction = try database.begin()
         try transaction.extendSchema([type])
-        try transaction.bulkWriter("T").append(RandomTables.batch((0..<segmentSize * 2 + 10).map { [.int(Int64($0))] }, of: type, in: Schema([type])))
+        try transaction.bulkWriter("T").append(
+            RandomTables.batch((0..<segmentSize * 2 + 10).map { [.int(Int64($0))] }, of: type, in: Schema([type])))
         try transaction.commit()
         let source = ImageSource(try Data(contentsOf: URL(filePath: path))), ref = try database.store.snapshot().catalogue
         let core = try SnapshotCore(source, catalogueRef: ref)

@@ -9,7 +9,9 @@ import Testing
 
 /// T6: what the newest version has lost is taken from an older one where that has it, and told.
 @Suite struct RecoveryTests {
-    private static let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.string))], key: [0])
+    private static let type = TypeSchema(
+        "T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.string))],
+        key: [0])
     private static let key = EncryptionKey((0..<64).map { UInt8(255 - $0) })!
 
     private let folder = TemporaryFolder()
@@ -21,7 +23,8 @@ import Testing
         let database = try Database.create(path: path, key: key)
         try commit(database) {
             try $0.extendSchema([RecoveryTests.type])
-            try $0.bulkWriter("T").append(RandomBatches.batch((0..<rows).map { [.int(Int64($0)), .int(Int64($0)), .string("b \($0)")] }, of: RecoveryTests.type))
+            try $0.bulkWriter("T").append(
+                RandomBatches.batch((0..<rows).map { [.int(Int64($0)), .int(Int64($0)), .string("b \($0)")] }, of: RecoveryTests.type))
         }
         return database
     }
@@ -44,12 +47,16 @@ import Testing
         var rows: [Int64: [Value]] = [:]
         for index in 0..<table.segmentCount {
             let segment = try table.segment(index)
-            for row in 0..<segment.rowCount where segment.live?[row] ?? true { rows[try segment.rowID(at: row)] = try table.row(segment.rowID(at: row)) }
+            for row in 0..<segment.rowCount where segment.live?[row] ?? true {
+                rows[try segment.rowID(at: row)] = try table.row(segment.rowID(at: row))
+            }
         }
         return rows
     }
 
-    @Test(arguments: [false, true]) func `T6 a column that is lost comes from the version before, with what the delta knows of it`(isEncrypted: Bool) throws {
+    @Test(arguments: [false, true]) func `T6 a column that is lost comes from the version before, with what the delta knows of it`(
+        isEncrypted: Bool
+    ) throws {
         let key = isEncrypted ? RecoveryTests.key : nil
         var database: Database? = try database(30_000, key: key)
         try commit(database!) {
@@ -64,20 +71,30 @@ import Testing
         let recovery = try Recovery.run(from: path, key: key, to: saved, profile: .fast, threads: 1)
         #expect(recovery.version == 3 && recovery.losses.count == 1, "\(recovery)")
         let loss = recovery.losses[0]
-        #expect(loss.type == "T" && loss.column == "a" && loss.rows == 0...29_999 && loss.takenFrom == 1 && loss.damage.what.contains("version 1"), "\(loss)")
+        #expect(
+            loss.type == "T" && loss.column == "a" && loss.rows == 0...29_999 && loss.takenFrom == 1
+                && loss.damage.what.contains("version 1"), "\(loss)")
         let rows = try rows(saved, key: key)
-        #expect(rows.count == 30_000 && rows[5] == [.int(5), .int(-5), .string("b 5")] && rows[6] == [.int(6), .int(6), .string("b 6")] && rows[29_999]![1] == .int(29_999))
+        #expect(
+            rows.count == 30_000 && rows[5] == [.int(5), .int(-5), .string("b 5")] && rows[6] == [.int(6), .int(6), .string("b 6")]
+                && rows[29_999]![1] == .int(29_999))
         #expect(try Database.open(path: saved, key: key).snapshot().schema["T"]!.key == [0])
     }
 
     @Test func `lost rows of embedded objects are reported with the columns that hold those objects`() throws {
         let inner = TypeSchema("Inner", columns: [ColumnSchema("x", ColumnType(.int, optional: true))], isEmbedded: true)
-        let outer = TypeSchema("Outer", columns: [ColumnSchema("deep", ColumnType(.embedded, optional: true, target: "Inner"))], isEmbedded: true)
-        let root = TypeSchema("Root", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("o", ColumnType(.embedded, optional: true, target: "Outer"))], key: [0])
+        let outer = TypeSchema(
+            "Outer", columns: [ColumnSchema("deep", ColumnType(.embedded, optional: true, target: "Inner"))], isEmbedded: true)
+        let root = TypeSchema(
+            "Root",
+            columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("o", ColumnType(.embedded, optional: true, target: "Outer"))],
+            key: [0])
         var database: Database? = try Database.create(path: path)
         try commit(database!) {
             try $0.extendSchema([inner, outer, root])
-            let objects: [[Value]] = (0..<9000).map { [.int(Int64($0)), .object([.init("deep", .object([.init("x", .int(Int64(GoldenRows.mix($0) % 99_991)))]))])] }
+            let objects: [[Value]] = (0..<9000).map {
+                [.int(Int64($0)), .object([.init("deep", .object([.init("x", .int(Int64(GoldenRows.mix($0) % 99_991)))]))])]
+            }
             try $0.bulkWriter("Root").append(RandomTables.batch(objects, of: root, in: Schema([inner, outer, root])))
         }
         let core = try database!.snapshot().core
@@ -91,7 +108,9 @@ import Testing
         #expect(!recovery.losses.contains { $0.type == "Outer" }, "\(recovery.losses)")
     }
 
-    @Test func `T6 rows that are lost come from the version before, without those that were deleted, and with what was changed since`() throws {
+    @Test func `T6 rows that are lost come from the version before, without those that were deleted, and with what was changed since`()
+        throws
+    {
         var database: Database? = try database(500)
         try commit(database!) {
             for id in 0..<500 { try $0.update("T", rowID: Int64(id), column: "a", .int(-1)) }
@@ -106,9 +125,13 @@ import Testing
         database = nil
         try damage(header.offset + 30)
         let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
-        #expect(recovery.losses.count == 1 && recovery.losses[0].takenFrom == 1 && recovery.losses[0].rows == 0...499 && recovery.losses[0].column == nil, "\(recovery.losses)")
+        #expect(
+            recovery.losses.count == 1 && recovery.losses[0].takenFrom == 1 && recovery.losses[0].rows == 0...499
+                && recovery.losses[0].column == nil, "\(recovery.losses)")
         let rows = try rows(saved)
-        #expect(rows.count == 500 && rows[3] == nil && rows[4] == [.int(4), .int(4), .string("new")] && rows[7] == [.int(7), .int(7), .string("b 7")] && rows[500]?[2] == .string("later"))
+        #expect(
+            rows.count == 500 && rows[3] == nil && rows[4] == [.int(4), .int(4), .string("new")]
+                && rows[7] == [.int(7), .int(7), .string("b 7")] && rows[500]?[2] == .string("later"))
     }
 
     @Test func `T6 a key that two rows would have is a key no more`() throws {
@@ -124,15 +147,25 @@ import Testing
         database = nil
         try damage(header.offset + 30)
         let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
-        #expect(recovery.losses.count == 1 && recovery.losses[0].takenFrom == 1 && recovery.remarks.contains { $0.contains("no longer has a primary key") }, "\(recovery)")
+        #expect(
+            recovery.losses.count == 1 && recovery.losses[0].takenFrom == 1
+                && recovery.remarks.contains { $0.contains("no longer has a primary key") }, "\(recovery)")
         #expect(try Database.open(path: saved).snapshot().schema["T"]!.key.isEmpty)
         #expect(try rows(saved).values.filter { $0[0] == .int(3) }.count == 2)
     }
 
     @Test func `T6 changes that are lost are those of the version before, where nothing was sealed between`() throws {
         var database: Database? = try database(30_000)
-        try commit(database!) { for id in stride(from: Int64(0), to: 30_000, by: 50) { try $0.update("T", rowID: id, column: "b", .string("second version of row \(id)")) } }
-        try commit(database!) { for id in stride(from: Int64(0), to: 30_000, by: 100) { try $0.update("T", rowID: id, column: "b", .string("third version of row \(id)")) } }
+        try commit(database!) {
+            for id in stride(from: Int64(0), to: 30_000, by: 50) {
+                try $0.update("T", rowID: id, column: "b", .string("second version of row \(id)"))
+            }
+        }
+        try commit(database!) {
+            for id in stride(from: Int64(0), to: 30_000, by: 100) {
+                try $0.update("T", rowID: id, column: "b", .string("third version of row \(id)"))
+            }
+        }
         let snapshot = try database!.snapshot(), state = snapshot.core.catalogue.types[0]
         let node = try TreeNodeView(try snapshot.pinned.read(state.delta), level: nil)
         #expect(node.level > 0)
@@ -152,10 +185,14 @@ import Testing
     @Test func `T6 T13 an encrypted file is recovered with its key alone`() throws {
         _ = try database(500, key: RecoveryTests.key)
         func code(_ key: EncryptionKey?) -> FirnError.Code? {
-            do { _ = try Recovery.run(from: path, key: key, to: saved, threads: 1) } catch let error as FirnError { return error.code } catch {}
+            do { _ = try Recovery.run(from: path, key: key, to: saved, threads: 1) } catch let error as FirnError {
+                return error.code
+            } catch {}
             return nil
         }
-        #expect(code(nil) == .encrypted && code(EncryptionKey([UInt8](repeating: 1, count: 64))) == .wrongKey && !FileManager.default.fileExists(atPath: saved))
+        #expect(
+            code(nil) == .encrypted && code(EncryptionKey([UInt8](repeating: 1, count: 64))) == .wrongKey
+                && !FileManager.default.fileExists(atPath: saved))
         let whole = try Data(contentsOf: URL(filePath: path))
         // A root whose own hash is gone is opened by the key; without any there is no way.
         var bytes = whole
@@ -188,7 +225,8 @@ import Testing
     @Test func `T6 a damaged number in a root is not taken for the version of what is recovered`() throws {
         let transaction = try Database.create(path: path, atFirstCommit: true).begin()
         try transaction.extendSchema([RecoveryTests.type])
-        try transaction.bulkWriter("T").append(RandomBatches.batch((0..<20).map { [.int(Int64($0)), .int(1), .string("b")] }, of: RecoveryTests.type))
+        try transaction.bulkWriter("T").append(
+            RandomBatches.batch((0..<20).map { [.int(Int64($0)), .int(1), .string("b")] }, of: RecoveryTests.type))
         try transaction.commit()
         try damage(33)
         let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
@@ -199,7 +237,9 @@ import Testing
     private func alone() throws -> Data {
         let transaction = try Database.create(path: path, overwrite: true, atFirstCommit: true).begin()
         try transaction.extendSchema([RecoveryTests.type])
-        try transaction.bulkWriter("T").append(RandomBatches.batch((0..<60).map { [.int(Int64($0)), .int(Int64($0) * 7), .string("Sacramento \($0)")] }, of: RecoveryTests.type))
+        try transaction.bulkWriter("T").append(
+            RandomBatches.batch(
+                (0..<60).map { [.int(Int64($0)), .int(Int64($0) * 7), .string("Sacramento \($0)")] }, of: RecoveryTests.type))
         try transaction.commit()
         return try Data(contentsOf: URL(filePath: path))
     }
@@ -220,7 +260,9 @@ import Testing
                 do {
                     let recovery = try run(bytes, unproven: unproven)
                     Issue.record("byte \(place): \(recovery)")
-                } catch let error as FirnError { #expect(error.code == .damaged && error.advice?.contains("--unproven") != true, "byte \(place): \(error)") }
+                } catch let error as FirnError {
+                    #expect(error.code == .damaged && error.advice?.contains("--unproven") != true, "byte \(place): \(error)")
+                }
             }
             #expect(!FileManager.default.fileExists(atPath: saved))
         }
@@ -239,9 +281,15 @@ import Testing
         do {
             _ = try run(bytes)
             Issue.record("unproven rows are written unasked")
-        } catch let error as FirnError { #expect(error.code == .damaged && error.advice?.hasPrefix("60 rows") == true && error.advice?.contains("--unproven") == true, "\(error)") }
+        } catch let error as FirnError {
+            #expect(
+                error.code == .damaged && error.advice?.hasPrefix("60 rows") == true && error.advice?.contains("--unproven") == true,
+                "\(error)")
+        }
         let recovery = try run(bytes, unproven: true)
-        #expect(recovery.losses.contains { $0.type == "T" && $0.isUnproven && $0.rows == 0...59 && $0.count == 60 } && recovery.losses.allSatisfy(\.isUnproven), "\(recovery.losses)")
+        #expect(
+            recovery.losses.contains { $0.type == "T" && $0.isUnproven && $0.rows == 0...59 && $0.count == 60 }
+                && recovery.losses.allSatisfy(\.isUnproven), "\(recovery.losses)")
         #expect(try rows(saved).count == 60)
     }
 
@@ -250,7 +298,9 @@ import Testing
         var database: Database? = try Database.create(path: path)
         try commit(database!) {
             try $0.extendSchema([RecoveryTests.type])
-            let rows: [[Value]] = (0..<60_000).map { [.int(Int64($0)), .int(Int64(truncatingIfNeeded: GoldenRows.mix($0))), .string("b \($0)")] }
+            let rows: [[Value]] = (0..<60_000).map {
+                [.int(Int64($0)), .int(Int64(truncatingIfNeeded: GoldenRows.mix($0))), .string("b \($0)")]
+            }
             try $0.bulkWriter("T").append(RandomBatches.batch(rows, of: RecoveryTests.type))
         }
         let header = try database!.snapshot().core.directoryEntry(type: 0, index: 0).header
@@ -275,7 +325,9 @@ import Testing
             }
             taken += 1
             #expect(advice.hasPrefix("60000 rows"), "byte \(place): \(advice)")
-            #expect(recovery.losses.contains { $0.isUnproven && $0.rows == 0...59_999 } && recovery.saved[0].rows == 60_000, "byte \(place): \(recovery)")
+            #expect(
+                recovery.losses.contains { $0.isUnproven && $0.rows == 0...59_999 } && recovery.saved[0].rows == 60_000,
+                "byte \(place): \(recovery)")
         }
         #expect(taken > 0)
     }
@@ -299,12 +351,19 @@ import Testing
         let database = try database(5)
         try commit(database) { transaction in
             var random = SeededGenerator(seed: 1)
-            let rows = RandomBatches.batch((0..<8000).map { [.int(Int64($0)), .int(.random(in: 0 ... .max, using: &random)), .string("\(Int64.random(in: 0 ... .max, using: &random))")] }, of: RecoveryTests.type)
+            let rows = RandomBatches.batch(
+                (0..<8000).map {
+                    [
+                        .int(Int64($0)), .int(.random(in: 0 ... .max, using: &random)),
+                        .string("\(Int64.random(in: 0 ... .max, using: &random))"),
+                    ]
+                }, of: RecoveryTests.type)
             try transaction.writer(0).append(stored: rows.columns, rowIDs: (0..<8000).map { 100 + 3 * $0 })
         }
         try commit(database) { transaction in
             try transaction.directoryChange(0) { (entries) throws(FirnError) in
-                var header = try transaction.reading { () throws(Damage) in try SegmentHeader(try transaction.store.read(entries[1].header)) }
+                var header = try transaction.reading { () throws(Damage) in try SegmentHeader(try transaction.store.read(entries[1].header))
+                }
                 #expect(header.entries.allSatisfy { $0.packed == nil })
                 let ids = (0..<Int64(7999)).map { $0 } + [.max]
                 header.rowIDs = ids.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }

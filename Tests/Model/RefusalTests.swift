@@ -6,12 +6,15 @@ import Testing
 @Suite struct RefusalTests {
     @Test func `a refused value leaves no part of itself behind, and the row as it was`() throws {
         let part = TypeSchema("Part", columns: [ColumnSchema("n", ColumnType(.int))], isEmbedded: true)
-        let type = TypeSchema("T", columns: [ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part")), ColumnSchema("n", ColumnType(.int))])
+        let type = TypeSchema(
+            "T",
+            columns: [ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part")), ColumnSchema("n", ColumnType(.int))])
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
         try transaction.extendSchema([part, type])
-        let good = Value.object([.init("n", .int(1))]), bad = Value.object([.init("n", .string("one"))]), unknown = Value.object([.init("m", .int(1))])
+        let good = Value.object([.init("n", .int(1))]), bad = Value.object([.init("n", .string("one"))]),
+            unknown = Value.object([.init("m", .int(1))])
         let id = try transaction.insert("T", [.list([good]), .int(5)])
         #expect(throws: FirnError.self) { try transaction.insert("T", [.list([good, bad]), .int(5)]) }
         #expect(throws: FirnError.self) { try transaction.insert("T", [.list([good]), .string("five")]) }

@@ -32,7 +32,8 @@ import Testing
         #expect(snapshot.verify(full: true).isEmpty)
         let back = try allRows(snapshot.table(named: "T")!)
         #expect(back.count == rows - segmentSize + 6)
-        for (id, values) in back.prefix(rows - segmentSize) where values != [changed.contains(Int(id)) ? .string("other \(id)") : name(Int(id))] {
+        for (id, values) in back.prefix(rows - segmentSize)
+        where values != [changed.contains(Int(id)) ? .string("other \(id)") : name(Int(id))] {
             Issue.record("row \(id): \(values)")
             break
         }

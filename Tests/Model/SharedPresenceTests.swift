@@ -7,19 +7,26 @@ import Testing
 
 @Suite struct SharedPresenceTests {
     /// Columns whose nulls have to do with each other, and one whose have not.
-    private let type = TypeSchema("T", columns: [
-        ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.double, optional: true)), ColumnSchema("b", ColumnType(.string, optional: true)),
-        ColumnSchema("within", ColumnType(.int, optional: true)), ColumnSchema("other", ColumnType(.int, optional: true)),
-        ColumnSchema("same", ColumnType(.int, optional: true)), ColumnSchema("list", ColumnType(.int, optional: true, collection: .list)),
-        ColumnSchema("all", ColumnType(.int, optional: true)), ColumnSchema("none", ColumnType(.int, optional: true)),
-    ])
+    private let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.double, optional: true)),
+            ColumnSchema("b", ColumnType(.string, optional: true)),
+            ColumnSchema("within", ColumnType(.int, optional: true)), ColumnSchema("other", ColumnType(.int, optional: true)),
+            ColumnSchema("same", ColumnType(.int, optional: true)),
+            ColumnSchema("list", ColumnType(.int, optional: true, collection: .list)),
+            ColumnSchema("all", ColumnType(.int, optional: true)), ColumnSchema("none", ColumnType(.int, optional: true)),
+        ])
 
     private func row(_ i: Int, _ random: inout RandomTables) -> [Value] {
         let isThere = random.chance(50), isWithin = isThere && random.chance(40)
         func number() -> Value { .int(Int64(random.number(0...1_000_000_000))) }
-        return [.int(Int64(i)), isThere ? .double(Double(random.number(0...1_000_000)) / 64) : .null, isThere ? .string("word \(random.number(0...99))") : .null,
-                isWithin ? number() : .null, random.chance(50) ? number() : .null, isThere ? number() : .null,
-                isThere ? .list((0..<random.number(0...3)).map { _ in number() }) : .null, number(), .null]
+        return [
+            .int(Int64(i)), isThere ? .double(Double(random.number(0...1_000_000)) / 64) : .null,
+            isThere ? .string("word \(random.number(0...99))") : .null,
+            isWithin ? number() : .null, random.chance(50) ? number() : .null, isThere ? number() : .null,
+            isThere ? .list((0..<random.number(0...3)).map { _ in number() }) : .null, number(), .null,
+        ]
     }
 
     private func encodings(_ database: Database) throws -> [String: String] {
@@ -57,7 +64,9 @@ import Testing
     }
 
     /// A file of `count` rows, and what is in it.
-    private func make(_ count: Int, in folder: TemporaryFolder, _ random: inout RandomTables, atFirstCommit: Bool = false) throws -> (Database, [Int64: [Value]]) {
+    private func make(_ count: Int, in folder: TemporaryFolder, _ random: inout RandomTables, atFirstCommit: Bool = false) throws -> (
+        Database, [Int64: [Value]]
+    ) {
         let database = try Database.create(path: folder.file("a.firn"), atFirstCommit: atFirstCommit)
         let transaction = try database.begin()
         try transaction.extendSchema([type])
@@ -72,7 +81,9 @@ import Testing
             var random = RandomTables(seed: UInt64(count)), folder = TemporaryFolder()
             let (database, model) = try make(count, in: folder, &random, atFirstCommit: atFirstCommit)
             let names = try encodings(database)
-            #expect(names["b"]!.hasSuffix(" validity-of(a)") && names["same"]!.hasSuffix(" validity-of(a)") && names["list"]!.hasSuffix(" validity-of(a)"), "\(names)")
+            #expect(
+                names["b"]!.hasSuffix(" validity-of(a)") && names["same"]!.hasSuffix(" validity-of(a)")
+                    && names["list"]!.hasSuffix(" validity-of(a)"), "\(names)")
             #expect(names["within"]!.hasSuffix(" validity-within(a)"), "\(names)")
             for column in ["id", "a", "other", "all", "none"] { #expect(!names[column]!.contains("nulls"), "\(names)") }
             try expect(database, holds: model, "\(count) rows")
@@ -86,14 +97,20 @@ import Testing
     }
 
     @Test func `nulls that have nothing to do with each other cost no reference, and the file no feature`() throws {
-        let type = TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.int, optional: true)), ColumnSchema("b", ColumnType(.int, optional: true)),
-                                             ColumnSchema("c", ColumnType(.int, optional: true)), ColumnSchema("d", ColumnType(.int, optional: true))])
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("a", ColumnType(.int, optional: true)), ColumnSchema("b", ColumnType(.int, optional: true)),
+                ColumnSchema("c", ColumnType(.int, optional: true)), ColumnSchema("d", ColumnType(.int, optional: true)),
+            ])
         var random = RandomTables(seed: 3)
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
         try transaction.extendSchema([type])
-        let rows: [[Value]] = (0..<5000).map { i in [random.chance(50) ? .int(1) : .null, random.chance(50) ? .int(2) : .null, .null, .int(4)] }
+        let rows: [[Value]] = (0..<5000).map { i in
+            [random.chance(50) ? .int(1) : .null, random.chance(50) ? .int(2) : .null, .null, .int(4)]
+        }
         try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
         try transaction.commit()
         #expect(try allRows(database.snapshot().table(named: "T")!).map(\.values) == rows)
@@ -181,8 +198,15 @@ import Testing
     }
 
     @Test func `embedded objects that are there together say so once`() throws {
-        let part = TypeSchema("Part", columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.int, optional: true))], isEmbedded: true)
-        let type = TypeSchema("T", columns: [ColumnSchema("p", ColumnType(.embedded, optional: true, target: "Part")), ColumnSchema("q", ColumnType(.embedded, optional: true, target: "Part"))])
+        let part = TypeSchema(
+            "Part", columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.int, optional: true))],
+            isEmbedded: true)
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("p", ColumnType(.embedded, optional: true, target: "Part")),
+                ColumnSchema("q", ColumnType(.embedded, optional: true, target: "Part")),
+            ])
         var random = RandomTables(seed: 11)
         let schema = Schema([part, type]), folder = TemporaryFolder()
         let rows: [[Value]] = (0..<6000).map { i in
@@ -208,8 +232,12 @@ import Testing
 
 /// Files that were written once; what they hold is what they will always hold.
 @Suite struct GoldenPresenceTests {
-    private let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.int, optional: true)),
-                                                 ColumnSchema("b", ColumnType(.int, optional: true)), ColumnSchema("c", ColumnType(.int, optional: true))])
+    private let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.int, optional: true)),
+            ColumnSchema("b", ColumnType(.int, optional: true)), ColumnSchema("c", ColumnType(.int, optional: true)),
+        ])
 
     private var rows: [[Value]] {
         (0..<2000).map { i in
@@ -218,7 +246,10 @@ import Testing
             x = x &* 0xBF58_476D_1CE4_E5B9
             x ^= x >> 29
             let isThere = x & 3 != 0 && x & 4 != 0
-            return [.int(Int64(i)), isThere ? .int(Int64(x % 17)) : .null, isThere ? .int(Int64(x % 100)) : .null, isThere && x & 8 != 0 ? .int(Int64(x % 5)) : .null]
+            return [
+                .int(Int64(i)), isThere ? .int(Int64(x % 17)) : .null, isThere ? .int(Int64(x % 100)) : .null,
+                isThere && x & 8 != 0 ? .int(Int64(x % 5)) : .null,
+            ]
         }
     }
 
@@ -253,7 +284,8 @@ import Testing
             #expect(now == then, "column \(place)")
         }
         // Column 2 is present where column 1 is: kind 10, one byte, the position.
-        let chunk = Array(try segments[1].1.chunkBytes(2)), header = try chunk.withUnsafeBytes { try Chunk.split($0).map { ($0.kind, Array($0.bytes)) } }
+        let chunk = Array(try segments[1].1.chunkBytes(2)),
+            header = try chunk.withUnsafeBytes { try Chunk.split($0).map { ($0.kind, Array($0.bytes)) } }
         #expect(header.map(\.0) == [.words, .presentLike] && header[1].1 == [1])
     }
 }

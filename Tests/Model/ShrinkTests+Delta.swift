@@ -7,7 +7,9 @@ import Testing
 
 extension ShrinkTests {
     /// Changes to rows that a tag holds stay in the delta: they are not sealed, and their tree moves as a whole.
-    @Test(arguments: [false, true]) func `changes to rows that a tag holds move down with all that their tree is made of`(isEncrypted: Bool) throws {
+    @Test(arguments: [false, true]) func `changes to rows that a tag holds move down with all that their tree is made of`(isEncrypted: Bool)
+        throws
+    {
         let folder = TemporaryFolder(), path = folder.file("a.firn"), key = isEncrypted ? key : nil
         var digests: [Int] = []
         do {
@@ -22,7 +24,9 @@ extension ShrinkTests {
             for first in stride(from: 0, to: 960, by: 80) {
                 let changes = try database.begin()
                 for id in first..<first + 80 {
-                    try changes.update("T", rowID: Int64(id), column: "s", .string("changed \(id) " + String(repeating: "\(id % 7)", count: id % 30 == 0 ? 3000 : 250)))
+                    try changes.update(
+                        "T", rowID: Int64(id), column: "s",
+                        .string("changed \(id) " + String(repeating: "\(id % 7)", count: id % 30 == 0 ? 3000 : 250)))
                 }
                 if first == 0 { for id in 2000..<2090 { try changes.delete("T", rowID: Int64(id)) } }
                 try changes.commit()
@@ -38,7 +42,9 @@ extension ShrinkTests {
             return try snapshot.core.liveExtents().types.reduce(into: []) { $0.formUnion($1.delta) }
         }
         let before = try delta(), report = try Database.shrink(path: path, key: key), after = try delta()
-        #expect(before.count > 30 && after.count == before.count && before.isDisjoint(with: after), "\(before.count) extents, \(after.count) after, \(before.intersection(after).count) of them the same; \(report)")
+        #expect(
+            before.count > 30 && after.count == before.count && before.isDisjoint(with: after),
+            "\(before.count) extents, \(after.count) after, \(before.intersection(after).count) of them the same; \(report)")
         #expect(report.bytesAfter < report.bytesBefore * 2 / 3 && report.waitingForReaders == 0, "\(report)")
         #expect(after.map(\.place.upperBound).max() ?? 0 <= report.bytesAfter)
         try check(path, key: key, holds: digests[1], "changes under a tag")

@@ -8,9 +8,11 @@ import Testing
 
 /// Shrinking in place: what a file takes afterwards, in bytes, and what that costs.
 @Suite struct ShrinkTests {
-    static let type = TypeSchema("T", columns: [
-        ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string)), ColumnSchema("r", ColumnType(.double)),
-    ])
+    static let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string)), ColumnSchema("r", ColumnType(.double)),
+        ])
     let key = EncryptionKey([UInt8](0..<64))!
 
     static func rows(_ count: Int, seed: UInt64) -> Batch {
@@ -70,8 +72,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Pattern.allCases) func `a file of which rows were deleted is about as small as a compacted one, for about what is live`(_ pattern: Pattern) throws {
-        let folder = TemporaryFolder(), path = folder.file("a.firn"), count = 200_000, hasIndex = pattern == .mixed, key = pattern == .most ? key : nil
+    @Test(arguments: Pattern.allCases)
+    func `a file of which rows were deleted is about as small as a compacted one, for about what is live`(_ pattern: Pattern) throws {
+        let folder = TemporaryFolder(), path = folder.file("a.firn"), count = 200_000, hasIndex = pattern == .mixed,
+            key = pattern == .most ? key : nil
         let digest: Int
         do {
             let database = try grown(path, rows: count, key: key, index: hasIndex)
@@ -81,7 +85,9 @@ import Testing
         }
         let compacted = try Paths.size(folder.file("b.firn"))
         let report = try Database.shrink(path: path, key: key), size = try Paths.size(path)
-        print("shrunk, \(pattern): \(report.bytesBefore) bytes to \(size), compacted \(compacted), \(report.bytesWritten) written in \(report.commits) commits")
+        print(
+            "shrunk, \(pattern): \(report.bytesBefore) bytes to \(size), compacted \(compacted), \(report.bytesWritten) written in \(report.commits) commits"
+        )
         #expect(size == report.bytesAfter && report.bytesBefore > 2_000_000)
         #expect(size <= compacted * 11 / 10 + 65_536, "\(report), compacted \(compacted)")
         #expect(report.bytesWritten <= compacted * 9 / 4 + 131_072, "\(report)")
@@ -128,7 +134,8 @@ import Testing
         var held: DatabaseSnapshot? = try reader.snapshot()
         let digest = try held!.contentDigest(), size = try Paths.size(path)
         let report = try Database.shrink(path: path)
-        #expect(report.bytesAfter >= size * 9 / 10 && report.bytesAfter <= size + 65_536 && report.waitingForReaders > size / 3, "\(report)")
+        #expect(
+            report.bytesAfter >= size * 9 / 10 && report.bytesAfter <= size + 65_536 && report.waitingForReaders > size / 3, "\(report)")
         #expect(report.bytesWritten <= 65_536, "\(report)")
         #expect(try before.contentDigest() == old && before.verify(full: true).isEmpty)
         #expect(try held!.contentDigest() == digest && held!.verify(full: true).isEmpty)
@@ -171,7 +178,8 @@ import Testing
             digests.append(try database.snapshot().contentDigest())
         }
         let report = try Database.shrink(path: path, key: key)
-        #expect(report.bytesAfter < report.bytesBefore * 2 / 3 && report.waitingForTags > 100_000 && report.waitingForReaders == 0, "\(report)")
+        #expect(
+            report.bytesAfter < report.bytesBefore * 2 / 3 && report.waitingForTags > 100_000 && report.waitingForReaders == 0, "\(report)")
         do {
             let database = try Database.open(path: path, writable: true, key: key), tagged = try database.snapshot(tag: "first")
             #expect(try tagged.contentDigest() == digests[0] && tagged.verify(full: true).isEmpty)
@@ -194,14 +202,17 @@ import Testing
             for part in 0..<120 {
                 let transaction = try database.begin()
                 try transaction.extendSchema([TypeSchema("P\(part)", columns: [ColumnSchema("d", ColumnType(.data))])])
-                let batch = RandomTables.batch([[.data((0..<9000).map { _ in UInt8.random(in: 0...255, using: &random.generator) })]], of: transaction.schema.types.last!, in: transaction.schema)
+                let batch = RandomTables.batch(
+                    [[.data((0..<9000).map { _ in UInt8.random(in: 0...255, using: &random.generator) })]],
+                    of: transaction.schema.types.last!, in: transaction.schema)
                 try transaction.bulkWriter("P\(part)").append(batch)
                 try transaction.commit()
             }
             let transaction = try database.begin()
             try transaction.extendSchema([TypeSchema("Large", columns: [ColumnSchema("d", ColumnType(.data))])])
             let large = (0..<6).map { _ in [Value.data((0..<60_000).map { _ in UInt8.random(in: 0...255, using: &random.generator) })] }
-            try transaction.bulkWriter("Large").append(RandomTables.batch(large, of: transaction.schema.types.last!, in: transaction.schema))
+            try transaction.bulkWriter("Large").append(
+                RandomTables.batch(large, of: transaction.schema.types.last!, in: transaction.schema))
             try transaction.commit()
             let last = try database.begin()
             for part in stride(from: 0, to: 120, by: 2) { try last.delete("P\(part)", rowID: 0) }
@@ -237,8 +248,11 @@ import Testing
         return try database.snapshot().contentDigest()
     }
 
-    @Test(arguments: [false, true]) func `T4: whichever call finds no space, nothing is lost, and the rest is done later`(forEver: Bool) throws {
-        let origin = TemporaryFolder(), digest = try small(origin.file("a.firn")), bytes = try File(path: origin.file("a.firn"), .read).readAll()
+    @Test(arguments: [false, true]) func `T4: whichever call finds no space, nothing is lost, and the rest is done later`(forEver: Bool)
+        throws
+    {
+        let origin = TemporaryFolder(), digest = try small(origin.file("a.firn")),
+            bytes = try File(path: origin.file("a.firn"), .read).readAll()
         var nth = 0, ended = 0, refused = 0
         while true {
             let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
@@ -262,7 +276,9 @@ import Testing
         #expect(refused > 10 && (forEver || ended > 5))
     }
 
-    @Test(arguments: [0, 480 << 10]) func `T5: on a disk with little space left, or none, a file is shrunk as far as that goes`(_ free: Int) throws {
+    @Test(arguments: [0, 480 << 10]) func `T5: on a disk with little space left, or none, a file is shrunk as far as that goes`(_ free: Int)
+        throws
+    {
         let folder = TemporaryFolder()
         let digest: Int
         do {

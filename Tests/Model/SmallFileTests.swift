@@ -12,10 +12,16 @@ private final class Nowhere: ExtentSource, Sendable {
 }
 
 @Suite struct SmallFileTests {
-    private let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
-                                                 ColumnSchema("size", ColumnType(.double))], key: [0])
+    private let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+            ColumnSchema("size", ColumnType(.double)),
+        ], key: [0])
 
-    private func row(_ i: Int) -> [Value] { [.int(Int64(i)), i % 3 == 1 ? .null : .string("name \(i * 7919 % 50)"), .double(Double(i) / 4)] }
+    private func row(_ i: Int) -> [Value] {
+        [.int(Int64(i)), i % 3 == 1 ? .null : .string("name \(i * 7919 % 50)"), .double(Double(i) / 4)]
+    }
 
     private func make(_ count: Int, at path: String) throws -> Database {
         let database = try Database.create(path: path, atFirstCommit: true)
@@ -29,11 +35,12 @@ private final class Nowhere: ExtentSource, Sendable {
     /// The catalogue without its zstd frame.
     private func plain(_ catalogue: [UInt8]) throws -> [UInt8] {
         if catalogue[0] == 2 { return catalogue }
-        return try [2] + catalogue.withUnsafeBytes { raw in
-            var reader = ByteReader(raw, at: 1)
-            let size = try reader.readCount()
-            return try Frame.expand(try reader.read(count: reader.remaining), size: size)
-        }
+        return try [2]
+            + catalogue.withUnsafeBytes { raw in
+                var reader = ByteReader(raw, at: 1)
+                let size = try reader.readCount()
+                return try Frame.expand(try reader.read(count: reader.remaining), size: size)
+            }
     }
 
     @Test func `a file of few rows has few bytes`() throws {
@@ -51,8 +58,10 @@ private final class Nowhere: ExtentSource, Sendable {
 
     @Test func `the catalogue is laid out as the format says, to the byte`() throws {
         let folder = TemporaryFolder()
-        let types = [TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true))]),
-                     TypeSchema("U", columns: [ColumnSchema("x", ColumnType(.double))])]
+        let types = [
+            TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true))]),
+            TypeSchema("U", columns: [ColumnSchema("x", ColumnType(.double))]),
+        ]
         let database = try Database.create(path: folder.file("a.firn"), atFirstCommit: true)
         let transaction = try database.begin()
         try transaction.extendSchema(types)
@@ -70,11 +79,12 @@ private final class Nowhere: ExtentSource, Sendable {
         let strings = group.takeReady().map(\.1) + group.finish().rest.map(\.1)
         let chunk = [2, 1, UInt8(present.count), 8, UInt8(strings[0].count)] + present + strings[0]
         var expected: [UInt8] = [2, UInt8(schema.count)] + schema
-        expected += [2, 2 << 1, 0, UInt8(words.count) << 3 | 4]             // next row id, two rows in sequence, the first is 0; a bare stream, no nulls
+        // Next row id, two rows in sequence, the first is 0; a bare stream, no nulls.
+        expected += [2, 2 << 1, 0, UInt8(words.count) << 3 | 4]
         var last = ByteWriter()
-        last.appendVarint(chunk.count << 3 | 1)                             // a chunk of two streams, which may hold nulls
+        last.appendVarint(chunk.count << 3 | 1)  // a chunk of two streams, which may hold nulls
         expected += last.bytes + words + chunk
-        expected += [0, 0]                                                  // U: no row, none ever given
+        expected += [0, 0]  // U: no row, none ever given
         let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.file("a.firn"))))
         #expect(try plain(Array(file[192...])) == expected)
     }
@@ -151,7 +161,9 @@ private final class Nowhere: ExtentSource, Sendable {
             }
             for _ in 0..<4000 {
                 var bytes = plain
-                for _ in 0...random.number(0...3) { bytes[random.number(0...bytes.count - 1)] = [0, 0xFF, 0x80, UInt8(random.number(0...255))][random.number(0...3)] }
+                for _ in 0...random.number(0...3) {
+                    bytes[random.number(0...bytes.count - 1)] = [0, 0xFF, 0x80, UInt8(random.number(0...255))][random.number(0...3)]
+                }
                 bytes.withUnsafeBytes { raw in
                     guard let (decoded, schema) = try? Catalogue.decodeAlone(raw) else { return }
                     let core = SnapshotCore(Nowhere(), catalogue: decoded, schema: schema)

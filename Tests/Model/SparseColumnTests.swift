@@ -13,7 +13,13 @@ import Testing
                 column.appendNull()
                 continue
             }
-            func scalar() -> Value { kind == .string ? .string("t\(random.below(20))") : kind == .double ? .double(Double(random.below(100))) : kind == .any ? (random.bool() ? .string("x") : .int(3)) : .int(Int64(random.below(1000))) }
+            func scalar() -> Value {
+                kind == .string
+                    ? .string("t\(random.below(20))")
+                    : kind == .double
+                        ? .double(Double(random.below(100)))
+                        : kind == .any ? (random.bool() ? .string("x") : .int(3)) : .int(Int64(random.below(1000)))
+            }
             let value: Value = collection == .list ? .list((0..<random.below(3)).map { _ in scalar() }) : scalar()
             precondition(column.append(value))
         }
@@ -23,7 +29,9 @@ import Testing
     @Test func `gathered in any pieces, a column has the values of its pieces, and few slots where few rows have one`() {
         for seed in 0..<60 {
             var random = Random(seed: UInt64(seed))
-            let (kind, collection) = [(ScalarKind.int, CollectionKind.none), (.string, .none), (.double, .none), (.any, .none), (.int, .list), (.string, .list)][seed % 6]
+            let (kind, collection) = [
+                (ScalarKind.int, CollectionKind.none), (.string, .none), (.double, .none), (.any, .none), (.int, .list), (.string, .list),
+            ][seed % 6]
             var buffered = BufferedColumn(ColumnType(kind, optional: true, collection: collection)), expected: [Value] = []
             for _ in 0..<random.below(12) + 1 {
                 let piece = column(kind, collection, rows: random.below(400), oneIn: [1, 2, 30, 200, 0][random.below(5)], &random)
@@ -31,7 +39,8 @@ import Testing
                 buffered.append(piece, range: low..<high)
                 for row in low..<high { expected.append(piece.value(at: row)) }
                 let whole = buffered.column, ones = expected.count { $0 != .null }
-                #expect(whole.count == expected.count && (0..<whole.count).allSatisfy { whole.value(at: $0) == expected[$0] }, "seed \(seed)")
+                #expect(
+                    whole.count == expected.count && (0..<whole.count).allSatisfy { whole.value(at: $0) == expected[$0] }, "seed \(seed)")
                 #expect((buffered.present?.ones ?? buffered.count) == ones)
                 #expect(buffered.slots <= max(64, 8 * ones), "seed \(seed): \(buffered.slots) slots for \(ones) values")
             }

@@ -19,10 +19,19 @@ private struct Story {
     init(_ path: String, seed: UInt64) throws {
         self.path = path
         random = RandomTables(seed: seed)
-        var first = TypeSchema("First", columns: [ColumnSchema("k", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true)),
-                                                  ColumnSchema("l", ColumnType(.int, collection: .list)), ColumnSchema("to", ColumnType(.link, optional: true, target: "Second"))], key: [0])
+        var first = TypeSchema(
+            "First",
+            columns: [
+                ColumnSchema("k", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true)),
+                ColumnSchema("l", ColumnType(.int, collection: .list)),
+                ColumnSchema("to", ColumnType(.link, optional: true, target: "Second")),
+            ], key: [0])
         if random.chance(50) { first.columns[1].indexes = .values }
-        types = [first, TypeSchema("Second", columns: [ColumnSchema("m", ColumnType(.double, collection: .map)), ColumnSchema("t", ColumnType(.string))])]
+        types = [
+            first,
+            TypeSchema(
+                "Second", columns: [ColumnSchema("m", ColumnType(.double, collection: .map)), ColumnSchema("t", ColumnType(.string))]),
+        ]
         database = try Database.create(path: path, atFirstCommit: random.chance(50))
         let transaction = try database.begin()
         try transaction.extendSchema(types)
@@ -33,7 +42,9 @@ private struct Story {
     private mutating func row(_ type: TypeSchema) -> [Value] {
         type.columns.enumerated().map { i, column in
             if column.name == "k" { names += 1; return .int(Int64(names * 7919 % 1_000_003)) }
-            if column.type.kind == .link { return random.chance(50) ? .null : ids["Second"]!.randomElement(using: &random.generator).map { .link($0) } ?? .null }
+            if column.type.kind == .link {
+                return random.chance(50) ? .null : ids["Second"]!.randomElement(using: &random.generator).map { .link($0) } ?? .null
+            }
             return random.value(column.type, in: Schema())
         }
     }
@@ -49,8 +60,11 @@ private struct Story {
             }
             for _ in 0..<random.number(0...30) { ids[type.name]!.append(try transaction.insert(type.name, row(type))) }
             for _ in 0..<random.number(0...20) where !ids[type.name]!.isEmpty {
-                let id = ids[type.name]!.randomElement(using: &random.generator)!, column = type.columns[random.number(1...type.columns.count - 1)]
-                if column.type.kind != .link { try transaction.update(type.name, rowID: id, column: column.name, random.value(column.type, in: Schema())) }
+                let id = ids[type.name]!.randomElement(using: &random.generator)!,
+                    column = type.columns[random.number(1...type.columns.count - 1)]
+                if column.type.kind != .link {
+                    try transaction.update(type.name, rowID: id, column: column.name, random.value(column.type, in: Schema()))
+                }
             }
             for _ in 0..<random.number(0...(random.chance(10) ? 500 : 5)) where !ids[type.name]!.isEmpty {
                 let place = random.number(0...ids[type.name]!.count - 1)
@@ -69,7 +83,11 @@ private struct Story {
             try transaction.extendSchema([types[2]])
         }
         if random.chance(20) {
-            if random.chance(50) { try transaction.addIndex("Second", "t", .values) } else { try transaction.dropIndex("Second", "t", .values) }
+            if random.chance(50) {
+                try transaction.addIndex("Second", "t", .values)
+            } else {
+                try transaction.dropIndex("Second", "t", .values)
+            }
         }
         try transaction.commit()
     }
@@ -78,7 +96,9 @@ private struct Story {
 /// Every row of every type, by name: row ids and values.
 private func content(_ snapshot: DatabaseSnapshot) throws -> [String: [Int64: [Value]]] {
     var content: [String: [Int64: [Value]]] = [:]
-    for table in snapshot.tables { content[table.type.name] = Dictionary(uniqueKeysWithValues: try allRows(table).map { ($0.id, $0.values) }) }
+    for table in snapshot.tables {
+        content[table.type.name] = Dictionary(uniqueKeysWithValues: try allRows(table).map { ($0.id, $0.values) })
+    }
     return content
 }
 
@@ -88,7 +108,9 @@ private func same(_ old: [String: [Int64: [Value]]], _ new: [String: [Int64: [Va
         let before = old[name] ?? [:]
         guard before.count == rows.count else { return false }
         for (id, values) in rows {
-            guard let was = before[id], values.count >= was.count, Array(values.prefix(was.count)) == was, values.dropFirst(was.count).allSatisfy(\.isNull) else { return false }
+            guard let was = before[id], values.count >= was.count, Array(values.prefix(was.count)) == was,
+                values.dropFirst(was.count).allSatisfy(\.isNull)
+            else { return false }
         }
     }
     return old.allSatisfy { $0.value.isEmpty || new[$0.key] != nil }
@@ -122,7 +144,9 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
                 let before = try content(story.database.snapshot()), report = try Database.shrink(path: path)
                 #expect(try content(story.database.snapshot()) == before, "\(note): shrunk, \(report)")
                 try check(story.database, "\(note): shrunk, \(report)")
-                for (name, rows) in held { #expect(try content(story.database.snapshot(tag: name)) == rows, "\(note): \(name), after shrinking") }
+                for (name, rows) in held {
+                    #expect(try content(story.database.snapshot(tag: name)) == rows, "\(note): \(name), after shrinking")
+                }
             }
             if story.random.chance(12), let name = held.keys.sorted().randomElement(using: &story.random.generator) {
                 let transaction = try story.database.begin()
@@ -179,7 +203,9 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
         try transaction.extendSchema([type])
         var random = RandomTables(seed: 1)
         for _ in 0..<4 {
-            let rows = (0..<65_536).map { i -> [Value] in [.int(Int64(bitPattern: random.generator.next())), .string("row \(i) \(random.number(0...1_000_000))")] }
+            let rows = (0..<65_536).map { i -> [Value] in
+                [.int(Int64(bitPattern: random.generator.next())), .string("row \(i) \(random.number(0...1_000_000))")]
+            }
             try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
         }
         try transaction.commit()
@@ -219,7 +245,9 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
         try transaction.commit()
         try database.tag("first", database.snapshot())
         transaction = try database.begin()
-        try transaction.revise(TypeSchema("T", columns: [ColumnSchema("k", ColumnType(.int)), ColumnSchema("other", ColumnType(.double, optional: true))], key: [0]))
+        try transaction.revise(
+            TypeSchema(
+                "T", columns: [ColumnSchema("k", ColumnType(.int)), ColumnSchema("other", ColumnType(.double, optional: true))], key: [0]))
         try transaction.delete("T", rowID: 3)
         try transaction.commit()
         #expect(try database.snapshot().table(named: "T")!.find(key: [.int(93)]) == nil)

@@ -7,7 +7,8 @@ import Testing
 /// Bounds of text in segment headers: keys without an index, and what a hostile file may say.
 @Suite struct TextBoundsTests {
     private let folder = TemporaryFolder()
-    private static let type = TypeSchema("T", columns: [ColumnSchema("k", ColumnType(.string)), ColumnSchema("v", ColumnType(.int))], key: [0])
+    private static let type = TypeSchema(
+        "T", columns: [ColumnSchema("k", ColumnType(.string)), ColumnSchema("v", ColumnType(.int))], key: [0])
 
     private func database(_ name: String, rows: Int = 100_000, key: (Int) -> String) throws -> Database {
         let database = try Database.create(path: folder.file(name))
@@ -23,7 +24,8 @@ import Testing
 
     /// Ascending, with an end that no codec packs much better than single values can be reached.
     private static func padded(_ i: Int) -> String {
-        "a common beginning that is long: " + String(repeating: "0", count: 8 - "\(i)".count) + "\(i)-" + String(GoldenRows.mix(i) & 0xFF_FFFF_FFFF, radix: 16)
+        "a common beginning that is long: " + String(repeating: "0", count: 8 - "\(i)".count) + "\(i)-"
+            + String(GoldenRows.mix(i) & 0xFF_FFFF_FFFF, radix: 16)
     }
 
     @Test func `a sorted text key gets no index, one in no order does`() throws {
@@ -32,7 +34,9 @@ import Testing
         let mixed = try database("mixed.firn") { TextBoundsTests.padded($0 * 7919 % 100_000) }
         #expect(try mixed.snapshot().core.catalogue.types[0].indexes.count == 1)
         // Values of which one begins with another, at the border of two segments.
-        let names = (0..<100_000).map { "n" + String($0 / 10, radix: 36) + String(repeating: "x", count: $0 % 10) }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let names = (0..<100_000).map { "n" + String($0 / 10, radix: 36) + String(repeating: "x", count: $0 % 10) }.sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
+        }
         let nested = try database("nested.firn") { names[$0] }
         #expect(try nested.snapshot().core.catalogue.types[0].indexes.isEmpty)
     }
@@ -70,7 +74,8 @@ import Testing
             let database = try database("a\(low)\(high).firn") { TextBoundsTests.padded(ascends && $0 == 9 ? 3_000_000 : $0) }
             let transaction = try database.begin()
             try transaction.directoryChange(0) { (entries) throws(FirnError) in
-                var header = try transaction.reading { () throws(Damage) in try SegmentHeader(try transaction.store.read(entries[0].header)) }
+                var header = try transaction.reading { () throws(Damage) in try SegmentHeader(try transaction.store.read(entries[0].header))
+                }
                 header.entries[0].zone.bounds = .text(TextBounds(low: Array(low.utf8), high: Array(high.utf8), ascends: ascends))
                 transaction.store.free(entries[0].header)
                 entries[0].header = try transaction.write(header.encoded)
@@ -79,7 +84,10 @@ import Testing
             let defects = try database.snapshot().verify(full: true)
             #expect(defects.contains { $0.damage.what.contains("outside their zone") }, "\(low) \(high) \(defects)")
         }
-        let header = SegmentHeader(rowCount: 1, firstRowID: 0, entries: [.init(columnID: 1, zone: Zone(mayHaveNulls: false, allNull: false, bounds: .text(TextBounds(low: [98], high: [97]))))])
+        let header = SegmentHeader(
+            rowCount: 1, firstRowID: 0,
+            entries: [.init(columnID: 1, zone: Zone(mayHaveNulls: false, allNull: false, bounds: .text(TextBounds(low: [98], high: [97]))))]
+        )
         var packed = header
         packed.packedChunks = [[0]]
         let bytes = packed.encoded

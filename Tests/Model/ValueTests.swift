@@ -28,7 +28,7 @@ import Testing
         #expect(Value.order(.int(big), .double(9_007_199_254_740_992)) == 1)
         #expect(Value.order(.int(.max), .double(0x1p63)) == -1)
         #expect(Value.order(.decimal(Decimal("1.50")!), .double(1.5)) == 0)
-        let rounded = Value.decimal(Decimal("0.1000000000000000055511151231257827")!)   // the first 34 digits of the double
+        let rounded = Value.decimal(Decimal("0.1000000000000000055511151231257827")!)  // the first 34 digits of the double
         #expect(Value.order(rounded, .double(0.1)) == -1)
         #expect(Value.order(.double(0.1), rounded) == 1)
         #expect(Value.order(.decimal(Decimal("-0.1000000000000000055511151231257827")!), .double(-0.1)) == 1)
@@ -50,7 +50,9 @@ import Testing
         }
         #expect(Decimal("1.10")!.description == "1.10")
         #expect(Decimal("0.001")!.description == "0.001")
-        for text in ["x", "", "1.2.3", "nano", "nanx", "nan1", ".nan", "infx", "i", "in", "--1", "1e", " 1", "1 "] { #expect(Decimal(text) == nil, "\(text)") }
+        for text in ["x", "", "1.2.3", "nano", "nanx", "nan1", ".nan", "infx", "i", "in", "--1", "1e", " 1", "1 "] {
+            #expect(Decimal(text) == nil, "\(text)")
+        }
         for text in ["nan", "NaN", "-nan", "+NAN"] { #expect(Decimal(text)?.isNaN == true, "\(text)") }
         #expect(Decimal("inf") == Decimal("Infinity") && Decimal("-Inf")?.double == -.infinity)
         #expect(Decimal("12345678901234567890123456789012345678") == nil)

@@ -7,7 +7,12 @@ import Testing
 
 /// What versions take over from each other, counted exactly.
 @Suite struct VersionSharingTests {
-    private let type = TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.double, optional: true)), ColumnSchema("c", ColumnType(.string))])
+    private let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.double, optional: true)),
+            ColumnSchema("c", ColumnType(.string)),
+        ])
 
     private func row(_ i: Int) -> [Value] { [.int(Int64(i)), i % 7 == 0 ? .null : .double(Double(i) / 2), .string("s\(i % 100)")] }
 
@@ -89,7 +94,8 @@ import Testing
 
     @Test func `the commits of another handle cost what they touched`() throws {
         let folder = TemporaryFolder()
-        let database = try database(folder, sealed: 200_000, delta: 0), other = try Database.open(path: folder.file("a.firn"), writable: true)
+        let database = try database(folder, sealed: 200_000, delta: 0),
+            other = try Database.open(path: folder.file("a.firn"), writable: true)
         var snapshot = try database.snapshot()
         for s in 0..<4 { _ = try snapshot.table(named: "T")!.segment(s).column(0) }
         let counts = try count(database.counts) {
@@ -149,7 +155,8 @@ import Testing
             let table = snapshot.table(named: "T")!
             for (j, earlier) in snapshots[..<i].enumerated() {
                 let base = earlier.table(named: "T")!
-                let first = try table.segment(0).rowsThatMayDiffer(from: base.segment(0)), second = try table.segment(1).rowsThatMayDiffer(from: base.segment(1))
+                let first = try table.segment(0).rowsThatMayDiffer(from: base.segment(0)),
+                    second = try table.segment(1).rowsThatMayDiffer(from: base.segment(1))
                 #expect(first?.ones == i - j && second?.ones == i - j, "\(i) from \(j)")
                 let tail = try #require(try table.segment(2).rowsThatMayDiffer(from: base.segment(2)))
                 // Rows in the delta may be marked that did not change: there are at most as many as a vector has. None is left out.

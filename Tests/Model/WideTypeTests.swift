@@ -6,13 +6,17 @@ import Testing
 /// Types with very many columns: nothing takes the square of their number.
 @Suite struct WideTypeTests {
     private func type(_ width: Int) -> TypeSchema {
-        TypeSchema("Wide", columns: (0..<width).map { ColumnSchema("c\($0)", ColumnType($0 % 3 == 0 ? .string : .int, optional: $0 % 5 == 0)) })
+        TypeSchema(
+            "Wide", columns: (0..<width).map { ColumnSchema("c\($0)", ColumnType($0 % 3 == 0 ? .string : .int, optional: $0 % 5 == 0)) })
     }
 
     private func batch(_ type: TypeSchema, rows: Int) -> Batch {
         var batch = Batch(type, in: Schema([type]))
         for c in type.columns.indices {
-            for row in 0..<rows { batch.columns[c].append(c % 5 == 0 && (row + c) % 2 == 0 ? .null : c % 3 == 0 ? .string("t\(c % 50 + row)") : .int(Int64(c * row))) }
+            for row in 0..<rows {
+                batch.columns[c].append(
+                    c % 5 == 0 && (row + c) % 2 == 0 ? .null : c % 3 == 0 ? .string("t\(c % 50 + row)") : .int(Int64(c * row)))
+            }
         }
         batch.count = rows
         return batch
@@ -67,7 +71,9 @@ import Testing
         let second = try database.begin()
         type.columns += (0..<200).map { ColumnSchema("more\($0)", ColumnType(.int, optional: true)) }
         try second.extendSchema([type])
-        for c in stride(from: 1, to: width, by: 101) { try second.update("Wide", rowID: 1, column: "c\(c)", c % 3 == 0 ? .string("new") : .int(-1)) }
+        for c in stride(from: 1, to: width, by: 101) {
+            try second.update("Wide", rowID: 1, column: "c\(c)", c % 3 == 0 ? .string("new") : .int(-1))
+        }
         try second.flushAll()
         try second.commit()
         let snapshot = try Database.open(path: path).snapshot(), table = try #require(snapshot.table(named: "Wide"))
@@ -86,7 +92,8 @@ import Testing
     }
 
     @Test func `plain columns count by the bytes that name them, objects within objects by what they unfold into`() throws {
-        let part = TypeSchema("Part", columns: (0..<300_000).map { ColumnSchema("p\($0)", ColumnType(.int), id: UInt32($0 + 1)) }, isEmbedded: true, id: 2)
+        let part = TypeSchema(
+            "Part", columns: (0..<300_000).map { ColumnSchema("p\($0)", ColumnType(.int), id: UInt32($0 + 1)) }, isEmbedded: true, id: 2)
         var wide = type(300_000)
         for i in wide.columns.indices { wide.columns[i].id = UInt32(i + 1) }
         wide.columns.append(ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part"), id: 900_000))
@@ -94,7 +101,11 @@ import Testing
         try Schema([wide, part]).validate()
         // Ten types of ten objects each unfold without end.
         let many = (0..<10).map { level in
-            TypeSchema("T\(level)", columns: (0..<10).map { ColumnSchema("c\($0)", ColumnType(.embedded, optional: true, target: "T\(min(level + 1, 9))"), id: UInt32($0 + 1)) }, isEmbedded: true, id: UInt32(level + 1))
+            TypeSchema(
+                "T\(level)",
+                columns: (0..<10).map {
+                    ColumnSchema("c\($0)", ColumnType(.embedded, optional: true, target: "T\(min(level + 1, 9))"), id: UInt32($0 + 1))
+                }, isEmbedded: true, id: UInt32(level + 1))
         }
         #expect(throws: Damage.self) { try Schema(many).validate() }
     }

@@ -43,7 +43,9 @@ private struct Pair {
 
     mutating func append(_ table: WorkingTable) throws {
         let row = random.rows(1, of: type, in: schema)[0]
-        let id = try table.append { (columns) throws(FirnError) in for i in row.indices where !columns[i].append(row[i]) { Issue.record("\(row[i]) does not fit") } }
+        let id = try table.append { (columns) throws(FirnError) in
+            for i in row.indices where !columns[i].append(row[i]) { Issue.record("\(row[i]) does not fit") }
+        }
         model[id] = canonical(row)
         ids.append(id)
     }
@@ -64,10 +66,22 @@ private struct Pair {
         var value = random.value(kind, in: schema)
         if !kind.isCollection, kind.kind != .any, random.chance(50) {
             switch value {
-            case .int(let x): return try { try table.setWord(id, column, x); model[id]![column] = value }()
-            case .bool(let x): return try { try table.setWord(id, column, x ? 1 : 0); model[id]![column] = value }()
-            case .double(let x): return try { try table.setReal(id, column, x); model[id]![column] = value }()
-            case .float(let x): return try { try table.setReal(id, column, Double(x)); model[id]![column] = value }()
+            case .int(let x):
+                return try {
+                    try table.setWord(id, column, x); model[id]![column] = value
+                }()
+            case .bool(let x):
+                return try {
+                    try table.setWord(id, column, x ? 1 : 0); model[id]![column] = value
+                }()
+            case .double(let x):
+                return try {
+                    try table.setReal(id, column, x); model[id]![column] = value
+                }()
+            case .float(let x):
+                return try {
+                    try table.setReal(id, column, Double(x)); model[id]![column] = value
+                }()
             default: break
             }
         }
@@ -218,7 +232,9 @@ private struct Pair {
                 }
                 if kept != nil, pair.random.chance(40) {
                     // A type that comes with what is given up goes with it.
-                    if pair.random.chance(30) { try transaction.extendSchema([TypeSchema("More", columns: [ColumnSchema("a", ColumnType(.int))])]) }
+                    if pair.random.chance(30) {
+                        try transaction.extendSchema([TypeSchema("More", columns: [ColumnSchema("a", ColumnType(.int))])])
+                    }
                     transaction.rollBack()
                     (pair.model, pair.ids) = kept!
                     #expect(transaction.schema["More"] == nil)

@@ -24,13 +24,21 @@ extension Oracle {
         switch expression {
         case .geo(let syntax, _):
             func number(_ expression: ExpressionSyntax) throws -> Double {
-                guard case .constant(let constant) = expression, let number = OracleNumber(constant.value) else { throw Unknown("no number") }
+                guard case .constant(let constant) = expression, let number = OracleNumber(constant.value) else {
+                    throw Unknown("no number")
+                }
                 return number.double
             }
-            return OracleShape(kind: syntax.kind.rawValue, rings: try syntax.rings.map { try $0.map { try $0.map(number) } }, radius: try syntax.radius.map(number) ?? 0)
+            return OracleShape(
+                kind: syntax.kind.rawValue, rings: try syntax.rings.map { try $0.map { try $0.map(number) } },
+                radius: try syntax.radius.map(number) ?? 0)
         case .argument(let index, _):
-            guard case .map(let entries) = arguments[index], case .list(let parts)? = entries.first?.value else { throw Unknown("no shape") }
-            func point(_ value: Value) -> [Double] { if case .list(let values) = value { values.map { OracleNumber($0)!.double } } else { [] } }
+            guard case .map(let entries) = arguments[index], case .list(let parts)? = entries.first?.value else {
+                throw Unknown("no shape")
+            }
+            func point(_ value: Value) -> [Double] {
+                if case .list(let values) = value { values.map { OracleNumber($0)!.double } } else { [] }
+            }
             func ring(_ value: Value) -> [[Double]] { if case .list(let values) = value { values.map(point) } else { [] } }
             switch entries[0].key {
             case "geoBox": return OracleShape(kind: "geoBox", rings: [parts.map(point)], radius: 0)
@@ -42,8 +50,8 @@ extension Oracle {
     }
 }
 
-/// A shape as its numbers. Distances are by the haversine formula; a place is inside a small ring if the way from it to the other end of the world
-/// crosses the ring an odd number of times. Places on borders are nobody's business here.
+/// A shape as its numbers. Distances are by the haversine formula; a place is inside a small ring if the way from it to the other end of
+/// the world crosses the ring an odd number of times. Places on borders are nobody's business here.
 struct OracleShape {
     var kind: String
     var rings: [[[Double]]]
@@ -51,8 +59,9 @@ struct OracleShape {
 
     func contains(_ value: Value) -> Bool {
         guard case .object(let fields) = value, fields.first(where: { $0.key == "type" })?.value == .string("Point"),
-              case .list(let numbers)? = fields.first(where: { $0.key == "coordinates" })?.value, numbers.count >= 2,
-              case .double(let longitude) = numbers[0], case .double(let latitude) = numbers[1], abs(longitude) <= 180, abs(latitude) <= 90 else { return false }
+            case .list(let numbers)? = fields.first(where: { $0.key == "coordinates" })?.value, numbers.count >= 2,
+            case .double(let longitude) = numbers[0], case .double(let latitude) = numbers[1], abs(longitude) <= 180, abs(latitude) <= 90
+        else { return false }
         switch kind {
         case "geoBox":
             let (west, south, east, north) = (rings[0][0][0], rings[0][0][1], rings[0][1][0], rings[0][1][1])
@@ -75,7 +84,9 @@ struct OracleShape {
     }
 
     private static func isInside(_ point: [Double], _ ring: [[Double]]) -> Bool {
-        func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> { SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x) }
+        func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+            SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+        }
         func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { a.x * b.x + a.y * b.y + a.z * b.z }
         let corners = ring.map(vector), from = vector(point)
         // A little beside the middle's other end, so that the way is one.

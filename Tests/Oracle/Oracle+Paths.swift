@@ -53,13 +53,20 @@ extension Oracle {
         }
         place.isSubject = true
         if case .variable? = steps.first { steps.removeFirst() }
-        if case .value = subject {} else if case .name(let name, _)? = steps.first, name.lowercased() == "self", let target = place.type.target, schema[target]!.index(of: name) == nil { steps.removeFirst() }
+        if case .value = subject {
+        } else if case .name(let name, _)? = steps.first, name.lowercased() == "self", let target = place.type.target,
+            schema[target]!.index(of: name) == nil
+        {
+            steps.removeFirst()
+        }
         while let step = steps.popFirst() {
             if step.isAggregate {
                 while case .name? = steps.first { try apply(steps.removeFirst(), &place) }
                 place = entered(place)
                 guard place.isMany else { throw Unknown("an aggregate of one value") }
-                place = Place(values: [try aggregate(step, place)], type: ColumnType(aggregateKind(step, place.type.kind), optional: true), isAbsent: place.isAbsent)
+                place = Place(
+                    values: [try aggregate(step, place)], type: ColumnType(aggregateKind(step, place.type.kind), optional: true),
+                    isAbsent: place.isAbsent)
             } else if step == .links {
                 try turn(&place, &steps)
             } else {
@@ -67,7 +74,9 @@ extension Oracle {
             }
         }
         place.quantifier = path.quantifier
-        if path.quantifier != nil, !place.isMany, !place.type.isCollection, place.type.kind != .any { throw Unknown("a quantifier of one value") }
+        if path.quantifier != nil, !place.isMany, !place.type.isCollection, place.type.kind != .any {
+            throw Unknown("a quantifier of one value")
+        }
         return place
     }
 
@@ -89,7 +98,9 @@ extension Oracle {
             place.values = try place.values.map { link in
                 var count = 0
                 for source in schema.types where rows[source.name] != nil {
-                    for column in source.columns where column.type.kind == .link && column.type.target == target { count += try links(from: source.name, column.name, to: link, target).count }
+                    for column in source.columns where column.type.kind == .link && column.type.target == target {
+                        count += try links(from: source.name, column.name, to: link, target).count
+                    }
                 }
                 return .int(Int64(count))
             }
@@ -150,7 +161,9 @@ extension Oracle {
             default: throw Unknown("an index")
             }
         case .key(let key):
-            if isAny { place.values = place.values.map { member($0, key) } } else {
+            if isAny {
+                place.values = place.values.map { member($0, key) }
+            } else {
                 guard place.type.collection == .map else { throw Unknown("a key of no map") }
                 place.values = place.values.map { member($0, key) }
                 place.type = optional(place.type.element)
@@ -164,7 +177,9 @@ extension Oracle {
             place = entered(place)
         case .keys:
             guard place.type.collection == .map else { throw Unknown("@keys of no map") }
-            place.values = place.values.flatMap { value -> [Value] in if case .map(let entries) = value { entries.map { .string($0.key) } } else { [] } }
+            place.values = place.values.flatMap { value -> [Value] in
+                if case .map(let entries) = value { entries.map { .string($0.key) } } else { [] }
+            }
             place.type = ColumnType(.string)
             place.isMany = true
         case .count:
@@ -229,7 +244,12 @@ extension Oracle {
         case .link, .embedded:
             guard let target = place.type.target.flatMap({ schema[$0] }) else { throw Unknown("no \(name)") }
             guard let index = target.index(of: name) else {
-                guard let inverse = inverses.first(where: { $0.name == name && schema[$0.typeName]?.columns.first { [column = $0.column] in $0.name == column }?.type.target == target.name }) else { throw Unknown("no \(name)") }
+                guard
+                    let inverse = inverses.first(where: {
+                        $0.name == name
+                            && schema[$0.typeName]?.columns.first { [column = $0.column] in $0.name == column }?.type.target == target.name
+                    })
+                else { throw Unknown("no \(name)") }
                 return try turn(&place, inverse.typeName, inverse.column)
             }
             place.values = place.values.map { value in

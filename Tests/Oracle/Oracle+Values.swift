@@ -54,7 +54,8 @@ extension Oracle {
             guard let decimal = FirnModel.Decimal(text) else { throw Unknown("text of no number") }
             return .decimal(decimal)
         case (.decimal, .double(let x)): return .decimal(constant.digits.flatMap { FirnModel.Decimal($0) } ?? FirnModel.Decimal(x))
-        case (.bool, .bool), (.string, .string), (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.link, .link): return value
+        case (.bool, .bool), (.string, .string), (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.link, .link):
+            return value
         case (.int, _), (.float, _), (.double, _), (.decimal, _):
             guard let number = OracleNumber(value) else { throw Unknown("kinds") }
             if kind == .int, number.double.isInfinite { throw Unknown("infinity") }
@@ -100,14 +101,16 @@ extension Oracle {
     package func same(_ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
         switch (a, b) {
         case (.null, .null): return true
-        case (.map(let x), .map(let y)): return x.count == y.count && zip(x, y).allSatisfy { $0.key == $1.key && compare(.equal, $0.value, $1.value, syntax) }
+        case (.map(let x), .map(let y)):
+            return x.count == y.count && zip(x, y).allSatisfy { $0.key == $1.key && compare(.equal, $0.value, $1.value, syntax) }
         case (.list(let x), .list(let y)), (.list(let x), .set(let y)), (.set(let x), .list(let y)), (.set(let x), .set(let y)):
             return x.count == y.count && zip(x, y).allSatisfy { compare(.equal, $0, $1, syntax) }
         default: return false
         }
     }
 
-    private static let lower: [Character: Character] = Dictionary(uniqueKeysWithValues: zip("ABCDEFGHIJKLMNOPQRSTUVWXYZÉÄ", "abcdefghijklmnopqrstuvwxyzéä"))
+    private static let lower: [Character: Character] = Dictionary(
+        uniqueKeysWithValues: zip("ABCDEFGHIJKLMNOPQRSTUVWXYZÉÄ", "abcdefghijklmnopqrstuvwxyzéä"))
     private static let plain: [Character: Character] = ["É": "E", "é": "e", "Ä": "A", "ä": "a"]
 
     private func folded(_ text: String, _ syntax: ComparisonSyntax?) -> String {
@@ -124,7 +127,8 @@ extension Oracle {
     package func text(_ comparator: FirnQuery.Comparator, _ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
         if b.isNull { return comparator == .like ? a.isNull : true }
         switch (a, b) {
-        case (.string(let x), .string(let y)): return text(comparator, Array(folded(x, syntax).unicodeScalars), Array(folded(y, syntax).unicodeScalars), any: "*", one: "?")
+        case (.string(let x), .string(let y)):
+            return text(comparator, Array(folded(x, syntax).unicodeScalars), Array(folded(y, syntax).unicodeScalars), any: "*", one: "?")
         case (.data(let x), .data(let y)): return text(comparator, folded(x, syntax), folded(y, syntax), any: 42, one: 63)
         default: return false
         }
@@ -146,23 +150,24 @@ extension Oracle {
     /// `@type == 'numeric'`.
     package func isNamed(_ name: Value, _ value: Value) -> Bool {
         guard case .string(let name) = name else { return false }
-        let own: [String] = switch value {
-        case .null: ["null"]
-        case .bool: ["bool"]
-        case .int: ["int", "numeric"]
-        case .float: ["float", "numeric"]
-        case .double: ["double", "numeric"]
-        case .decimal: ["decimal", "numeric"]
-        case .string: ["string"]
-        case .data: ["binary"]
-        case .date: ["date"]
-        case .objectID: ["objectid"]
-        case .uuid: ["uuid"]
-        case .link: ["link"]
-        case .list: ["array", "collection"]
-        case .set: ["collection"]
-        case .map, .object: ["object", "collection"]
-        }
+        let own: [String] =
+            switch value {
+            case .null: ["null"]
+            case .bool: ["bool"]
+            case .int: ["int", "numeric"]
+            case .float: ["float", "numeric"]
+            case .double: ["double", "numeric"]
+            case .decimal: ["decimal", "numeric"]
+            case .string: ["string"]
+            case .data: ["binary"]
+            case .date: ["date"]
+            case .objectID: ["objectid"]
+            case .uuid: ["uuid"]
+            case .link: ["link"]
+            case .list: ["array", "collection"]
+            case .set: ["collection"]
+            case .map, .object: ["object", "collection"]
+            }
         return own.contains(name)
     }
 

@@ -83,7 +83,9 @@ package struct Oracle {
                 let shape = try shape(syntax.right)
                 return judge(place, place.quantifier) { shape.contains($0) }
             }
-            guard case .string(let words) = try constant(side(syntax.right, subject)).value, place.type.kind == .string else { throw Unknown("words") }
+            guard case .string(let words) = try constant(side(syntax.right, subject)).value, place.type.kind == .string else {
+                throw Unknown("words")
+            }
             return judge(place, place.quantifier) { if case .string(let text) = $0 { Oracle.text(text, has: words) } else { false } }
         }
         if let list = try constants(syntax.right) { return try holds(syntax, list, subject) }
@@ -108,7 +110,9 @@ package struct Oracle {
             if syntax.comparator.isTextual {
                 let place = entered(place)
                 // Nothing contains anything, not even nothing.
-                return judge(place, place.quantifier) { (syntax.comparator == .like || !constant.value.isNull) && text(syntax.comparator, constant.value, $0, syntax) }
+                return judge(place, place.quantifier) {
+                    (syntax.comparator == .like || !constant.value.isNull) && text(syntax.comparator, constant.value, $0, syntax)
+                }
             }
             return try test(place, syntax.comparator.flipped, constant, syntax)
         default: throw Unknown("two constants")
@@ -116,7 +120,9 @@ package struct Oracle {
     }
 
     func test(_ place: Place, _ comparator: FirnQuery.Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws -> Bool {
-        if place.type.isCollection, !place.isMany, constant.value.isNull, comparator.isEquality, place.quantifier == nil, place.type.isOptional {
+        if place.type.isCollection, !place.isMany, constant.value.isNull, comparator.isEquality, place.quantifier == nil,
+            place.type.isOptional
+        {
             return !place.isAbsent && place.values[0].isNull == (comparator == .equal)
         }
         let place = entered(place)
@@ -155,7 +161,8 @@ package struct Oracle {
             let place = entered(place)
             guard list.count == 2 else { throw Unknown("BETWEEN") }
             let low = try coerced(list[0], place.type.kind), high = try coerced(list[1], place.type.kind)
-            return judge(place, place.quantifier) { compare(.greaterOrEqual, $0, low, syntax) } && judge(place, place.quantifier) { compare(.lessOrEqual, $0, high, syntax) }
+            return judge(place, place.quantifier) { compare(.greaterOrEqual, $0, low, syntax) }
+                && judge(place, place.quantifier) { compare(.lessOrEqual, $0, high, syntax) }
         }
         if place.type.isCollection, !place.isMany, place.quantifier == nil, listQuantifier == nil {
             if place.type.collection == .map { throw Unknown("a map and a list") }
@@ -177,12 +184,25 @@ package struct Oracle {
         let comparator = syntax.comparator == .isIn ? .equal : syntax.comparator
         switch listQuantifier {
         case nil:
-            return judge(elements, elements.quantifier) { element in values.contains { compare(.equal, alive(element, elements), $0, syntax) } != (comparator == .notEqual) }
+            return judge(elements, elements.quantifier) { element in
+                values.contains { compare(.equal, alive(element, elements), $0, syntax) } != (comparator == .notEqual)
+            }
         case .any where comparator == .equal:
-            return judge(elements, elements.quantifier) { element in values.contains { compare(.equal, alive(element, elements), $0, syntax) } }
-        case .any?: return values.contains { value in judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) } }
-        case .all?: return values.allSatisfy { value in judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) } }
-        case .some(.none): return !values.contains { value in judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) } }
+            return judge(elements, elements.quantifier) { element in
+                values.contains { compare(.equal, alive(element, elements), $0, syntax) }
+            }
+        case .any?:
+            return values.contains { value in
+                judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) }
+            }
+        case .all?:
+            return values.allSatisfy { value in
+                judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) }
+            }
+        case .some(.none):
+            return !values.contains { value in
+                judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) }
+            }
         }
     }
 
@@ -234,8 +254,11 @@ package struct Oracle {
             guard let target = place.type.target else { throw Unknown("subquery over values") }
             var count = 0
             for value in place.values {
-                if place.type.kind == .embedded { if !value.isNull, try holds(syntax.predicate, .object(target, value)) { count += 1 } }
-                else if case .link(let id) = value, row(target, value) != nil, try holds(syntax.predicate, .row(target, Int(id))) { count += 1 }
+                if place.type.kind == .embedded {
+                    if !value.isNull, try holds(syntax.predicate, .object(target, value)) { count += 1 }
+                } else if case .link(let id) = value, row(target, value) != nil, try holds(syntax.predicate, .row(target, Int(id))) {
+                    count += 1
+                }
             }
             return .place(Place(values: [.int(Int64(count))], type: ColumnType(.int), isAbsent: place.isAbsent))
         case .arithmetic(let op, let left, let right): return try arithmetic(op, side(left, subject), side(right, subject))
@@ -257,7 +280,9 @@ package struct Oracle {
             return out
         }
         if case .constant = left, case .constant = right { throw Unknown("two constants") }
-        func kind(_ side: Side) -> ScalarKind? { if case .constant(let constant) = side { constant.value.scalarKind } else { place(side).type.kind } }
+        func kind(_ side: Side) -> ScalarKind? {
+            if case .constant(let constant) = side { constant.value.scalarKind } else { place(side).type.kind }
+        }
         let kinds = [kind(left), kind(right)].compactMap { $0 }
         let common: ScalarKind = [.any, .decimal, .double, .float].first { kinds.contains($0) } ?? .int
         let a = try exact(left, common), b = try exact(right, common)
@@ -268,7 +293,9 @@ package struct Oracle {
         out.type = ColumnType(common, optional: true)
         out.isMany = a.isMany || b.isMany
         if out.isAbsent { return .place(Place(values: [.null], type: out.type, isMany: out.isMany, isAbsent: true)) }
-        out.values = try a.isMany ? a.values.map { try calculated(op, $0, b.values[0], common) } : b.values.map { try calculated(op, a.values[0], $0, common) }
+        out.values =
+            try a.isMany
+            ? a.values.map { try calculated(op, $0, b.values[0], common) } : b.values.map { try calculated(op, a.values[0], $0, common) }
         return .place(out)
     }
 
@@ -285,12 +312,13 @@ package struct Oracle {
         var isDecimal = kind == .decimal
         if kind == .any { for value in [a, b] { if case .decimal = value { isDecimal = true } } }
         if isDecimal { throw Unknown("arithmetic of decimals") }
-        let real = switch op {
-        case .add: x.double + y.double
-        case .subtract: x.double - y.double
-        case .multiply: x.double * y.double
-        case .divide: x.double / y.double
-        }
+        let real =
+            switch op {
+            case .add: x.double + y.double
+            case .subtract: x.double - y.double
+            case .multiply: x.double * y.double
+            case .divide: x.double / y.double
+            }
         var isFloat = kind == .float
         if kind == .any { isFloat = !([a, b].contains { if case .double = $0 { true } else { false } }) }
         return isFloat ? .float(Float(real)) : .double(real)

@@ -20,8 +20,12 @@ package struct RandomQuery {
         random = Random(seed: seed)
         self.schema = schema
         self.inverses = inverses
-        arguments = links + [.list(Array(links.prefix(2))), .int(1), .string("k"), .list([.int(1), .string("a"), .null])]
-            + [GeoShape.box(GeoPlace(longitude: -20.5, latitude: -30.5)!, GeoPlace(longitude: 100.5, latitude: 60.5)!), .circle(GeoPlace(longitude: 11, latitude: 12)!, radius: 0.7)].map(\.value)
+        arguments =
+            links + [.list(Array(links.prefix(2))), .int(1), .string("k"), .list([.int(1), .string("a"), .null])]
+            + [
+                GeoShape.box(GeoPlace(longitude: -20.5, latitude: -30.5)!, GeoPlace(longitude: 100.5, latitude: 60.5)!),
+                .circle(GeoPlace(longitude: 11, latitude: 12)!, radius: 0.7),
+            ].map(\.value)
     }
 
     package mutating func chance(_ percent: Int) -> Bool { random.below(100) < percent }
@@ -44,7 +48,9 @@ package struct RandomQuery {
     private mutating func key(_ type: String) -> PathSyntax {
         while true {
             let found = path(type, many: false)
-            if !found.isMany, !found.type.isCollection, found.type.kind != .embedded, found.type.kind != .link { return PathSyntax(found.steps) }
+            if !found.isMany, !found.type.isCollection, found.type.kind != .embedded, found.type.kind != .link {
+                return PathSyntax(found.steps)
+            }
         }
     }
 
@@ -81,11 +87,19 @@ package struct RandomQuery {
         if kind == .embedded { return ComparisonSyntax(left, one([.equal, .notEqual]), .constant(ConstantSyntax(.null))) }
         if kind == .link {
             if chance(30) { return ComparisonSyntax(left, one([.equal, .notEqual]), .constant(ConstantSyntax(.null))) }
-            if chance(30) { return ComparisonSyntax(left, .isIn, chance(50) ? .argument(world(links: 4), .init()) : .list(nil, [.argument(random.below(4), .init()), .argument(random.below(4), .init())], .init())) }
+            if chance(30) {
+                return ComparisonSyntax(
+                    left, .isIn,
+                    chance(50)
+                        ? .argument(world(links: 4), .init())
+                        : .list(nil, [.argument(random.below(4), .init()), .argument(random.below(4), .init())], .init()))
+            }
             return ComparisonSyntax(left, one([.equal, .notEqual]), object(found.type.target!))
         }
         if kind == .any, !isMany, chance(20) {
-            return ComparisonSyntax(.path(PathSyntax(variable(found.steps) + [.type])), one([.equal, .notEqual]), .constant(ConstantSyntax(.string(one(["null", "int", "string", "numeric", "collection", "object", "double"])))))
+            return ComparisonSyntax(
+                .path(PathSyntax(variable(found.steps) + [.type])), one([.equal, .notEqual]),
+                .constant(ConstantSyntax(.string(one(["null", "int", "string", "numeric", "collection", "object", "double"])))))
         }
         let folding = kind == .string && chance(30), marks = kind == .string && chance(20)
         if kind == .string || kind == .data, chance(35) {
@@ -96,15 +110,20 @@ package struct RandomQuery {
         }
         if kind == .string, chance(12) { return ComparisonSyntax(left, .text, .constant(ConstantSyntax(.string(words())))) }
         if kind == .string, chance(40) {
-            return ComparisonSyntax(left, one([.equal, .notEqual, .beginsWith, .endsWith, .contains, .like]), ignoresCase: folding, ignoresMarks: marks, constant(.string))
+            return ComparisonSyntax(
+                left, one([.equal, .notEqual, .beginsWith, .endsWith, .contains, .like]), ignoresCase: folding, ignoresMarks: marks,
+                constant(.string))
         }
         switch random.below(20) {
         case 0...2:
             let values = (0..<random.below(4)).map { _ in constant(kind) }
             let comparator: FirnQuery.Comparator = one([.isIn, .isIn, .equal, .notEqual])
-            return ComparisonSyntax(left, comparator, .list(comparator == .isIn || chance(60) ? nil : one([.any, .all, .none]), values, .init()))
+            return ComparisonSyntax(
+                left, comparator, .list(comparator == .isIn || chance(60) ? nil : one([.any, .all, .none]), values, .init()))
         case 3:
-            if !isMany || quantifier == .all { return ComparisonSyntax(left, .between, .list(nil, [constant(kind), constant(kind)], .init())) }
+            if !isMany || quantifier == .all {
+                return ComparisonSyntax(left, .between, .list(nil, [constant(kind), constant(kind)], .init()))
+            }
         case 4:
             if isMany { return ComparisonSyntax(constant(kind), .isIn, left) }
         case 5...8:
@@ -114,7 +133,8 @@ package struct RandomQuery {
             return ComparisonSyntax(left, one([.equal, .notEqual, .less, .greater, .lessOrEqual, .greaterOrEqual]), right)
         case 9...11:
             if [.int, .float, .double].contains(kind) {
-                let combined = ExpressionSyntax.arithmetic(one([.add, .subtract, .multiply, .divide]), .path(PathSyntax(variable(found.steps))), number())
+                let combined = ExpressionSyntax.arithmetic(
+                    one([.add, .subtract, .multiply, .divide]), .path(PathSyntax(variable(found.steps))), number())
                 return ComparisonSyntax(combined, one([.equal, .notEqual, .less, .greater]), number())
             }
         default: break
@@ -132,14 +152,19 @@ package struct RandomQuery {
         case 1: return .object(.row(type: schema.types.firstIndex { $0.name == target }!, id), .init())
         case 2:
             guard let key = schema[target]!.key.first else { break }
-            return .object(.key(type: target, .constant(ConstantSyntax(schema[target]!.columns[key].type.kind == .int ? .int(id) : .string("k\(id)")))), .init())
+            return .object(
+                .key(
+                    type: target, .constant(ConstantSyntax(schema[target]!.columns[key].type.kind == .int ? .int(id) : .string("k\(id)")))),
+                .init())
         default: break
         }
         return .argument(random.below(4), .init())
     }
 
     private mutating func words() -> String {
-        (0...random.below(2)).map { _ in one(["", "", "-"]) + one(["ice", "snow", "a", "A", "b", "é", "Ab", "i", "s"]) + one(["", "", "*"]) }.joined(separator: " ")
+        (0...random.below(2)).map { _ in
+            one(["", "", "-"]) + one(["ice", "snow", "a", "A", "b", "é", "Ab", "i", "s"]) + one(["", "", "*"])
+        }.joined(separator: " ")
     }
 
     private mutating func shape() -> ExpressionSyntax {
@@ -151,7 +176,8 @@ package struct RandomQuery {
         switch random.below(3) {
         case 0:
             let east = longitude + wide * 3
-            return .geo(GeoSyntax(.box, [[point(longitude, latitude - high), point(east > 180 ? east - 360 : east, latitude + high)]]), .init())
+            return .geo(
+                GeoSyntax(.box, [[point(longitude, latitude - high), point(east > 180 ? east - 360 : east, latitude + high)]]), .init())
         case 1: return .geo(GeoSyntax(.circle, [[point(longitude, latitude)]], radius: number(Double(1 + random.below(20)) / 10)), .init())
         default:
             // Round a middle, so that it is one line that does not cross itself.
@@ -172,11 +198,14 @@ package struct RandomQuery {
     private mutating func whole(_ found: Found, _ type: String) -> ComparisonSyntax {
         let left = ExpressionSyntax.path(PathSyntax(variable(found.steps)))
         if found.type.kind == .link {
-            return ComparisonSyntax(left, one([.equal, .notEqual]), .list(nil, (0..<random.below(3)).map { _ in .argument(random.below(4), .init()) }, .init()))
+            return ComparisonSyntax(
+                left, one([.equal, .notEqual]), .list(nil, (0..<random.below(3)).map { _ in .argument(random.below(4), .init()) }, .init()))
         }
         if chance(20) {
             let other = path(type, many: true)
-            if other.type.isCollection, !other.isMany { return ComparisonSyntax(left, one([.equal, .notEqual]), .path(PathSyntax(variable(other.steps)))) }
+            if other.type.isCollection, !other.isMany {
+                return ComparisonSyntax(left, one([.equal, .notEqual]), .path(PathSyntax(variable(other.steps))))
+            }
         }
         if chance(20) { return ComparisonSyntax(left, one([.equal, .notEqual]), .constant(ConstantSyntax(.null))) }
         let values = (0..<random.below(4)).map { _ in constant(found.type.kind) }
@@ -187,7 +216,9 @@ package struct RandomQuery {
 
     private mutating func subquery(_ type: String) -> SubquerySyntax? {
         let found = path(type, many: true)
-        guard found.type.kind == .embedded || found.type.kind == .link, found.type.isCollection || found.isMany, let target = found.type.target else { return nil }
+        guard found.type.kind == .embedded || found.type.kind == .link, found.type.isCollection || found.isMany,
+            let target = found.type.target
+        else { return nil }
         let collection = PathSyntax(variable(found.steps))
         variables.append("$v\(variables.count)")
         defer { variables.removeLast() }
@@ -324,7 +355,9 @@ package struct RandomQuery {
             if depth > 4 || !found.steps.isEmpty && chance(10) { return true }
             if type.kind == .link, chance(8) {
                 // Backwards.
-                let sources = schema.roots.flatMap { source in source.columns.filter { $0.type.kind == .link && $0.type.target == target.name }.map { (source.name, $0.name) } }
+                let sources = schema.roots.flatMap { source in
+                    source.columns.filter { $0.type.kind == .link && $0.type.target == target.name }.map { (source.name, $0.name) }
+                }
                 guard !sources.isEmpty else { return !found.steps.isEmpty }
                 let (source, column) = one(sources)
                 add(.links, .name(source), .name(column), to: ColumnType(.link, collection: .list, target: source))
@@ -336,7 +369,8 @@ package struct RandomQuery {
             }
             let column = one(target.columns)
             add(.name(column.name), to: optional(column.type))
-            return !column.type.isCollection && column.type.kind != .link && column.type.kind != .embedded && !(column.type.kind == .any && chance(20)) && !(column.type.kind == .string && chance(5))
+            return !column.type.isCollection && column.type.kind != .link && column.type.kind != .embedded
+                && !(column.type.kind == .any && chance(20)) && !(column.type.kind == .string && chance(5))
         case .any:
             switch random.below(4) {
             case 0: add(.key("k"), to: ColumnType(.any, optional: true))

@@ -12,8 +12,13 @@ package struct RandomWorld {
     /// What links of arguments lead to.
     package let links: [Value]
 
-    package static let names = ["i", "name", "odd name", "any", "sort", "in", "dé", "a-b", "O12", "T5", "tags", "x.y", "`q`", "text", "link", "own", "count", "k", "NULL", "first"]
-    private static let kinds: [ScalarKind] = [.bool, .int, .int, .float, .double, .double, .string, .string, .data, .date, .decimal, .objectID, .uuid, .any]
+    package static let names = [
+        "i", "name", "odd name", "any", "sort", "in", "dé", "a-b", "O12", "T5", "tags", "x.y", "`q`", "text", "link", "own", "count", "k",
+        "NULL", "first",
+    ]
+    private static let kinds: [ScalarKind] = [
+        .bool, .int, .int, .float, .double, .double, .string, .string, .data, .date, .decimal, .objectID, .uuid, .any,
+    ]
 
     package init(_ random: inout Random) {
         func columns(_ count: Int, _ random: inout Random, extra: [ColumnSchema] = []) -> [ColumnSchema] {
@@ -21,7 +26,9 @@ package struct RandomWorld {
             for _ in 0..<count {
                 let kind = RandomWorld.kinds[random.below(RandomWorld.kinds.count)]
                 let collection: CollectionKind = random.below(5) < 3 ? .none : [.list, .list, .set, .map][random.below(4)]
-                let type = ColumnType(kind, optional: collection == .none && (kind == .any || random.bool()), collection: collection, elementOptional: collection != .none && (kind == .any || random.bool()))
+                let type = ColumnType(
+                    kind, optional: collection == .none && (kind == .any || random.bool()), collection: collection,
+                    elementOptional: collection != .none && (kind == .any || random.bool()))
                 out.append(ColumnSchema(names.remove(at: random.below(names.count)), type))
             }
             for column in extra { out.append(ColumnSchema(names.remove(at: random.below(names.count)), column.type)) }
@@ -31,13 +38,22 @@ package struct RandomWorld {
         schema = Schema([
             TypeSchema("Part", columns: columns(3, &random), isEmbedded: true),
             RandomWorld.spot,
-            TypeSchema("Leaf", columns: [ColumnSchema("key", ColumnType([.int, .string][random.below(2)]))] + columns(3, &random, extra: [ColumnSchema("", ColumnType(.link, optional: true, target: "Node"))]), key: [0]),
-            TypeSchema("Node", columns: columns(3 + random.below(5), &random, extra: [
-                ColumnSchema("", part), ColumnSchema("", ColumnType(.embedded, collection: [.list, .map][random.below(2)], target: "Part")),
-                ColumnSchema("", ColumnType(.link, optional: true, target: ["Leaf", "Node"][random.below(2)])),
-                ColumnSchema("", ColumnType(.link, collection: [.list, .set, .map][random.below(3)], target: "Leaf")),
-                ColumnSchema("", ColumnType(.embedded, optional: true, collection: [.none, .list][random.below(2)], target: "Spot")),
-            ])),
+            TypeSchema(
+                "Leaf",
+                columns: [ColumnSchema("key", ColumnType([.int, .string][random.below(2)]))]
+                    + columns(3, &random, extra: [ColumnSchema("", ColumnType(.link, optional: true, target: "Node"))]), key: [0]),
+            TypeSchema(
+                "Node",
+                columns: columns(
+                    3 + random.below(5), &random,
+                    extra: [
+                        ColumnSchema("", part),
+                        ColumnSchema("", ColumnType(.embedded, collection: [.list, .map][random.below(2)], target: "Part")),
+                        ColumnSchema("", ColumnType(.link, optional: true, target: ["Leaf", "Node"][random.below(2)])),
+                        ColumnSchema("", ColumnType(.link, collection: [.list, .set, .map][random.below(3)], target: "Leaf")),
+                        ColumnSchema(
+                            "", ColumnType(.embedded, optional: true, collection: [.none, .list][random.below(2)], target: "Spot")),
+                    ])),
         ])
         let counts = ["Leaf": random.below(12), "Node": random.below(5) == 0 ? 40 : 1 + random.below(24)]
         links = (0..<4).map { .link(Int64($0 * 3)) }
@@ -52,7 +68,9 @@ package struct RandomWorld {
     }
 
     /// A place as GeoJSON has it.
-    package static let spot = TypeSchema("Spot", columns: [ColumnSchema("type", ColumnType(.string)), ColumnSchema("coordinates", ColumnType(.double, collection: .list))], isEmbedded: true)
+    package static let spot = TypeSchema(
+        "Spot", columns: [ColumnSchema("type", ColumnType(.string)), ColumnSchema("coordinates", ColumnType(.double, collection: .list))],
+        isEmbedded: true)
 
     // MARK: Values
 
@@ -61,8 +79,14 @@ package struct RandomWorld {
         case .bool: [.bool(false), .bool(true)]
         case .int: [-2, -1, 0, 1, 2, 3, 5, 7].map { .int($0) } + [.int(.max), .int(.min), .int(1 << 53 + 1)]
         case .float: [-1.5, -0.25, 0, 0.5, 1, 2, 3, 5].map { .float($0) } + [.float(.nan), .float(.infinity)]
-        case .double: [-1.5, -0.25, 0, 0.5, 1, 2, 3, 5, 0x1p53].map { .double($0) } + [.double(.nan), .double(.infinity), .double(-.infinity), .double(1e300)]
-        case .string: ["", "a", "A", "ab", "Ab", "b", "é", "É", "aé", "5", "1.5", "*", "a?b", "ä", "ice a b", "Snow-ice, É", "ab snow Äb"].map { .string($0) }
+        case .double:
+            [-1.5, -0.25, 0, 0.5, 1, 2, 3, 5, 0x1p53].map { .double($0) } + [
+                .double(.nan), .double(.infinity), .double(-.infinity), .double(1e300),
+            ]
+        case .string:
+            ["", "a", "A", "ab", "Ab", "b", "é", "É", "aé", "5", "1.5", "*", "a?b", "ä", "ice a b", "Snow-ice, É", "ab snow Äb"].map {
+                .string($0)
+            }
         case .data: [[], [0], [97], [65], [97, 98], [98]].map { .data($0) }
         case .date: [(-1, 0), (0, 0), (0, 1), (0, 999_999_999), (1, 0), (86_400, 5)].map { .date(Timestamp(seconds: $0, nanoseconds: $1)) }
         case .decimal: ["-1.50", "0", "0.25", "1", "1.50", "1.5", "2", "5", "nan"].map { .decimal(Decimal($0)!) }
@@ -89,14 +113,17 @@ package struct RandomWorld {
         switch type.collection {
         case .list: return .list((0..<random.below(4)).map { _ in value(type.element, schema, counts, &random) })
         case .set: return .set(Value.distinctSorted((0..<random.below(4)).map { _ in value(type.element, schema, counts, &random) }))
-        case .map: return .map(["a b", "k", "z"].filter { _ in random.bool() }.map { .init($0, value(type.element, schema, counts, &random)) })
+        case .map:
+            return .map(["a b", "k", "z"].filter { _ in random.bool() }.map { .init($0, value(type.element, schema, counts, &random)) })
         case .none: break
         }
         switch type.kind {
         case .embedded where type.target == spot.name:
             var numbers = [Double(random.below(72) * 5 - 180) + 0.25, Double(random.below(35) * 5 - 85) + 0.25]
             if random.below(8) == 0 { numbers = random.bool() ? [7] : numbers + [100] }
-            return .object([.init("type", .string(random.below(8) == 0 ? "Town" : "Point")), .init("coordinates", .list(numbers.map { .double($0) }))])
+            return .object([
+                .init("type", .string(random.below(8) == 0 ? "Town" : "Point")), .init("coordinates", .list(numbers.map { .double($0) })),
+            ])
         case .embedded: return .object(schema[type.target!]!.columns.map { .init($0.name, value($0.type, schema, counts, &random)) })
         case .link: return .link(Int64(random.below(counts[type.target!]! + 2)))
         default: return scalar(type.kind, &random)
@@ -158,10 +185,15 @@ package struct RandomWorld {
             }
         }
         if store == .transaction {
-            return (Dictionary(uniqueKeysWithValues: schema.roots.map { ($0.name, transaction.table($0.name)) }), [folder, database, transaction])
+            return (
+                Dictionary(uniqueKeysWithValues: schema.roots.map { ($0.name, transaction.table($0.name)) }),
+                [folder, database, transaction]
+            )
         }
         try transaction.commit()
         let snapshot = try database.snapshot()
-        return (Dictionary(uniqueKeysWithValues: schema.roots.map { ($0.name, snapshot.table(named: $0.name)!) }), [folder, database, snapshot])
+        return (
+            Dictionary(uniqueKeysWithValues: schema.roots.map { ($0.name, snapshot.table(named: $0.name)!) }), [folder, database, snapshot]
+        )
     }
 }

@@ -7,9 +7,12 @@ import Testing
 /// The parts of an AND, asked in the order of what they refuse for their cost.
 @Suite struct ConjunctTests {
     private static let count = 64 * vectorSize
-    private static let type = TypeSchema("T", columns: [
-        ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.int)), ColumnSchema("c", ColumnType(.double, optional: true)), ColumnSchema("s", ColumnType(.string)),
-    ])
+    private static let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.int)),
+            ColumnSchema("c", ColumnType(.double, optional: true)), ColumnSchema("s", ColumnType(.string)),
+        ])
 
     private static func table(_ seed: UInt64) -> any Table {
         var random = Random(seed: seed), batch = Batch(type, in: Schema([type]))
@@ -38,7 +41,10 @@ import Testing
     @Test(arguments: [2, 3, 4] as [UInt64]) func `T3 the order of tests changes no answer`(seed: UInt64) throws {
         var random = Random(seed: seed &* 31)
         let table = ConjunctTests.table(seed)
-        let parts = ["a < 900", "a != 5", "b == 1", "b > 0", "c > 3.5", "c == NULL OR b < 2", "NOT c < 20", "s CONTAINS '7'", "s ENDSWITH '1' OR a > 500", "s LIKE '* 1?'", "a + b > 400"]
+        let parts = [
+            "a < 900", "a != 5", "b == 1", "b > 0", "c > 3.5", "c == NULL OR b < 2", "NOT c < 20", "s CONTAINS '7'",
+            "s ENDSWITH '1' OR a > 500", "s LIKE '* 1?'", "a + b > 400",
+        ]
         var alone: [String: Set<Int>] = [:]
         for part in parts { alone[part] = Set(try QueryRun(QueryRequest(filter: part), table: table).rowPositions().map(\.row)) }
         for _ in 0..<12 {
@@ -46,7 +52,9 @@ import Testing
             let expected = chosen.dropFirst().reduce(alone[chosen[0]]!) { $0.intersection(alone[$1]!) }.sorted()
             let text = chosen.map { "(\($0))" }.joined(separator: " AND ")
             #expect(try QueryRun(QueryRequest(filter: text), table: table).rowPositions().map(\.row) == expected, "seed \(seed): \(text)")
-            #expect(try QueryRun(QueryRequest(filter: "NOT (\(text))"), table: table, threads: 2).count() == ConjunctTests.count - expected.count, "seed \(seed): \(text)")
+            #expect(
+                try QueryRun(QueryRequest(filter: "NOT (\(text))"), table: table, threads: 2).count() == ConjunctTests.count
+                    - expected.count, "seed \(seed): \(text)")
         }
     }
 }

@@ -5,19 +5,29 @@ import Testing
 
 /// A small zoo that most rules are tried on.
 enum Zoo {
-    static let toy = TypeSchema("Toy", columns: [
-        ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("price", ColumnType(.double, optional: true)),
-        ColumnSchema("tags", ColumnType(.string, collection: .list)),
-    ], isEmbedded: true)
-    static let dog = TypeSchema("Dog", columns: [
-        ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("age", ColumnType(.int)), ColumnSchema("optAge", ColumnType(.int, optional: true)),
-        ColumnSchema("weight", ColumnType(.double)), ColumnSchema("good", ColumnType(.bool)), ColumnSchema("ints", ColumnType(.int, collection: .list, elementOptional: true)),
-        ColumnSchema("strs", ColumnType(.string, collection: .list, elementOptional: true)), ColumnSchema("set", ColumnType(.int, collection: .set)),
-        ColumnSchema("dict", ColumnType(.int, collection: .map, elementOptional: true)), ColumnSchema("mixed", ColumnType(.any)),
-        ColumnSchema("best", ColumnType(.embedded, optional: true, target: "Toy")), ColumnSchema("toys", ColumnType(.embedded, collection: .list, target: "Toy")),
-        ColumnSchema("dec", ColumnType(.decimal, optional: true)), ColumnSchema("born", ColumnType(.date, optional: true)), ColumnSchema("any", ColumnType(.int)),
-        ColumnSchema("data", ColumnType(.data, optional: true)), ColumnSchema("f", ColumnType(.float)), ColumnSchema("sort", ColumnType(.int)),
-    ])
+    static let toy = TypeSchema(
+        "Toy",
+        columns: [
+            ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("price", ColumnType(.double, optional: true)),
+            ColumnSchema("tags", ColumnType(.string, collection: .list)),
+        ], isEmbedded: true)
+    static let dog = TypeSchema(
+        "Dog",
+        columns: [
+            ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("age", ColumnType(.int)),
+            ColumnSchema("optAge", ColumnType(.int, optional: true)),
+            ColumnSchema("weight", ColumnType(.double)), ColumnSchema("good", ColumnType(.bool)),
+            ColumnSchema("ints", ColumnType(.int, collection: .list, elementOptional: true)),
+            ColumnSchema("strs", ColumnType(.string, collection: .list, elementOptional: true)),
+            ColumnSchema("set", ColumnType(.int, collection: .set)),
+            ColumnSchema("dict", ColumnType(.int, collection: .map, elementOptional: true)), ColumnSchema("mixed", ColumnType(.any)),
+            ColumnSchema("best", ColumnType(.embedded, optional: true, target: "Toy")),
+            ColumnSchema("toys", ColumnType(.embedded, collection: .list, target: "Toy")),
+            ColumnSchema("dec", ColumnType(.decimal, optional: true)), ColumnSchema("born", ColumnType(.date, optional: true)),
+            ColumnSchema("any", ColumnType(.int)),
+            ColumnSchema("data", ColumnType(.data, optional: true)), ColumnSchema("f", ColumnType(.float)),
+            ColumnSchema("sort", ColumnType(.int)),
+        ])
     static let schema = Schema([dog, toy])
 
     static func toyValue(_ name: Value, _ price: Value, _ tags: [String] = []) -> Value {
@@ -27,18 +37,35 @@ enum Zoo {
 
     /// a: Rex, b: Åsa, c: null, d: rex, e: "".
     static let rows: [[Value]] = [
-        [.string("Rex"), .int(5), .int(5), .double(1.5), .bool(true), .list([.int(1), .int(2), .int(3)]), .list([.string("x"), .string("yy")]), .set([.int(1), .int(2)]),
-         .map([.init("k", .int(1)), .init("z", .null)]), .int(5), toyValue(.string("ball"), .double(2)),
-         .list([toyValue(.string("ball"), .double(2), ["red"]), toyValue(.string("bone"), .double(4), ["blue", "old"])]),
-         .decimal(Decimal("1.50")!), date(0, 500), .int(1), .data([1, 2]), .float(1.1), .int(1)],
-        [.string("Åsa"), .int(7), .null, .double(.nan), .bool(false), .list([]), .list([]), .set([]), .map([]), .string("5"), .null, .list([]), .null, .null, .int(2), .null, .float(2), .int(2)],
-        [.null, .int(3), .int(0), .double(-2), .bool(true), .list([.int(5), .null]), .list([.null]), .set([.int(2), .int(3)]), .map([.init("k", .int(2))]), .null,
-         toyValue(.null, .double(1)), .list([toyValue(.null, .null)]), .decimal(Decimal("nan")!), date(86400), .int(3), .data([255]), .float(3), .int(3)],
-        [.string("rex"), .int(5), .int(100), .double(0), .bool(false), .list([.int(-1)]), .list([.string("")]), .set([.int(-1)]), .map([.init("k", .null)]),
-         .list([.map([.init("b", .int(7))]), .string("q")]), toyValue(.string("stick"), .double(3)), .list([toyValue(.string("stick"), .double(-1), ["red"])]),
-         .decimal(Decimal("-3")!), date(-1, 999_999_999), .int(4), .data([]), .float(4), .int(4)],
-        [.string(""), .int(-4), .int(7), .double(.infinity), .bool(true), .list([.int(9), .int(9)]), .list([.string("x"), .null]), .set([.int(9)]), .map([.init("a b", .int(3))]), .double(5.0),
-         .null, .list([]), .decimal(Decimal("100")!), date(1_600_000_000), .int(5), .data([1]), .float(5), .int(5)],
+        [
+            .string("Rex"), .int(5), .int(5), .double(1.5), .bool(true), .list([.int(1), .int(2), .int(3)]),
+            .list([.string("x"), .string("yy")]), .set([.int(1), .int(2)]),
+            .map([.init("k", .int(1)), .init("z", .null)]), .int(5), toyValue(.string("ball"), .double(2)),
+            .list([toyValue(.string("ball"), .double(2), ["red"]), toyValue(.string("bone"), .double(4), ["blue", "old"])]),
+            .decimal(Decimal("1.50")!), date(0, 500), .int(1), .data([1, 2]), .float(1.1), .int(1),
+        ],
+        [
+            .string("Åsa"), .int(7), .null, .double(.nan), .bool(false), .list([]), .list([]), .set([]), .map([]), .string("5"), .null,
+            .list([]), .null, .null, .int(2), .null, .float(2), .int(2),
+        ],
+        [
+            .null, .int(3), .int(0), .double(-2), .bool(true), .list([.int(5), .null]), .list([.null]), .set([.int(2), .int(3)]),
+            .map([.init("k", .int(2))]), .null,
+            toyValue(.null, .double(1)), .list([toyValue(.null, .null)]), .decimal(Decimal("nan")!), date(86400), .int(3), .data([255]),
+            .float(3), .int(3),
+        ],
+        [
+            .string("rex"), .int(5), .int(100), .double(0), .bool(false), .list([.int(-1)]), .list([.string("")]), .set([.int(-1)]),
+            .map([.init("k", .null)]),
+            .list([.map([.init("b", .int(7))]), .string("q")]), toyValue(.string("stick"), .double(3)),
+            .list([toyValue(.string("stick"), .double(-1), ["red"])]),
+            .decimal(Decimal("-3")!), date(-1, 999_999_999), .int(4), .data([]), .float(4), .int(4),
+        ],
+        [
+            .string(""), .int(-4), .int(7), .double(.infinity), .bool(true), .list([.int(9), .int(9)]), .list([.string("x"), .null]),
+            .set([.int(9)]), .map([.init("a b", .int(3))]), .double(5.0),
+            .null, .list([]), .decimal(Decimal("100")!), date(1_600_000_000), .int(5), .data([1]), .float(5), .int(5),
+        ],
     ]
 
     /// Two segments, so that both ends of everything are crossed.
@@ -70,10 +97,16 @@ enum Zoo {
     }
 
     @Test(arguments: [
-        ("agee == 5", "did you mean \"age\""), ("good == 1", "good is bool, 1 is int"), ("age == inf", "Infinity not supported for int"), ("name == 5", "name is string, 5 is int"), ("5 == name", "name is string, 5 is int"), ("name == age", "name is string, age is int"), ("zzzzzzzz == 5", "its columns are"), ("0 = 0", "Cannot compare two constants"),
-        ("ALL age == 5", "must contain a list"), ("toys == nil", "Cannot compare linklist"), ("ints BETWEEN {1,2}", "Only \"ALL\" is supported"), ("name.length == 3", "has no property \"length\""), ("set[0] == 1", "does not support index"),
-        ("age == $3", "argument at index 3"), ("age IN 5", "must be a list"), ("age ==[c] 5", "[c] needs text"), ("age CONTAINS 5", "needs text"), ("name + 1 == 2", "arithmetic needs numbers"), ("best.nam == 'x'", "did you mean \"name\""),
-        ("ints < set", "cannot compare two collections"), ("TRUEPREDICATE SORT(ints ASC)", "one value a row"), ("data == 'x'", "'x' is string"), ("age.@type == 'nope'", "not the name of a type"), ("name.@sum == 5", "needs a collection"),
+        ("agee == 5", "did you mean \"age\""), ("good == 1", "good is bool, 1 is int"), ("age == inf", "Infinity not supported for int"),
+        ("name == 5", "name is string, 5 is int"), ("5 == name", "name is string, 5 is int"), ("name == age", "name is string, age is int"),
+        ("zzzzzzzz == 5", "its columns are"), ("0 = 0", "Cannot compare two constants"),
+        ("ALL age == 5", "must contain a list"), ("toys == nil", "Cannot compare linklist"),
+        ("ints BETWEEN {1,2}", "Only \"ALL\" is supported"), ("name.length == 3", "has no property \"length\""),
+        ("set[0] == 1", "does not support index"),
+        ("age == $3", "argument at index 3"), ("age IN 5", "must be a list"), ("age ==[c] 5", "[c] needs text"),
+        ("age CONTAINS 5", "needs text"), ("name + 1 == 2", "arithmetic needs numbers"), ("best.nam == 'x'", "did you mean \"name\""),
+        ("ints < set", "cannot compare two collections"), ("TRUEPREDICATE SORT(ints ASC)", "one value a row"),
+        ("data == 'x'", "'x' is string"), ("age.@type == 'nope'", "not the name of a type"), ("name.@sum == 5", "needs a collection"),
     ])
     func `what does not fit the table is an error before any row is read`(query: String, part: String) {
         do {
@@ -99,7 +132,9 @@ enum Zoo {
         }
         for column in ["name", "good", "age"] {
             let all = try found("DISTINCT(\(column))")
-            for limit in 0...6 { #expect(try found("DISTINCT(\(column)) LIMIT(\(limit))").rows == Array(all.rows.prefix(limit)), "\(column) \(limit)") }
+            for limit in 0...6 {
+                #expect(try found("DISTINCT(\(column)) LIMIT(\(limit))").rows == Array(all.rows.prefix(limit)), "\(column) \(limit)")
+            }
         }
         #expect(try found("DISTINCT(name) LIMIT(1)").segments == 1)
     }

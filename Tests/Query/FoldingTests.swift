@@ -5,7 +5,10 @@ import Foundation
 import Testing
 
 @Suite struct FoldingTests {
-    private static let words = ["Åsa", "asa", "ÅSA", "A\u{30A}sa", "Café", "CAFÉ", "cafe", "nguyễn", "NGUYEN", "ø", "o", "Ἀθῆναι", "αθηναι", "ёж", "еж", "\u{212A}", "k"]
+    private static let words = [
+        "Åsa", "asa", "ÅSA", "A\u{30A}sa", "Café", "CAFÉ", "cafe", "nguyễn", "NGUYEN", "ø", "o", "Ἀθῆναι", "αθηναι", "ёж", "еж", "\u{212A}",
+        "k",
+    ]
 
     private func find(_ query: String) throws -> [String] {
         let type = TypeSchema("T", columns: [ColumnSchema("self", ColumnType(.string, optional: true))])
@@ -17,7 +20,9 @@ import Testing
     }
 
     @Test func `text is compared without case, without marks or without both`() throws {
-        func same(_ query: String, _ expected: [String]) throws { #expect(try find(query).map { Array($0.utf8) } == expected.map { Array($0.utf8) }, "\(query)") }
+        func same(_ query: String, _ expected: [String]) throws {
+            #expect(try find(query).map { Array($0.utf8) } == expected.map { Array($0.utf8) }, "\(query)")
+        }
         try same("self ==[d] 'Asa'", ["Åsa", "A\u{30A}sa"])
         try same("self ==[cd] 'asa'", ["Åsa", "asa", "ÅSA", "A\u{30A}sa"])
         try same("self ==[dc] 'ÅSA'", ["Åsa", "asa", "ÅSA", "A\u{30A}sa"])
@@ -36,7 +41,8 @@ import Testing
         for code in UInt32(0xC0)..<0x2200 {
             guard let scalar = Unicode.Scalar(code), scalar.properties.isAlphabetic else { continue }
             let parts = Array(String(Character(scalar)).decomposedStringWithCanonicalMapping.unicodeScalars)
-            let isCovered = code < 0x250 || (0x370..<0x530).contains(code) || (0x1E00..<0x2000).contains(code) || code == 0x212A || code == 0x212B
+            let isCovered =
+                code < 0x250 || (0x370..<0x530).contains(code) || (0x1E00..<0x2000).contains(code) || code == 0x212A || code == 0x212B
             guard isCovered, !Folding.isMark(scalar), parts.count > 1 else { continue }
             let folded = Folding(marks: true).folded(Array(String(Character(scalar)).utf8))
             #expect(folded == Array(String(Character(parts[0])).utf8), "U+\(String(code, radix: 16))")
@@ -44,7 +50,9 @@ import Testing
     }
 
     @Test func `order has no modifiers, and unknown ones are refused`() {
-        for query in ["self <[d] 'a'", "self ==[x] 'a'", "self BETWEEN[cd] {'a', 'b'}"] { #expect(throws: QueryError.self) { try find(query) } }
+        for query in ["self <[d] 'a'", "self ==[x] 'a'", "self BETWEEN[cd] {'a', 'b'}"] {
+            #expect(throws: QueryError.self) { try find(query) }
+        }
         #expect(throws: QueryError.self) { try QueryRun(QueryRequest(filter: "age ==[d] 5"), table: Zoo.table) }
     }
 

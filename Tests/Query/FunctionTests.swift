@@ -5,38 +5,40 @@ import Testing
 
 /// What is written like a function: SUBQUERY, TEXT, GEOWITHIN, obj.
 @Suite struct FunctionTests {
-    @Test(arguments: Kennel.expectations(#"""
-        ade    | SUBQUERY(toys, $x, $x.price > 3).@count > 0
-        a      | SUBQUERY(toys, $x, $x.price > 1 AND $x.name == 'ball').@count == 2
-        a      | SUBQUERY(toys, $x, $x.name == 'ball').@size == 2
-        bc     | SUBQUERY(toys, $x, $x.price != nil).@count == 0
-        c      | SUBQUERY(toys, $x, $x.price == nil).@count == 1
-        c      | SUBQUERY(toys, $x, TRUEPREDICATE).@count != toys.@count
-        abcdef | SUBQUERY(toys, $x, FALSEPREDICATE).@count == 0
-        // A property alone is one of the element as well; the row around it is not seen.
-        ade    | SUBQUERY(toys, $x, price > 3).@count > 0
-        ade    | subquery(toys, $t, ANY $t.tags == 'red' OR $t.tags.@count == 2).@count >= 1 AND id != 6
-        // On either side, against each other, in arithmetic.
-        ade    | 0 < SUBQUERY(toys, $x, $x.price > 3).@count
-        ade    | SUBQUERY(toys, $x, $x.price > 3).@count >= 1 AND SUBQUERY(toys, $y, $y.price > 3).@count == SUBQUERY(toys, $x, $x.name BEGINSWITH 'bo' OR $x.name == 'rope').@count
-        a      | SUBQUERY(toys, $x, $x.name == 'ball').@count * 2 == 4
-        abe    | SUBQUERY(toys, $x, $x.price > 3).@count BETWEEN {0, 9} AND id IN {1, 2, 5}
-        // Embedded objects, and what they link to.
-        ad     | SUBQUERY(parts, $p, $p.of.price < 5).@count == 1
-        a      | SUBQUERY(parts, $p, $p.size > 2 AND $p.marks.@count == 2).@count == 1
-        acf    | SUBQUERY(parts, $p, $p.of == nil OR $p.size == nil).@count == 1
-        d      | SUBQUERY(parts, $p, ANY $p.marks > 5).@count == 1
-        // Through links, backwards, and by name.
-        c      | SUBQUERY(other.toys, $x, $x.name == 'ball').@count == 2
-        ad     | SUBQUERY(toys, $x, $x.sellers.@count == 2 OR $x.@links.Shop.best.@count == 1 AND $x.price > 8).@count > 0 AND id != 5
-        abef   | SUBQUERY(best.sellers, $s, $s.id < 6).@count > 0
-        // Within one another: each sees its own elements.
-        ade    | SUBQUERY(toys, $x, SUBQUERY($x.sellers, $y, $y.id > 3).@count > 0).@count > 0 AND id < 6
-        a      | SUBQUERY(toys, $x, $x.twin == obj('Toy', 'bone')).@count == 2
-        a      | SUBQUERY(toys, $x, $x == obj('Toy', 'ball')).@count == 2
-        // After it.
-        bd     | SUBQUERY(toys, $x, $x.price > 0).@count >= 0 SORT(toys.@count ASC) LIMIT(2)
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            ade    | SUBQUERY(toys, $x, $x.price > 3).@count > 0
+            a      | SUBQUERY(toys, $x, $x.price > 1 AND $x.name == 'ball').@count == 2
+            a      | SUBQUERY(toys, $x, $x.name == 'ball').@size == 2
+            bc     | SUBQUERY(toys, $x, $x.price != nil).@count == 0
+            c      | SUBQUERY(toys, $x, $x.price == nil).@count == 1
+            c      | SUBQUERY(toys, $x, TRUEPREDICATE).@count != toys.@count
+            abcdef | SUBQUERY(toys, $x, FALSEPREDICATE).@count == 0
+            // A property alone is one of the element as well; the row around it is not seen.
+            ade    | SUBQUERY(toys, $x, price > 3).@count > 0
+            ade    | subquery(toys, $t, ANY $t.tags == 'red' OR $t.tags.@count == 2).@count >= 1 AND id != 6
+            // On either side, against each other, in arithmetic.
+            ade    | 0 < SUBQUERY(toys, $x, $x.price > 3).@count
+            ade    | SUBQUERY(toys, $x, $x.price > 3).@count >= 1 AND SUBQUERY(toys, $y, $y.price > 3).@count == SUBQUERY(toys, $x, $x.name BEGINSWITH 'bo' OR $x.name == 'rope').@count
+            a      | SUBQUERY(toys, $x, $x.name == 'ball').@count * 2 == 4
+            abe    | SUBQUERY(toys, $x, $x.price > 3).@count BETWEEN {0, 9} AND id IN {1, 2, 5}
+            // Embedded objects, and what they link to.
+            ad     | SUBQUERY(parts, $p, $p.of.price < 5).@count == 1
+            a      | SUBQUERY(parts, $p, $p.size > 2 AND $p.marks.@count == 2).@count == 1
+            acf    | SUBQUERY(parts, $p, $p.of == nil OR $p.size == nil).@count == 1
+            d      | SUBQUERY(parts, $p, ANY $p.marks > 5).@count == 1
+            // Through links, backwards, and by name.
+            c      | SUBQUERY(other.toys, $x, $x.name == 'ball').@count == 2
+            ad     | SUBQUERY(toys, $x, $x.sellers.@count == 2 OR $x.@links.Shop.best.@count == 1 AND $x.price > 8).@count > 0 AND id != 5
+            abef   | SUBQUERY(best.sellers, $s, $s.id < 6).@count > 0
+            // Within one another: each sees its own elements.
+            ade    | SUBQUERY(toys, $x, SUBQUERY($x.sellers, $y, $y.id > 3).@count > 0).@count > 0 AND id < 6
+            a      | SUBQUERY(toys, $x, $x.twin == obj('Toy', 'bone')).@count == 2
+            a      | SUBQUERY(toys, $x, $x == obj('Toy', 'ball')).@count == 2
+            // After it.
+            bd     | SUBQUERY(toys, $x, $x.price > 0).@count >= 0 SORT(toys.@count ASC) LIMIT(2)
+            """#))
     func `SUBQUERY counts the elements that a predicate holds for`(query: String, expected: String) throws {
         #expect(try Globe.find(query) == expected, "\(query)")
         #expect(try Globe.find(query, threads: 2) == expected, "\(query)")
@@ -45,14 +47,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("SUBQUERY(toys, $x, $x.weight > 1).@count > 0", "no column \"weight\" in Toy"), ("SUBQUERY(toys, $x, about == 'x').@count > 0", "no column \"about\" in Toy"),
-        ("SUBQUERY(notes, $x, $x == 'ice').@count > 0", "A subquery can not operate on a list of primitive values"), ("SUBQUERY(best, $x, $x.price > 1).@count > 0", "needs a collection, but \"best\" is not one"),
-        ("SUBQUERY(toys, $x, $y.price > 1).@count > 0", "there is no variable \"$y\" here: expected $x"), ("SUBQUERY(toys, x, x.price > 1).@count > 0", "a variable, such as $x"),
-        ("SUBQUERY(toys, $x, $x.price > 1) > 0", "expected \".@count\""), ("SUBQUERY(toys, $x, $x.price > 1).@sum > 0", "@count: the number of"), ("SUBQUERY(toys, $x, $x.price > 1).@cuont > 0", "did you mean count?"),
-        ("SUBQUERY(toys, $x, SUBQUERY($x.sellers, $x, $x.id > 1).@count > 0).@count > 0", "the variable \"$x\" belongs to an enclosing SUBQUERY"),
+        ("SUBQUERY(toys, $x, $x.weight > 1).@count > 0", "no column \"weight\" in Toy"),
+        ("SUBQUERY(toys, $x, about == 'x').@count > 0", "no column \"about\" in Toy"),
+        ("SUBQUERY(notes, $x, $x == 'ice').@count > 0", "A subquery can not operate on a list of primitive values"),
+        ("SUBQUERY(best, $x, $x.price > 1).@count > 0", "needs a collection, but \"best\" is not one"),
+        ("SUBQUERY(toys, $x, $y.price > 1).@count > 0", "there is no variable \"$y\" here: expected $x"),
+        ("SUBQUERY(toys, x, x.price > 1).@count > 0", "a variable, such as $x"),
+        ("SUBQUERY(toys, $x, $x.price > 1) > 0", "expected \".@count\""),
+        ("SUBQUERY(toys, $x, $x.price > 1).@sum > 0", "@count: the number of"),
+        ("SUBQUERY(toys, $x, $x.price > 1).@cuont > 0", "did you mean count?"),
+        (
+            "SUBQUERY(toys, $x, SUBQUERY($x.sellers, $x, $x.id > 1).@count > 0).@count > 0",
+            "the variable \"$x\" belongs to an enclosing SUBQUERY"
+        ),
         ("SUBQUERY(toys, $x, SUBQUERY($x.sellers, $y, $x.name == 'a').@count > 0).@count > 0", "belongs to an outer SUBQUERY"),
-        ("SUBQUERY(toys, $x, $x).@count > 0", "a comparison"), ("$x.price > 1", "there is no variable \"$x\" here"), ("SUBQUERY(parts, $p, $p == nil).@count > 0", "embedded objects cannot be compared"),
-        ("SUBQUERY(toys, $K0, $x.price > 1).@count > 0", "a variable, such as $x"), ("TRUEPREDICATE SORT($x.price ASC)", "no variable \"$x\""),
+        ("SUBQUERY(toys, $x, $x).@count > 0", "a comparison"), ("$x.price > 1", "there is no variable \"$x\" here"),
+        ("SUBQUERY(parts, $p, $p == nil).@count > 0", "embedded objects cannot be compared"),
+        ("SUBQUERY(toys, $K0, $x.price > 1).@count > 0", "a variable, such as $x"),
+        ("TRUEPREDICATE SORT($x.price ASC)", "no variable \"$x\""),
     ])
     func `a SUBQUERY that cannot be says why`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")
@@ -60,30 +72,32 @@ import Testing
 
     // MARK: TEXT
 
-    @Test(arguments: Kennel.expectations(#"""
-        a      | about TEXT 'balle'
-        a      | about TEXT 'BÄLLE bern'
-        c      | about TEXT 'toys'
-        cf     | about TEXT 'old' OR about TEXT 'snow'
-        c      | about TEXT 'toys -snow'
-        b      | about TEXT '1950'
-        af     | about TEXT 'b*'
-        f      | about TEXT 'b* -bern'
-        f      | about FULLTEXT 'ice snow'
-        f      | about text 'снег'
-        f      | about TEXT '雪'
-               | about TEXT 'fashion'
-        c      | about TEXT 'fash*'
-        abef   | about TEXT '-toys'
-        abcef  | NOT about TEXT 'nowhere' AND about != nil
-        d      | NOT about TEXT '-nowhere'
-        f      | about TEXT $0
-        ad     | notes TEXT 'river'
-        ef     | ANY notes TEXT 'ice'
-        bf     | ALL notes TEXT 'ice'
-        abcd   | NONE notes TEXT 'ice'
-        cf     | other == nil AND about TEXT 'sn*' OR about TEXT 'toys'
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            a      | about TEXT 'balle'
+            a      | about TEXT 'BÄLLE bern'
+            c      | about TEXT 'toys'
+            cf     | about TEXT 'old' OR about TEXT 'snow'
+            c      | about TEXT 'toys -snow'
+            b      | about TEXT '1950'
+            af     | about TEXT 'b*'
+            f      | about TEXT 'b* -bern'
+            f      | about FULLTEXT 'ice snow'
+            f      | about text 'снег'
+            f      | about TEXT '雪'
+                   | about TEXT 'fashion'
+            c      | about TEXT 'fash*'
+            abef   | about TEXT '-toys'
+            abcef  | NOT about TEXT 'nowhere' AND about != nil
+            d      | NOT about TEXT '-nowhere'
+            f      | about TEXT $0
+            ad     | notes TEXT 'river'
+            ef     | ANY notes TEXT 'ice'
+            bf     | ALL notes TEXT 'ice'
+            abcd   | NONE notes TEXT 'ice'
+            cf     | other == nil AND about TEXT 'sn*' OR about TEXT 'toys'
+            """#))
     func `TEXT finds words`(query: String, expected: String) throws {
         #expect(try Globe.find(query, [.string("cream")]) == expected, "\(query)")
         let tree = try Parser.query(query)
@@ -91,9 +105,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("about TEXT 'well-known'", "\"well-known\" is more than one word"), ("about TEXT ''", "there is no word to search for"), ("about TEXT 'a !'", "\"!\" does not contain a word"), ("about TEXT '*'", "\"*\" does not contain a word"),
-        ("about TEXT 5", "TEXT searches for words"), ("about TEXT nil", "TEXT searches for words"), ("id TEXT 'x'", "TEXT needs text, not type \"int\""), ("about TEXT[c] 'x'", "cannot be used with \"TEXT\""),
-        ("'x' TEXT about", "a property on its left"), ("about TEXT about", "a constant on its right"), ("about TEXT {'x', 'y'}", "needs ANY, ALL or NONE"),
+        ("about TEXT 'well-known'", "\"well-known\" is more than one word"), ("about TEXT ''", "there is no word to search for"),
+        ("about TEXT 'a !'", "\"!\" does not contain a word"), ("about TEXT '*'", "\"*\" does not contain a word"),
+        ("about TEXT 5", "TEXT searches for words"), ("about TEXT nil", "TEXT searches for words"),
+        ("id TEXT 'x'", "TEXT needs text, not type \"int\""), ("about TEXT[c] 'x'", "cannot be used with \"TEXT\""),
+        ("'x' TEXT about", "a property on its left"), ("about TEXT about", "a constant on its right"),
+        ("about TEXT {'x', 'y'}", "needs ANY, ALL or NONE"),
     ])
     func `TEXT that cannot be searched says why`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")
@@ -101,29 +118,31 @@ import Testing
 
     // MARK: GEOWITHIN
 
-    @Test(arguments: Kennel.expectations(#"""
-        ab     | place GEOWITHIN geoBox([5, 40], [15, 50])
-        a      | place GEOWITHIN geoBox([7.45, 46.95], [7.45, 46.95])
-        c      | place GEOWITHIN geoBox([170, -20], [-160, -10])
-        c      | ANY branches GEOWITHIN geoBox([170, -20], [-160, -10])
-        e      | place GEOWITHIN geoBox([100, 80], [110, 90])
-        ab     | place GEOWITHIN geoCircle([10, 45], 0.1)
-        a      | place GEOWITHIN geoCircle([7.45, 46.95], 0)
-        abce   | place GEOWITHIN geoCircle([0, 0], 3.2)
-        e      | place geowithin geoCircle([90, 89.9], 0.01)
-        abdf   | NOT place GEOWITHIN geoCircle([180, 0], 2) 
-        a      | place GEOWITHIN geoPolygon({[5, 45], [10, 45], [10, 48], [5, 48], [5, 45]})
-        a      | place GEOWITHIN geoPolygon({[5, 48], [10, 48], [10, 45], [5, 45]})
-        b      | place GEOWITHIN geoPolygon({[0, 30], [30, 30], [30, 60], [0, 60], [0, 30]}, {[5, 45], [10, 45], [10, 48], [5, 48], [5, 45]})
-        c      | place GEOWITHIN geoPolygon({[170, -30], [-170, -30], [-170, 0], [170, 0]})
-        e      | place GEOWITHIN geoPolygon({[0, 80], [90, 80], [180, 80], [-90, 80]})
-        ab     | place GEOWITHIN $0
-        a      | place GEOWITHIN geoCircle([$1, $2, 3], $3)
-        a      | branches GEOWITHIN geoBox([0, 40], [10, 50])
-        abd    | ALL branches GEOWITHIN geoBox([0, 40], [10, 50])
-        bcdef  | NONE branches GEOWITHIN geoBox([0, 40], [10, 50])
-        c      | other.place GEOWITHIN geoBox([7, 46], [8, 47])
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            ab     | place GEOWITHIN geoBox([5, 40], [15, 50])
+            a      | place GEOWITHIN geoBox([7.45, 46.95], [7.45, 46.95])
+            c      | place GEOWITHIN geoBox([170, -20], [-160, -10])
+            c      | ANY branches GEOWITHIN geoBox([170, -20], [-160, -10])
+            e      | place GEOWITHIN geoBox([100, 80], [110, 90])
+            ab     | place GEOWITHIN geoCircle([10, 45], 0.1)
+            a      | place GEOWITHIN geoCircle([7.45, 46.95], 0)
+            abce   | place GEOWITHIN geoCircle([0, 0], 3.2)
+            e      | place geowithin geoCircle([90, 89.9], 0.01)
+            abdf   | NOT place GEOWITHIN geoCircle([180, 0], 2) 
+            a      | place GEOWITHIN geoPolygon({[5, 45], [10, 45], [10, 48], [5, 48], [5, 45]})
+            a      | place GEOWITHIN geoPolygon({[5, 48], [10, 48], [10, 45], [5, 45]})
+            b      | place GEOWITHIN geoPolygon({[0, 30], [30, 30], [30, 60], [0, 60], [0, 30]}, {[5, 45], [10, 45], [10, 48], [5, 48], [5, 45]})
+            c      | place GEOWITHIN geoPolygon({[170, -30], [-170, -30], [-170, 0], [170, 0]})
+            e      | place GEOWITHIN geoPolygon({[0, 80], [90, 80], [180, 80], [-90, 80]})
+            ab     | place GEOWITHIN $0
+            a      | place GEOWITHIN geoCircle([$1, $2, 3], $3)
+            a      | branches GEOWITHIN geoBox([0, 40], [10, 50])
+            abd    | ALL branches GEOWITHIN geoBox([0, 40], [10, 50])
+            bcdef  | NONE branches GEOWITHIN geoBox([0, 40], [10, 50])
+            c      | other.place GEOWITHIN geoBox([7, 46], [8, 47])
+            """#))
     func `GEOWITHIN finds points of GeoJSON within a shape`(query: String, expected: String) throws {
         let shape = GeoShape.box(GeoPlace(longitude: 5, latitude: 40)!, GeoPlace(longitude: 15, latitude: 50)!)
         #expect(try Globe.find(query, [shape.value, .double(7.5), .int(47), .double(0.01)]) == expected, "\(query)")
@@ -132,11 +151,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("place GEOWITHIN 5.0", "GEOWITHIN needs a shape on its right"), ("place GEOWITHIN 'x'", "GEOWITHIN needs a shape"), ("about GEOWITHIN geoCircle([0, 0], 1)", "\"type\" (string) and \"coordinates\""),
-        ("best GEOWITHIN geoCircle([0, 0], 1)", "\"best\" is not one"), ("place GEOWITHIN geoCircle([0, 91], 1)", "latitudes from -90 to 90"), ("place GEOWITHIN geoCircle([200, 0], 1)", "there is no point"),
-        ("place GEOWITHIN geoCircle([0, 0], -1)", "at least 0"), ("place GEOWITHIN geoCircle([0, 0])", "a radius in radians"), ("place GEOWITHIN geoBox([0, 10], [5, 5])", "southern"),
-        ("place GEOWITHIN geoPolygon({[0, 0], [1, 1], [0, 0]})", "three different points"), ("place GEOWITHIN geoCircle([0], 1)", "a point has 1 numbers"), ("place GEOWITHIN geoCircle(['a', 1], 1)", "two or three numbers"),
-        ("place GEOWITHIN geoCircle([0, nan], 1)", "there is no point"), ("place GEOWITHIN $0", "this is not a shape"), ("place == geoCircle([0, 0], 1)", "a shape is allowed only on the right of GEOWITHIN"), ("place GEOWITHIN geoBlob([0, 0])", "unexpected \"(\""),
+        ("place GEOWITHIN 5.0", "GEOWITHIN needs a shape on its right"), ("place GEOWITHIN 'x'", "GEOWITHIN needs a shape"),
+        ("about GEOWITHIN geoCircle([0, 0], 1)", "\"type\" (string) and \"coordinates\""),
+        ("best GEOWITHIN geoCircle([0, 0], 1)", "\"best\" is not one"),
+        ("place GEOWITHIN geoCircle([0, 91], 1)", "latitudes from -90 to 90"),
+        ("place GEOWITHIN geoCircle([200, 0], 1)", "there is no point"),
+        ("place GEOWITHIN geoCircle([0, 0], -1)", "at least 0"), ("place GEOWITHIN geoCircle([0, 0])", "a radius in radians"),
+        ("place GEOWITHIN geoBox([0, 10], [5, 5])", "southern"),
+        ("place GEOWITHIN geoPolygon({[0, 0], [1, 1], [0, 0]})", "three different points"),
+        ("place GEOWITHIN geoCircle([0], 1)", "a point has 1 numbers"), ("place GEOWITHIN geoCircle(['a', 1], 1)", "two or three numbers"),
+        ("place GEOWITHIN geoCircle([0, nan], 1)", "there is no point"), ("place GEOWITHIN $0", "this is not a shape"),
+        ("place == geoCircle([0, 0], 1)", "a shape is allowed only on the right of GEOWITHIN"),
+        ("place GEOWITHIN geoBlob([0, 0])", "unexpected \"(\""),
     ])
     func `GEOWITHIN that cannot be asked says why`(query: String, part: String) {
         #expect(Globe.complaint(query, [.int(1)]).contains(part), "\(query): \(Globe.complaint(query, [.int(1)]))")
@@ -144,14 +170,20 @@ import Testing
 
     @Test func `circles agree with the distance of the cosine, polygons with the halfspaces of triangles`() {
         var random = Random(seed: 5)
-        func place() -> GeoPlace { GeoPlace(longitude: Double(random.below(3601)) / 10 - 180, latitude: Double(random.below(1801)) / 10 - 90)! }
+        func place() -> GeoPlace {
+            GeoPlace(longitude: Double(random.below(3601)) / 10 - 180, latitude: Double(random.below(1801)) / 10 - 90)!
+        }
         func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }
-        func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> { SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x) }
+        func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+            SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+        }
         var wrong: [Int] = []
         for round in 0..<5000 {
             let centre = place(), point = place(), radius = Double(random.below(315)) / 100
             let chord = 2 - 2 * dot(centre.vector, point.vector), half = sine(radius / 2)
-            if abs(chord - 4 * half * half) > 1e-9, GeoTest(.circle(centre, radius: radius)).contains(point) != (chord < 4 * half * half) { wrong.append(round) }
+            if abs(chord - 4 * half * half) > 1e-9, GeoTest(.circle(centre, radius: radius)).contains(point) != (chord < 4 * half * half) {
+                wrong.append(round)
+            }
             let corners = [place(), place(), place()], v = corners.map(\.vector)
             // Inside a triangle is what lies on the same side of its edges as it does itself.
             let turn = dot(cross(v[0], v[1]), v[2]), sides = (0..<3).map { dot(cross(v[$0], v[($0 + 1) % 3]), point.vector) }
@@ -172,25 +204,27 @@ import Testing
 
     // MARK: Objects
 
-    @Test(arguments: Kennel.expectations(#"""
-        a      | best == obj('Toy', 'ball')
-        bcdef  | best != obj('Toy', 'ball')
-               | best == obj('Toy', 'nope')
-        abcdef | best != obj('Toy', 'nope')
-        ab     | best IN {obj('Toy', 'ball'), obj('Toy', 'bone')}
-        acd    | best IN {obj('Toy', 'ball'), nil, obj('Toy', 'nope')}
-        c      | other == obj('Shop', 1)
-        a      | other == obj("Shop", $0)
-        af     | obj('Toy', 'ball') IN toys
-        bcde   | NONE toys == obj('Toy', 'ball')
-        a      | best == O0
-        a      | best == L1:0
-        ab     | best IN {O0, O1}
-        af     | O0 IN toys
-               | best == O97
-        ce     | `O7` == 7
-        e      | `O7` > 3 AND best == O3
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            a      | best == obj('Toy', 'ball')
+            bcdef  | best != obj('Toy', 'ball')
+                   | best == obj('Toy', 'nope')
+            abcdef | best != obj('Toy', 'nope')
+            ab     | best IN {obj('Toy', 'ball'), obj('Toy', 'bone')}
+            acd    | best IN {obj('Toy', 'ball'), nil, obj('Toy', 'nope')}
+            c      | other == obj('Shop', 1)
+            a      | other == obj("Shop", $0)
+            af     | obj('Toy', 'ball') IN toys
+            bcde   | NONE toys == obj('Toy', 'ball')
+            a      | best == O0
+            a      | best == L1:0
+            ab     | best IN {O0, O1}
+            af     | O0 IN toys
+                   | best == O97
+            ce     | `O7` == 7
+            e      | `O7` > 3 AND best == O3
+            """#))
     func `obj and the keys of rows mean rows, and one that is not there equals none`(query: String, expected: String) throws {
         #expect(try Globe.find(query, [.int(2)]) == expected, "\(query)")
         let tree = try Parser.query(query)
@@ -198,9 +232,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("best == obj('Toi', 'ball')", "did you mean \"Toy\""), ("best == obj('Shop', 1)", "one side links to Toy, the other is a Shop"), ("best == L3:0", "one side links to Toy, the other is a Shop"), ("best == L9:0", "no type number 9"),
-        ("best == obj('Toy', 5)", "cannot compare"), ("best == obj('Part', 5)", "no primary key"), ("best == obj(Toy, 'x')", "the name of a class in quotes"), ("best == obj('Toy')", "\",\" and a primary key"),
-        ("best < obj('Toy', 'ball')", "links have no order"), ("O7 == 7", "Cannot compare two constants"), ("id == obj('Toy', 'ball')", "id is int"), ("about == O1", "about is string"),
+        ("best == obj('Toi', 'ball')", "did you mean \"Toy\""), ("best == obj('Shop', 1)", "one side links to Toy, the other is a Shop"),
+        ("best == L3:0", "one side links to Toy, the other is a Shop"), ("best == L9:0", "no type number 9"),
+        ("best == obj('Toy', 5)", "cannot compare"), ("best == obj('Part', 5)", "no primary key"),
+        ("best == obj(Toy, 'x')", "the name of a class in quotes"), ("best == obj('Toy')", "\",\" and a primary key"),
+        ("best < obj('Toy', 'ball')", "links have no order"), ("O7 == 7", "Cannot compare two constants"),
+        ("id == obj('Toy', 'ball')", "id is int"), ("about == O1", "about is string"),
     ])
     func `an object that cannot be meant says why`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")

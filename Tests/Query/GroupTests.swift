@@ -6,10 +6,13 @@ import Testing
 
 /// Random rows in several segments, small enough to be checked by an obvious evaluator.
 struct RandomTable {
-    static let type = TypeSchema("R", columns: [
-        ColumnSchema("i", ColumnType(.int, optional: true)), ColumnSchema("d", ColumnType(.double, optional: true)), ColumnSchema("s", ColumnType(.string, optional: true)),
-        ColumnSchema("b", ColumnType(.bool)), ColumnSchema("l", ColumnType(.int, collection: .list, elementOptional: true)),
-    ])
+    static let type = TypeSchema(
+        "R",
+        columns: [
+            ColumnSchema("i", ColumnType(.int, optional: true)), ColumnSchema("d", ColumnType(.double, optional: true)),
+            ColumnSchema("s", ColumnType(.string, optional: true)),
+            ColumnSchema("b", ColumnType(.bool)), ColumnSchema("l", ColumnType(.int, collection: .list, elementOptional: true)),
+        ])
     var rows: [[Value]] = []
     let table: MemoryTable
 
@@ -20,7 +23,8 @@ struct RandomTable {
             var batch = Batch(Self.type, in: Schema([Self.type]))
             for _ in 0..<(1 + random.below(70)) {
                 let row: [Value] = [
-                    random.below(5) == 0 ? .null : .int(Int64(random.below(9)) - 4), random.below(5) == 0 ? .null : .double([0, 1, -1.5, 2.5, .nan, .infinity][random.below(6)]),
+                    random.below(5) == 0 ? .null : .int(Int64(random.below(9)) - 4),
+                    random.below(5) == 0 ? .null : .double([0, 1, -1.5, 2.5, .nan, .infinity][random.below(6)]),
                     random.below(5) == 0 ? .null : .string(words[random.below(words.count)]), .bool(random.bool()),
                     .list((0..<random.below(4)).map { _ in random.below(5) == 0 ? .null : .int(Int64(random.below(5))) }),
                 ]
@@ -76,19 +80,25 @@ enum RandomPredicate {
         case 0, 1: return ("\(["i", "d"][column]) \(comparator) \(constant)", { holds(number($0[column]), constant) })
         case 2:
             let wanted = ["", "a", "ab", "é", "zz"][random.below(5)]
-            return ("s \(comparator) '\(wanted)'", { row in
-                guard case .string(let text) = row[2] else { return comparator == "!=" || comparator == "<" || comparator == "<=" }
-                let order = Array(text.utf8) == Array(wanted.utf8) ? 0 : text.utf8.lexicographicallyPrecedes(wanted.utf8) ? -1.0 : 1
-                return holds(order, 0)
-            })
+            return (
+                "s \(comparator) '\(wanted)'",
+                { row in
+                    guard case .string(let text) = row[2] else { return comparator == "!=" || comparator == "<" || comparator == "<=" }
+                    let order = Array(text.utf8) == Array(wanted.utf8) ? 0 : text.utf8.lexicographicallyPrecedes(wanted.utf8) ? -1.0 : 1
+                    return holds(order, 0)
+                }
+            )
         case 3: return ("i + 1 \(comparator) \(constant)", { holds(number($0[0]).map { $0 + 1 }, constant) })
         case 4:
             let quantifier = ["ANY", "ALL", "NONE"][random.below(3)]
-            return ("\(quantifier) l \(comparator) \(constant)", { row in
-                guard case .list(let values) = row[4] else { return false }
-                let passed = values.filter { holds(number($0), constant) }.count
-                return quantifier == "ANY" ? passed > 0 : quantifier == "ALL" ? passed == values.count : passed == 0
-            })
+            return (
+                "\(quantifier) l \(comparator) \(constant)",
+                { row in
+                    guard case .list(let values) = row[4] else { return false }
+                    let passed = values.filter { holds(number($0), constant) }.count
+                    return quantifier == "ANY" ? passed > 0 : quantifier == "ALL" ? passed == values.count : passed == 0
+                }
+            )
         default: return ("i IN {0, 2, null}", { $0[0] == .null || $0[0] == .int(0) || $0[0] == .int(2) })
         }
     }
@@ -117,7 +127,9 @@ enum RandomPredicate {
     @Test(arguments: [1, 2, 7]) func `groups and their figures are those of an obvious evaluator`(threads: Int) throws {
         var random = Random(seed: 5)
         let data = RandomTable(&random)
-        let request = QueryRequest(groupBy: ["s", "b"], aggregates: try Aggregate.list("count, sum(i) as total, min(d), max(s), count(distinct i) as kinds, avg(i)"))
+        let request = QueryRequest(
+            groupBy: ["s", "b"],
+            aggregates: try Aggregate.list("count, sum(i) as total, min(d), max(s), count(distinct i) as kinds, avg(i)"))
         let run = try QueryRun(request, table: data.table, threads: threads)
         #expect(run.columns.map(\.name) == ["s", "b", "count", "total", "min(d)", "max(s)", "kinds", "avg(i)"])
         var expected: [[Value]: [[Value]]] = [:]
@@ -139,7 +151,9 @@ enum RandomPredicate {
     }
 
     @Test func `groups are sorted and cut like rows, and no rows are one row of figures`() throws {
-        let request = QueryRequest(filter: "age > -10", select: ["age", "count"], sort: [.init("count", ascending: false), .init("age")], limit: 2, groupBy: ["age"], aggregates: try Aggregate.list("count"))
+        let request = QueryRequest(
+            filter: "age > -10", select: ["age", "count"], sort: [.init("count", ascending: false), .init("age")], limit: 2,
+            groupBy: ["age"], aggregates: try Aggregate.list("count"))
         var out: [Value] = []
         try QueryRun(request, table: Zoo.table).forEachBatch { batch in
             for row in 0..<batch.count { out += batch.columns.map { $0.value(at: row) } }
@@ -147,10 +161,11 @@ enum RandomPredicate {
         }
         #expect(out == [.int(5), .int(2), .int(-4), .int(1)])
         out = []
-        try QueryRun(QueryRequest(filter: "age > 1000", aggregates: try Aggregate.list("count, sum(age), max(age)")), table: Zoo.table).forEachBatch { batch in
-            out = batch.columns.map { $0.value(at: 0) }
-            return true
-        }
+        try QueryRun(QueryRequest(filter: "age > 1000", aggregates: try Aggregate.list("count, sum(age), max(age)")), table: Zoo.table)
+            .forEachBatch { batch in
+                out = batch.columns.map { $0.value(at: 0) }
+                return true
+            }
         #expect(out == [.int(0), .int(0), .null])
     }
 

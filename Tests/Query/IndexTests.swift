@@ -6,14 +6,19 @@ import Testing
 
 @Suite struct IndexTests {
     private static let kinds: [ScalarKind] = [.int, .string, .double, .date, .decimal, .bool, .uuid, .any, .float, .data, .objectID]
-    private let type = TypeSchema("T", columns: kinds.enumerated().map { ColumnSchema("c\($0.offset)", ColumnType($0.element, optional: true), indexes: .values) })
+    private let type = TypeSchema(
+        "T", columns: kinds.enumerated().map { ColumnSchema("c\($0.offset)", ColumnType($0.element, optional: true), indexes: .values) })
 
     private func value(_ kind: ScalarKind, _ random: inout RandomTables) -> Value {
         if random.chance(8) { return .null }
         let n = random.number(0...200)
         switch kind {
         case .int: return .int(Int64(n - 100))
-        case .string: return .string(random.chance(10) ? String(repeating: "\u{0}", count: n % 9) : random.chance(60) ? "word\(n)" : random.chance(10) ? "" : "the same beginning \(n)")
+        case .string:
+            return .string(
+                random.chance(10)
+                    ? String(repeating: "\u{0}", count: n % 9)
+                    : random.chance(60) ? "word\(n)" : random.chance(10) ? "" : "the same beginning \(n)")
         case .double: return .double(random.chance(4) ? .nan : random.chance(4) ? -0.0 : Double(n - 100) / 4)
         case .float: return .float(Float(n - 100) / 8)
         case .date: return .date(Timestamp(seconds: Int64(n - 100) * 50_000, nanoseconds: Int32(n % 3)))
@@ -38,10 +43,13 @@ import Testing
         case 2: return "\(name) IN {\((0..<random.number(0...4)).map { _ in argument() }.joined(separator: ", "))}"
         case 3 where kind != .any: return "\(name) >= \(argument()) AND \(name) < \(argument())"
         case 4 where kind != .any: return "\(name) BETWEEN {\(argument()), \(argument())}"
-        case 5 where kind == .string: return "\(name) BEGINSWITH '\(["word1", "word", "the same beginning 1", "x", ""][random.number(0...4)])'"
+        case 5 where kind == .string:
+            return "\(name) BEGINSWITH '\(["word1", "word", "the same beginning 1", "x", ""][random.number(0...4)])'"
         case 6: return "\(name) != \(argument())"
         case 7 where kind == .string: return "\(name) ==[c] 'WORD5'"
-        default: return "\(name) \(["<", ">", "<=", ">=", "=="][random.number(0...(kind == .any ? 0 : 4))].replacingOccurrences(kind)) \(argument())"
+        default:
+            return
+                "\(name) \(["<", ">", "<=", ">=", "=="][random.number(0...(kind == .any ? 0 : 4))].replacingOccurrences(kind)) \(argument())"
         }
     }
 
@@ -72,7 +80,8 @@ import Testing
             for _ in 0..<20 { ids.append(try transaction.insert("T", row())) }
             for _ in 0..<(round == 3 ? 400 : 20) {
                 let column = random.number(0...IndexTests.kinds.count - 1)
-                try transaction.update("T", rowID: ids[random.number(0...ids.count - 1)], column: "c\(column)", value(IndexTests.kinds[column], &random))
+                try transaction.update(
+                    "T", rowID: ids[random.number(0...ids.count - 1)], column: "c\(column)", value(IndexTests.kinds[column], &random))
             }
             for _ in 0..<5 { try transaction.delete("T", rowID: ids.remove(at: random.number(0...ids.count - 1))) }
             if round == 4 { try transaction.flushAll() }
@@ -120,7 +129,8 @@ import Testing
                 for _ in 0..<10 { ids.append(try transaction.insert("T", row())) }
                 for _ in 0..<20 {
                     let column = random.number(0...IndexTests.kinds.count - 1)
-                    try transaction.update("T", rowID: ids[random.number(0...ids.count - 1)], column: "c\(column)", value(IndexTests.kinds[column], &random))
+                    try transaction.update(
+                        "T", rowID: ids[random.number(0...ids.count - 1)], column: "c\(column)", value(IndexTests.kinds[column], &random))
                 }
                 for _ in 0..<5 { try transaction.delete("T", rowID: ids.remove(at: random.number(0...ids.count - 1))) }
                 if round == 5, step == 2 { try transaction.flushAll() }
@@ -147,7 +157,12 @@ import Testing
     }
 
     @Test func `a look-up within a transaction does not go through the rows, and sees what it changed`() throws {
-        let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int), indexes: .values), ColumnSchema("name", ColumnType(.string, optional: true), indexes: .values)])
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("n", ColumnType(.int), indexes: .values),
+                ColumnSchema("name", ColumnType(.string, optional: true), indexes: .values),
+            ])
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var transaction = try database.begin()
         try transaction.extendSchema([type])
@@ -164,7 +179,10 @@ import Testing
         try transaction.delete("T", rowID: 5)
         let added = try transaction.insert("T", [.int(77), .string("name 5")])
         let table = transaction.table("T")
-        for (text, expected) in [("n == 77", [77, added]), ("name == 'name 70000'", [77, 70_000]), ("name == 'name 5'", [added]), ("name == 'name 77'", []), ("n IN {5, 6}", [6])] as [(String, [Int64])] {
+        for (text, expected) in [
+            ("n == 77", [77, added]), ("name == 'name 70000'", [77, 70_000]), ("name == 'name 5'", [added]), ("name == 'name 77'", []),
+            ("n IN {5, 6}", [6]),
+        ] as [(String, [Int64])] {
             let run = try QueryRun(QueryRequest(filter: text), table: table)
             #expect(try run.rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) } == expected, "\(text)")
             let s = run.statistics
@@ -175,8 +193,15 @@ import Testing
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
     func `TEXT gives the same with an index of words and without`(seed: UInt64) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
-        let type = TypeSchema("T", columns: [ColumnSchema("t", ColumnType(.string, optional: true), indexes: [.words, .values]), ColumnSchema("n", ColumnType(.int))])
-        let words = ["snow", "Snö", "ice", "icecream", "İstanbul", "Zürich", "zurich", "42", "extraordinarily", "extraordinary", "the", "THE", "日本", "e\u{301}clair", "Éclair"]
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("t", ColumnType(.string, optional: true), indexes: [.words, .values]), ColumnSchema("n", ColumnType(.int)),
+            ])
+        let words = [
+            "snow", "Snö", "ice", "icecream", "İstanbul", "Zürich", "zurich", "42", "extraordinarily", "extraordinary", "the", "THE", "日本",
+            "e\u{301}clair", "Éclair",
+        ]
         var random = RandomTables(seed: seed), used = 0
         func text() -> Value {
             if random.chance(10) { return .null }
@@ -202,7 +227,8 @@ import Testing
                     let word = random.chance(50) ? "w\(random.number(0...400))" : words[random.number(0...words.count - 1)]
                     return (random.chance(20) ? "-" : "") + (random.chance(30) ? String(word.prefix(random.number(1...12))) + "*" : word)
                 }
-                let request = QueryRequest(filter: random.chance(30) ? "t TEXT $0 AND n < 900" : "t TEXT $0", arguments: [.string(terms.joined(separator: " "))])
+                let request = QueryRequest(
+                    filter: random.chance(30) ? "t TEXT $0 AND n < 900" : "t TEXT $0", arguments: [.string(terms.joined(separator: " "))])
                 let with = try QueryRun(request, table: table), without = try QueryRun(request, table: table, usingIndexes: false)
                 #expect(try with.rowPositions().elementsEqual(without.rowPositions()) { $0 == $1 }, "seed \(seed): \(terms)")
                 if with.explain().contains("index T.t") { used += 1 }
@@ -213,7 +239,8 @@ import Testing
 
     @Test func `the plan tells which index led to how many rows, and what was read`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
-        let type = TypeSchema("Dog", columns: [ColumnSchema("name", ColumnType(.string), indexes: .values), ColumnSchema("age", ColumnType(.int))])
+        let type = TypeSchema(
+            "Dog", columns: [ColumnSchema("name", ColumnType(.string), indexes: .values), ColumnSchema("age", ColumnType(.int))])
         let transaction = try database.begin()
         try transaction.extendSchema([type])
         let rows = (0..<200_000).map { [Value.string("name \(($0 * 7919) % 200_000)"), .int(Int64($0 % 20))] }
@@ -227,14 +254,17 @@ import Testing
         #expect(run.statistics.vectorsDecoded + run.statistics.codeVectorsDecoded <= 2, "\(plan)")
         let many = try QueryRun(QueryRequest(filter: "name BEGINSWITH 'name '"), table: table)
         #expect(try many.count() == 200_000 && !many.explain().contains("index"))
-        let groups = try QueryRun(QueryRequest(filter: "name IN {'name 5', 'name 6', 'no name'}", aggregates: [Aggregate(.count)]), table: table)
+        let groups = try QueryRun(
+            QueryRequest(filter: "name IN {'name 5', 'name 6', 'no name'}", aggregates: [Aggregate(.count)]), table: table)
         var total: Value?
         try groups.forEachBatch { batch in
             total = batch.columns[0].value(at: 0)
             return true
         }
         #expect(total == .int(2) && groups.explain().contains("index Dog.name: 2 rows"))
-        #expect(try QueryRun(QueryRequest(filter: "name IN {'name 5', 'name 6'} SORT(name DESC) LIMIT(1)", select: ["name"]), table: table).count() == 1)
+        #expect(
+            try QueryRun(QueryRequest(filter: "name IN {'name 5', 'name 6'} SORT(name DESC) LIMIT(1)", select: ["name"]), table: table)
+                .count() == 1)
     }
 }
 

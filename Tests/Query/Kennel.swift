@@ -6,20 +6,30 @@ import Testing
 /// A small kennel whose rows link to one another, for paths through links. Row ids count from 0; ids from 90 on lead nowhere.
 enum Kennel {
     static let address = TypeSchema("Address", columns: [ColumnSchema("city", ColumnType(.string, optional: true))], isEmbedded: true)
-    static let person = TypeSchema("Person", columns: [
-        ColumnSchema("name", ColumnType(.string)), ColumnSchema("age", ColumnType(.int, optional: true)),
-        ColumnSchema("address", ColumnType(.embedded, optional: true, target: "Address")), ColumnSchema("best", ColumnType(.link, optional: true, target: "Person")),
-        ColumnSchema("homes", ColumnType(.embedded, collection: .list, target: "Address")),
-    ])
-    static let toy = TypeSchema("Toy", columns: [
-        ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("price", ColumnType(.double, optional: true)),
-        ColumnSchema("tags", ColumnType(.string, collection: .list)), ColumnSchema("maker", ColumnType(.link, optional: true, target: "Person")),
-    ])
-    static let dog = TypeSchema("Dog", columns: [
-        ColumnSchema("name", ColumnType(.string)), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person")),
-        ColumnSchema("toys", ColumnType(.link, collection: .list, target: "Toy")), ColumnSchema("dict", ColumnType(.link, collection: .map, elementOptional: true, target: "Toy")),
-        ColumnSchema("set", ColumnType(.link, collection: .set, target: "Toy")), ColumnSchema("lost", ColumnType(.link, optional: true, target: "Island")),
-    ])
+    static let person = TypeSchema(
+        "Person",
+        columns: [
+            ColumnSchema("name", ColumnType(.string)), ColumnSchema("age", ColumnType(.int, optional: true)),
+            ColumnSchema("address", ColumnType(.embedded, optional: true, target: "Address")),
+            ColumnSchema("best", ColumnType(.link, optional: true, target: "Person")),
+            ColumnSchema("homes", ColumnType(.embedded, collection: .list, target: "Address")),
+        ])
+    static let toy = TypeSchema(
+        "Toy",
+        columns: [
+            ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("price", ColumnType(.double, optional: true)),
+            ColumnSchema("tags", ColumnType(.string, collection: .list)),
+            ColumnSchema("maker", ColumnType(.link, optional: true, target: "Person")),
+        ])
+    static let dog = TypeSchema(
+        "Dog",
+        columns: [
+            ColumnSchema("name", ColumnType(.string)), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person")),
+            ColumnSchema("toys", ColumnType(.link, collection: .list, target: "Toy")),
+            ColumnSchema("dict", ColumnType(.link, collection: .map, elementOptional: true, target: "Toy")),
+            ColumnSchema("set", ColumnType(.link, collection: .set, target: "Toy")),
+            ColumnSchema("lost", ColumnType(.link, optional: true, target: "Island")),
+        ])
     static let island = TypeSchema("Island", columns: [ColumnSchema("name", ColumnType(.string))])
     static let schema = Schema([person, address, toy, dog, island])
 
@@ -27,11 +37,14 @@ enum Kennel {
     private static func links(_ ids: Int64...) -> Value { .list(ids.map { .link($0) }) }
 
     static let people: [[Value]] = [
-        [.string("Ada"), .int(36), city(.string("London")), .link(1), .list([city(.string("Rome"))])], [.string("Bob"), .null, .null, .link(0), .list([])],
-        [.string("Cy"), .int(20), city(.string("Paris")), .null, .list([city(.string("Oslo")), city(.null)])], [.string("Dee"), .int(50), city(.null), .link(3), .list([])],
+        [.string("Ada"), .int(36), city(.string("London")), .link(1), .list([city(.string("Rome"))])],
+        [.string("Bob"), .null, .null, .link(0), .list([])],
+        [.string("Cy"), .int(20), city(.string("Paris")), .null, .list([city(.string("Oslo")), city(.null)])],
+        [.string("Dee"), .int(50), city(.null), .link(3), .list([])],
     ]
     static let toys: [[Value]] = [
-        [.string("ball"), .double(2), .list([.string("red")]), .link(0)], [.string("bone"), .double(4), .list([.string("blue"), .string("old")]), .null],
+        [.string("ball"), .double(2), .list([.string("red")]), .link(0)],
+        [.string("bone"), .double(4), .list([.string("blue"), .string("old")]), .null],
         [.null, .null, .list([]), .link(1)], [.string("rope"), .double(-1), .list([]), .link(2)],
     ]
     static let dogs: [[Value]] = [
@@ -47,7 +60,9 @@ enum Kennel {
         for part in [rows[..<cut], rows[cut...]] {
             var batch = Batch(type, in: schema)
             for row in part {
-                for (i, value) in row.enumerated() { precondition(batch.columns[i].append(value), "\(type.columns[i].name) takes \(value)") }
+                for (i, value) in row.enumerated() {
+                    precondition(batch.columns[i].append(value), "\(type.columns[i].name) takes \(value)")
+                }
                 batch.count += 1
             }
             batches.append(batch)
@@ -55,10 +70,14 @@ enum Kennel {
         return MemoryTable(type, schema: schema, batches: batches) { tables[$0] }
     }
 
-    static let tables: [String: any Table] = ["Person": table(person, people, cut: 1), "Toy": table(toy, toys, cut: 2), "Dog": table(dog, dogs, cut: 3)]
+    static let tables: [String: any Table] = [
+        "Person": table(person, people, cut: 1), "Toy": table(toy, toys, cut: 2), "Dog": table(dog, dogs, cut: 3),
+    ]
 
-    static let inverses = [QueryRequest.Inverse("dogs", type: "Dog", column: "owner"), QueryRequest.Inverse("players", type: "Dog", column: "toys"),
-                           QueryRequest.Inverse("made", type: "Toy", column: "maker")]
+    static let inverses = [
+        QueryRequest.Inverse("dogs", type: "Dog", column: "owner"), QueryRequest.Inverse("players", type: "Dog", column: "toys"),
+        QueryRequest.Inverse("made", type: "Toy", column: "maker"),
+    ]
 
     /// The rows of a type found, in order: a letter each, `abc…` of dogs, `ABC…` of people, `wxyz` of toys.
     static func find(_ typeName: String, _ query: String, _ arguments: [Value] = arguments, threads: Int = 1) throws -> String {

@@ -11,151 +11,183 @@ import Testing
         #expect(try Parser.query(tree.description) == tree, "\(tree)")
     }
 
-    @Test(arguments: Kennel.expectations(#"""
-        ac    | name == 'Rex' AND age == 5 OR age == 3
-        c     | age == 3 OR name == 'Rex' AND age == 7
-        ce    | NOT age == 5 AND good == true
-        b     | NOT (age == 5 OR good == true)
-        ad    | 1 + 2 * 2 == age
-        ad    | (1 + 2) * 2 == age + 1
-        ad    | age - 1 - 1 == 3
-        ad    | name beginswith 'R' or name LiKe 'r?x'
-        a     | some ints == 1 && true == good
-        c     | {1, 3} == age
-        abd   | not(age<5)
-        e     | sort>4
-        a     | `any`=1
-        ad    | self.age == $1 || SELF.age == 5
-        a     | (((name == 'Rex')))
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            ac    | name == 'Rex' AND age == 5 OR age == 3
+            c     | age == 3 OR name == 'Rex' AND age == 7
+            ce    | NOT age == 5 AND good == true
+            b     | NOT (age == 5 OR good == true)
+            ad    | 1 + 2 * 2 == age
+            ad    | (1 + 2) * 2 == age + 1
+            ad    | age - 1 - 1 == 3
+            ad    | name beginswith 'R' or name LiKe 'r?x'
+            a     | some ints == 1 && true == good
+            c     | {1, 3} == age
+            abd   | not(age<5)
+            e     | sort>4
+            a     | `any`=1
+            ad    | self.age == $1 || SELF.age == 5
+            a     | (((name == 'Rex')))
+            """#))
     func `2 grammar: precedence, parentheses, words in any case`(query: String, expected: String) throws { try Self.check(query, expected) }
 
-    @Test(arguments: Kennel.expectations(#"""
-        abd   | age => 5
-        ce    | age =< 3
-        bce   | age <> 5
-        ad    | age = 5
-        bce   | name <>[c] 'rex'
-        abde  | data < bin(B64"Ag==")
-        abd   | age IN {5, '7'}
-        ae    | mixed BETWEEN {4, 6}
-        a     | name BETWEEN {'R', 'S'}
-        cde   | ints.@count BETWEEN {1, 2}
-        ab    | ALL ints BETWEEN {0, 5}
-        e     | age / 0 == -9223372036854775808
-        ae    | weight / 0 > 20
-        bd    | NONE ints > 0
-        b     | ALL strs == 'x'
-        a     | ints == ALL {1, 2}
-        abd   | name LIKE '???'
-        d     | name LIKE '*' AND name ENDSWITH 'x' AND NOT name LIKE 'R*'
-        abd   | name LIKE[cd] '?[a-z]?' OR name.@count > 2
-        e     | data == bin('\u0001')
-        ac    | good == true AND best != nil
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            abd   | age => 5
+            ce    | age =< 3
+            bce   | age <> 5
+            ad    | age = 5
+            bce   | name <>[c] 'rex'
+            abde  | data < bin(B64"Ag==")
+            abd   | age IN {5, '7'}
+            ae    | mixed BETWEEN {4, 6}
+            a     | name BETWEEN {'R', 'S'}
+            cde   | ints.@count BETWEEN {1, 2}
+            ab    | ALL ints BETWEEN {0, 5}
+            e     | age / 0 == -9223372036854775808
+            ae    | weight / 0 > 20
+            bd    | NONE ints > 0
+            b     | ALL strs == 'x'
+            a     | ints == ALL {1, 2}
+            abd   | name LIKE '???'
+            d     | name LIKE '*' AND name ENDSWITH 'x' AND NOT name LIKE 'R*'
+            abd   | name LIKE[cd] '?[a-z]?' OR name.@count > 2
+            e     | data == bin('\u0001')
+            ac    | good == true AND best != nil
+            """#))
     func `3 operators`(query: String, expected: String) throws { try Self.check(query, expected) }
 
-    @Test(arguments: Kennel.expectations(#"""
-        ad    | age == 0x5
-        ad    | age == +5
-        e     | age == -4
-        a     | weight == 1.5e0
-        a     | weight == .15e1
-        a     | weight == 1.5f
-        e     | weight == INF
-              | weight == -inf
-        acd   | weight < Infinity
-        ace   | good == TRUE
-        bd    | good == false
-        c     | name == NIL
-        a     | name == "Rex"
-        e     | born == 2020-09-13@12:26:40
-        e     | born == 2020-09-13T12:26:40
-        a     | born == 1970-01-01@00:00:00:500
-        acde  | born > 1850-01-01
-        c     | born == T86400:0
-        e     | dec == '100'
-        a     | dec == decimal(1.5)
-        ae    | dec IN {1.5, 100}
-        a     | f == 1.1f
-        abcde | age > -99999999999999999999
-        ac    | data IN {bin(B64"AQI="), binary(B64"/w==")}
-        ad    | name IN[c] {'\u0072\u0065\u0078', null}  AND name != nil
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            ad    | age == 0x5
+            ad    | age == +5
+            e     | age == -4
+            a     | weight == 1.5e0
+            a     | weight == .15e1
+            a     | weight == 1.5f
+            e     | weight == INF
+                  | weight == -inf
+            acd   | weight < Infinity
+            ace   | good == TRUE
+            bd    | good == false
+            c     | name == NIL
+            a     | name == "Rex"
+            e     | born == 2020-09-13@12:26:40
+            e     | born == 2020-09-13T12:26:40
+            a     | born == 1970-01-01@00:00:00:500
+            acde  | born > 1850-01-01
+            c     | born == T86400:0
+            e     | dec == '100'
+            a     | dec == decimal(1.5)
+            ae    | dec IN {1.5, 100}
+            a     | f == 1.1f
+            abcde | age > -99999999999999999999
+            ac    | data IN {bin(B64"AQI="), binary(B64"/w==")}
+            ad    | name IN[c] {'\u0072\u0065\u0078', null}  AND name != nil
+            """#))
     func `4 literals`(query: String, expected: String) throws { try Self.check(query, expected) }
 
-    @Test(arguments: Kennel.expectations(#"""
-        e     | dict["a b"] == 3
-        d     | mixed[FIRST].b == 7
-        d     | mixed[1] == 'q'
-        d     | mixed[*] == 'q'
-        d     | ANY mixed == 'q'
-        abcde | mixed[7] == nil
-        b     | name.@size == 4
-        a     | data.@count == 2
-        a     | strs.length == 2
-        a     | toys.@avg.price == 3
-        bce   | toys.@max.price == nil
-        acd   | dict[*] == nil OR dict.@values > 0 AND NOT dict.@keys == 'a b'
-        c     | ints[1] == nil AND ints.@count == 2
-        acde  | dict.@allKeys != 'zz'
-        ce    | ints.@sum > 4 AND ints.@sum != 6
-        a     | 2 == toys.@count
-        a     | toys.@max.price > best.price
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            e     | dict["a b"] == 3
+            d     | mixed[FIRST].b == 7
+            d     | mixed[1] == 'q'
+            d     | mixed[*] == 'q'
+            d     | ANY mixed == 'q'
+            abcde | mixed[7] == nil
+            b     | name.@size == 4
+            a     | data.@count == 2
+            a     | strs.length == 2
+            a     | toys.@avg.price == 3
+            bce   | toys.@max.price == nil
+            acd   | dict[*] == nil OR dict.@values > 0 AND NOT dict.@keys == 'a b'
+            c     | ints[1] == nil AND ints.@count == 2
+            acde  | dict.@allKeys != 'zz'
+            ce    | ints.@sum > 4 AND ints.@sum != 6
+            a     | 2 == toys.@count
+            a     | toys.@max.price > best.price
+            """#))
     func `5 paths`(query: String, expected: String) throws { try Self.check(query, expected) }
 
-    @Test(arguments: Kennel.expectations(#"""
-              | optAge < nil
-        abde  | name > nil
-        abcde | age != nan
-        ace   | mixed == 5 OR mixed == nil
-              | mixed == true
-        bd    | ints == set
-        ace   | ints != set
-        bde   | dict.k == dict.z
-        abcde | dict == dict AND strs == strs
-        d     | ints == {'-1'}
-        abcde | NOT ints == strs[FIRST] 
-        be    | best.price == best.price AND best == nil
-        c     | dec == nan
-        abde  | NOT dec == nan
-        ac    | mixed < 'S' AND age > 4 OR mixed == nil
-        """#).filter { !$0.query.contains("strs[FIRST]") && !$0.query.contains("mixed < 'S'") })
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+                  | optAge < nil
+            abde  | name > nil
+            abcde | age != nan
+            ace   | mixed == 5 OR mixed == nil
+                  | mixed == true
+            bd    | ints == set
+            ace   | ints != set
+            bde   | dict.k == dict.z
+            abcde | dict == dict AND strs == strs
+            d     | ints == {'-1'}
+            abcde | NOT ints == strs[FIRST] 
+            be    | best.price == best.price AND best == nil
+            c     | dec == nan
+            abde  | NOT dec == nan
+            ac    | mixed < 'S' AND age > 4 OR mixed == nil
+            """#
+        ).filter { !$0.query.contains("strs[FIRST]") && !$0.query.contains("mixed < 'S'") })
     func `6 null and types`(query: String, expected: String) throws { try Self.check(query, expected) }
 
-    @Test(arguments: Kennel.expectations(#"""
-        abc   | TRUEPREDICATE LIMIT(3) LIMIT(5)
-        ab    | TRUEPREDICATE SORT(age DESC) LIMIT(2) SORT(name ASC)
-        ab    | TRUEPREDICATE DISTINCT(good) SORT(age ASC) DISTINCT(age)
-              | TRUEPREDICATE LIMIT(0) SORT(age ASC)
-        abcde | TRUEPREDICATE DISTINCT(age, good)
-        ba    | TRUEPREDICATE LIMIT(2) SORT(age descending)
-        dacbe | TRUEPREDICATE SORT(dict.@count ASCENDING, born ASC) SORT(toys.@count DESC) LIMIT(9)
-        ad    | age == 5 sort(age asc) limit(2)
-        b     | TRUEPREDICATE SORT(data ASC) LIMIT(1)
-        """#).filter { !$0.query.contains("dict.@count") })
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            abc   | TRUEPREDICATE LIMIT(3) LIMIT(5)
+            ab    | TRUEPREDICATE SORT(age DESC) LIMIT(2) SORT(name ASC)
+            ab    | TRUEPREDICATE DISTINCT(good) SORT(age ASC) DISTINCT(age)
+                  | TRUEPREDICATE LIMIT(0) SORT(age ASC)
+            abcde | TRUEPREDICATE DISTINCT(age, good)
+            ba    | TRUEPREDICATE LIMIT(2) SORT(age descending)
+            dacbe | TRUEPREDICATE SORT(dict.@count ASCENDING, born ASC) SORT(toys.@count DESC) LIMIT(9)
+            ad    | age == 5 sort(age asc) limit(2)
+            b     | TRUEPREDICATE SORT(data ASC) LIMIT(1)
+            """#
+        ).filter { !$0.query.contains("dict.@count") })
     func `7 descriptors in any order and number`(query: String, expected: String) throws { try Self.check(query, expected) }
 
     // MARK: What is no query
 
-    @Test(arguments: [
-        // Where the fault is (counted from 0), and what is said.
-        ("good", 4, "a value alone is not a predicate"), ("-age == -5", 1, "a property has no sign"), ("a.any == 1", 2, "back-quotes"), ("age == ", 7, "the query ends too early"),
-        ("age == 5 AND", 12, "ends too early"), ("age = 5 ADN name = 'x'", 8, "did you mean AND?"), ("name CONTIANS 'x'", 5, "did you mean CONTAINS?"), ("name BEGINWITH 'x'", 5, "did you mean BEGINSWITH?"),
-        ("age > 5 SROT(age ASC)", 8, "did you mean SORT?"), ("age > 5 SORT(age ACS)", 17, "did you mean ASC?"), ("age > 5 SORT(age)", 16, "ASC or DESC"), ("age > 5 LIMIT(1.5)", 14, "a natural number"), ("age > 5 LIMIT(-1)", 14, "a natural number"),
-        ("age > 5 DISTINCT()", 17, "the name of a property"), ("ints.@cuont == 1", 5, "did you mean count?"), ("ints.@minimum == 1", 5, "@min"), ("ints[FRIST] == 1", 5, "did you mean FIRST?"), ("ints[1.5] == 1", 5, "a whole number"),
-        ("name == 'Rex", 8, "no closing quote"), ("name == 'R\\q'", 10, "unknown escape"), ("`name == 'x'", 0, "no closing back-quote"), ("age ==[c 5", 6, "a value or a property"), ("name >[c] 'a'", 6, "cannot be used with \">\""),
-        ("name ==[x] 'a'", 7, "[c], [d] or [cd]"), ("age BETWEEN {1}", 12, "requires a list with 2 elements"), ("age BETWEEN 5", 12, "requires a list with 2 elements"), ("age == {1, 2", 12, "\",\" or \"}\""), ("age == {1 2}", 10, "\",\" or \"}\""),
-        ("(age == 5", 9, "\")\""), ("age == 5)", 8, "the end of the query"), ("age == (name == 'x')", 7, "a comparison cannot be compared"), ("ANY 5.5 IN ints", 4, "the name of a property"), ("age == 5 #", 9, "AND, OR"),
-        ("age == ~5", 7, "unexpected character"), ("born > 2021-02-30", 7, "no such day"), ("born > 2021-02-03@25:00:00", 7, "not a time of day"), ("x == uuid(12)", 5, "not a UUID"), ("x == oid(12)", 5, "not an object id"), ("x == decimal(a)", 5, "not a decimal number"),
-        ("x == bin(B64'*')", 9, "not base 64"), ("x == 0xfffffffffffffffff", 5, "not a 64-bit number"), ("5a == 1", 0, "cannot begin with a digit"), ("age == $", 7, "the number of an argument"), ("SORT(age ASC)", 4, "a comparison"),
-        // Bound to the zoo.
-        ("agee == 5", 0, "did you mean \"age\"?"), ("best.nmae == 'x'", 5, "did you mean \"name\"?"), ("age == 5 AND toys.prize > 1", 18, "did you mean \"price\"?"), ("TRUEPREDICATE SORT(nmae ASC)", 19, "did you mean \"name\"?"),
-        ("age == 'five'", 4, "expected a value of type int"), ("good == 1", 5, "expected a value of type bool"), ("name CONTAINS 5", 5, "name is string"), ("weight > inf AND age > inf", 23, "Infinity not supported for int"),
-        ("mixed.@type == 'strnig'", 15, "expected null, int, bool, string"), ("age IN 5", 7, "must be a list"), ("age > $9", 6, "argument at index 9"), ("dict == {1}", 5, "a map cannot be compared with a list"),
-        ("TRUEPREDICATE SORT(toys.price ASC)", 19, "one value a row"), ("ALL age > 5", 4, "must contain a list"), ("ints > {1, 2}", 7, "ANY, ALL or NONE"),
-    ] as [(String, Int, String)])
+    @Test(
+        arguments: [
+            // Where the fault is (counted from 0), and what is said.
+            ("good", 4, "a value alone is not a predicate"), ("-age == -5", 1, "a property has no sign"), ("a.any == 1", 2, "back-quotes"),
+            ("age == ", 7, "the query ends too early"),
+            ("age == 5 AND", 12, "ends too early"), ("age = 5 ADN name = 'x'", 8, "did you mean AND?"),
+            ("name CONTIANS 'x'", 5, "did you mean CONTAINS?"), ("name BEGINWITH 'x'", 5, "did you mean BEGINSWITH?"),
+            ("age > 5 SROT(age ASC)", 8, "did you mean SORT?"), ("age > 5 SORT(age ACS)", 17, "did you mean ASC?"),
+            ("age > 5 SORT(age)", 16, "ASC or DESC"), ("age > 5 LIMIT(1.5)", 14, "a natural number"),
+            ("age > 5 LIMIT(-1)", 14, "a natural number"),
+            ("age > 5 DISTINCT()", 17, "the name of a property"), ("ints.@cuont == 1", 5, "did you mean count?"),
+            ("ints.@minimum == 1", 5, "@min"), ("ints[FRIST] == 1", 5, "did you mean FIRST?"), ("ints[1.5] == 1", 5, "a whole number"),
+            ("name == 'Rex", 8, "no closing quote"), ("name == 'R\\q'", 10, "unknown escape"), ("`name == 'x'", 0, "no closing back-quote"),
+            ("age ==[c 5", 6, "a value or a property"), ("name >[c] 'a'", 6, "cannot be used with \">\""),
+            ("name ==[x] 'a'", 7, "[c], [d] or [cd]"), ("age BETWEEN {1}", 12, "requires a list with 2 elements"),
+            ("age BETWEEN 5", 12, "requires a list with 2 elements"), ("age == {1, 2", 12, "\",\" or \"}\""),
+            ("age == {1 2}", 10, "\",\" or \"}\""),
+            ("(age == 5", 9, "\")\""), ("age == 5)", 8, "the end of the query"),
+            ("age == (name == 'x')", 7, "a comparison cannot be compared"), ("ANY 5.5 IN ints", 4, "the name of a property"),
+            ("age == 5 #", 9, "AND, OR"),
+            ("age == ~5", 7, "unexpected character"), ("born > 2021-02-30", 7, "no such day"),
+            ("born > 2021-02-03@25:00:00", 7, "not a time of day"), ("x == uuid(12)", 5, "not a UUID"),
+            ("x == oid(12)", 5, "not an object id"), ("x == decimal(a)", 5, "not a decimal number"),
+            ("x == bin(B64'*')", 9, "not base 64"), ("x == 0xfffffffffffffffff", 5, "not a 64-bit number"),
+            ("5a == 1", 0, "cannot begin with a digit"), ("age == $", 7, "the number of an argument"), ("SORT(age ASC)", 4, "a comparison"),
+            // Bound to the zoo.
+            ("agee == 5", 0, "did you mean \"age\"?"), ("best.nmae == 'x'", 5, "did you mean \"name\"?"),
+            ("age == 5 AND toys.prize > 1", 18, "did you mean \"price\"?"), ("TRUEPREDICATE SORT(nmae ASC)", 19, "did you mean \"name\"?"),
+            ("age == 'five'", 4, "expected a value of type int"), ("good == 1", 5, "expected a value of type bool"),
+            ("name CONTAINS 5", 5, "name is string"), ("weight > inf AND age > inf", 23, "Infinity not supported for int"),
+            ("mixed.@type == 'strnig'", 15, "expected null, int, bool, string"), ("age IN 5", 7, "must be a list"),
+            ("age > $9", 6, "argument at index 9"), ("dict == {1}", 5, "a map cannot be compared with a list"),
+            ("TRUEPREDICATE SORT(toys.price ASC)", 19, "one value a row"), ("ALL age > 5", 4, "must contain a list"),
+            ("ints > {1, 2}", 7, "ANY, ALL or NONE"),
+        ] as [(String, Int, String)])
     func `an error tells where and what was expected`(query: String, position: Int, part: String) {
         do {
             _ = try QueryRun(QueryRequest(filter: query, arguments: [.int(1)]), table: Zoo.table)
@@ -170,7 +202,12 @@ import Testing
     // MARK: Numbers that do not fit
 
     private func numbers(_ kind: ScalarKind, _ values: [Value]) -> MemoryTable {
-        let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(kind, optional: true)), ColumnSchema("list", ColumnType(kind, collection: .list, elementOptional: true))])
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("x", ColumnType(kind, optional: true)),
+                ColumnSchema("list", ColumnType(kind, collection: .list, elementOptional: true)),
+            ])
         var batch = Batch(type, in: Schema([type]))
         for value in values { precondition(batch.columns[0].append(value) && batch.columns[1].append(.list(values))) }
         batch.count = values.count
@@ -204,13 +241,24 @@ import Testing
         #expect(sum.isNaN)
         #expect(try figure(.sum, numbers(.double, [.double(.infinity), .double(1)])) == .double(.infinity))
         #expect(try figure(.min, numbers(.decimal, [.decimal(Decimal("nan")!), .decimal(Decimal("3")!)])) == .decimal(Decimal("3")!))
-        #expect(try QueryRun(QueryRequest(filter: "list.@min == 3"), table: numbers(.decimal, [.decimal(Decimal("nan")!), .decimal(Decimal("3")!)])).count() == 2)
+        #expect(
+            try QueryRun(
+                QueryRequest(filter: "list.@min == 3"), table: numbers(.decimal, [.decimal(Decimal("nan")!), .decimal(Decimal("3")!)])
+            ).count() == 2)
     }
 
     @Test func `whole maps are equal where their keys and values are`() throws {
-        let type = TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.double, collection: .map, elementOptional: true)), ColumnSchema("b", ColumnType(.double, collection: .map, elementOptional: true))])
+        let type = TypeSchema(
+            "T",
+            columns: [
+                ColumnSchema("a", ColumnType(.double, collection: .map, elementOptional: true)),
+                ColumnSchema("b", ColumnType(.double, collection: .map, elementOptional: true)),
+            ])
         func entry(_ key: String, _ value: Value) -> Value { .map([.init(key, value)]) }
-        let rows: [[Value]] = [[.map([]), entry("k", .null)], [entry("k", .double(.nan)), entry("k", .double(.nan))], [entry("k", .null), entry("k", .null)], [entry("k", .double(1)), entry("z", .double(1))], [.map([]), .map([])]]
+        let rows: [[Value]] = [
+            [.map([]), entry("k", .null)], [entry("k", .double(.nan)), entry("k", .double(.nan))], [entry("k", .null), entry("k", .null)],
+            [entry("k", .double(1)), entry("z", .double(1))], [.map([]), .map([])],
+        ]
         var batch = Batch(type, in: Schema([type]))
         for row in rows { precondition(batch.columns[0].append(row[0]) && batch.columns[1].append(row[1])) }
         batch.count = rows.count

@@ -4,16 +4,22 @@ import FirnModel
 @testable import FirnQuery
 import Testing
 
-/// Random rows of two types that link to one another and to rows that are not there, in a file: bulk rows, later rows, changed and deleted ones.
+/// Random rows of two types that link to one another and to rows that are not there, in a file: bulk rows, later rows, changed and deleted
+/// ones.
 struct RandomLinks {
-    static let node = TypeSchema("Node", columns: [
-        ColumnSchema("i", ColumnType(.int, optional: true)), ColumnSchema("next", ColumnType(.link, optional: true, target: "Node")),
-        ColumnSchema("kids", ColumnType(.link, collection: .list, target: "Leaf")), ColumnSchema("map", ColumnType(.link, collection: .map, elementOptional: true, target: "Node")),
-    ])
-    static let leaf = TypeSchema("Leaf", columns: [
-        ColumnSchema("d", ColumnType(.double, optional: true)), ColumnSchema("back", ColumnType(.link, optional: true, target: "Node")),
-        ColumnSchema("ints", ColumnType(.int, collection: .list, elementOptional: true)),
-    ])
+    static let node = TypeSchema(
+        "Node",
+        columns: [
+            ColumnSchema("i", ColumnType(.int, optional: true)), ColumnSchema("next", ColumnType(.link, optional: true, target: "Node")),
+            ColumnSchema("kids", ColumnType(.link, collection: .list, target: "Leaf")),
+            ColumnSchema("map", ColumnType(.link, collection: .map, elementOptional: true, target: "Node")),
+        ])
+    static let leaf = TypeSchema(
+        "Leaf",
+        columns: [
+            ColumnSchema("d", ColumnType(.double, optional: true)), ColumnSchema("back", ColumnType(.link, optional: true, target: "Node")),
+            ColumnSchema("ints", ColumnType(.int, collection: .list, elementOptional: true)),
+        ])
     static let schema = Schema([node, leaf])
 
     /// By row id; nil: deleted.
@@ -26,8 +32,11 @@ struct RandomLinks {
         func link(_ random: inout Random, _ count: Int) -> Value { random.below(6) == 0 ? .null : .link(Int64(random.below(count + 2))) }
         func number(_ random: inout Random) -> Value { random.below(5) == 0 ? .null : .int(Int64(random.below(7)) - 3) }
         func node(_ random: inout Random) -> [Value] {
-            [number(&random), link(&random, counts[0]), .list((0..<random.below(4)).map { _ in .link(Int64(random.below(counts[1] + 1))) }),
-             .map(["a", "b"].filter { _ in random.bool() }.map { .init($0, link(&random, counts[0])) })]
+            [
+                number(&random), link(&random, counts[0]),
+                .list((0..<random.below(4)).map { _ in .link(Int64(random.below(counts[1] + 1))) }),
+                .map(["a", "b"].filter { _ in random.bool() }.map { .init($0, link(&random, counts[0])) }),
+            ]
         }
         func leaf(_ random: inout Random) -> [Value] {
             let d: Value = if case .int(let x) = number(&random) { .double(Double(x) / 2) } else { .null }
@@ -39,8 +48,10 @@ struct RandomLinks {
         var transaction = try database.begin()
         try transaction.extendSchema(RandomLinks.schema.types)
         let cuts = [random.below(counts[0] + 1), random.below(counts[1] + 1)]
-        try transaction.bulkWriter("Node").append(RandomTables.batch(nodes[..<cuts[0]].map { $0! }, of: RandomLinks.node, in: RandomLinks.schema))
-        try transaction.bulkWriter("Leaf").append(RandomTables.batch(leaves[..<cuts[1]].map { $0! }, of: RandomLinks.leaf, in: RandomLinks.schema))
+        try transaction.bulkWriter("Node").append(
+            RandomTables.batch(nodes[..<cuts[0]].map { $0! }, of: RandomLinks.node, in: RandomLinks.schema))
+        try transaction.bulkWriter("Leaf").append(
+            RandomTables.batch(leaves[..<cuts[1]].map { $0! }, of: RandomLinks.leaf, in: RandomLinks.schema))
         try transaction.commit()
         transaction = try database.begin()
         for row in nodes[cuts[0]...] { try transaction.insert("Node", row!) }
@@ -74,11 +85,12 @@ struct RandomLinks {
         var out: [Value] = []
         for (id, row) in (typeName == "Node" ? nodes : leaves).enumerated() {
             guard let row else { continue }
-            let links: [Value] = switch row[column] {
-            case .list(let values): values
-            case .map(let entries): entries.map(\.value)
-            default: [row[column]]
-            }
+            let links: [Value] =
+                switch row[column] {
+                case .list(let values): values
+                case .map(let entries): entries.map(\.value)
+                default: [row[column]]
+                }
             out += links.filter { $0 == target && !target.isNull }.map { _ in .link(Int64(id)) }
         }
         return out
@@ -140,12 +152,18 @@ struct RandomPath {
             let type = typeName
             parts.append("@links.\(source).\(name)")
             typeName = source
-            steps.append { data, at in at.each { target in [.list(data.row(type, target) == nil ? [] : data.sources(source, index, target))] } }
+            steps.append { data, at in
+                at.each { target in [.list(data.row(type, target) == nil ? [] : data.sources(source, index, target))] }
+            }
         }
         func pick(_ index: Int) {
             parts[parts.count - 1] += "[\(index)]"
             steps.append { _, at in
-                if !at.isMany, case .list(let values) = at.values[0], !values.isEmpty { at.isAbsent = false } else if !at.isMany { at.isAbsent = true }
+                if !at.isMany, case .list(let values) = at.values[0], !values.isEmpty {
+                    at.isAbsent = false
+                } else if !at.isMany {
+                    at.isAbsent = true
+                }
                 at.each { if case .list(let values) = $0, index < values.count { [values[index]] } else { [.null] } }
             }
         }
@@ -165,7 +183,13 @@ struct RandomPath {
                     at.each { if case .map(let entries) = $0 { [entries.first { $0.key == key }?.value ?? .null] } else { [.null] } }
                 }
             case ("Node", 4), ("Leaf", 3):
-                if typeName == "Leaf" { inverse("Node", 2, "kids") } else if random.bool() { inverse("Leaf", 1, "back") } else { inverse("Node", 3, "map") }
+                if typeName == "Leaf" {
+                    inverse("Node", 2, "kids")
+                } else if random.bool() {
+                    inverse("Leaf", 1, "back")
+                } else {
+                    inverse("Node", 3, "map")
+                }
                 if random.below(3) == 0 { (count(), isDone = true) } else { enter() }
             case ("Leaf", 0...2):
                 column("back", 1)
@@ -174,7 +198,11 @@ struct RandomPath {
             }
         }
         if !isDone {
-            if typeName == "Node" { column("i", 0) } else if random.below(3) > 0 { column("d", 0) } else {
+            if typeName == "Node" {
+                column("i", 0)
+            } else if random.below(3) > 0 {
+                column("d", 0)
+            } else {
                 isWhole = !isMany
                 column("ints", 2)
                 enter()
@@ -203,15 +231,22 @@ struct RandomPath {
 
     /// A random comparison of a path, and what it says of a row.
     private static func comparison(_ random: inout Random, _ data: RandomLinks) -> (String, (Int) -> Bool) {
-        let path = RandomPath(&random), comparator = ["==", "!=", "<", ">="][random.below(4)], constant = [-1.0, 0, 0.5, 1][random.below(4)]
+        let path = RandomPath(&random), comparator = ["==", "!=", "<", ">="][random.below(4)],
+            constant = [-1.0, 0, 0.5, 1][random.below(4)]
         let quantifier = path.isMany ? ["", "ANY ", "ALL ", "NONE "][random.below(4)] : ""
         if random.below(4) == 0, quantifier != "" || !path.isWhole {
             let isNull = random.bool()
-            return ("\(quantifier)\(path.text) \(isNull ? "==" : "!=") nil", { row in
-                judge(path.values(data, row), quantifier) { $0.isNull == isNull }
-            })
+            return (
+                "\(quantifier)\(path.text) \(isNull ? "==" : "!=") nil",
+                { row in
+                    judge(path.values(data, row), quantifier) { $0.isNull == isNull }
+                }
+            )
         }
-        return ("\(quantifier)\(path.text) \(comparator) \(constant)", { row in judge(path.values(data, row), quantifier) { holds(comparator, $0, constant) } })
+        return (
+            "\(quantifier)\(path.text) \(comparator) \(constant)",
+            { row in judge(path.values(data, row), quantifier) { holds(comparator, $0, constant) } }
+        )
     }
 
     private static func judge(_ found: PathValues, _ quantifier: String, _ test: (Value) -> Bool) -> Bool {
@@ -228,7 +263,9 @@ struct RandomPath {
             let chosen = random.bool() ? (0..<random.below(80)).map { _ in Int64(random.below(data.nodes.count + 2)) } : nil
             let rows: any Table = chosen.map { SelectedRows($0, of: table) } ?? table
             // Ids of the rows there are, in order.
-            let ids = (chosen ?? data.nodes.indices.map { Int64($0) }).map { Int($0) }.filter { $0 < data.nodes.count && data.nodes[$0] != nil }
+            let ids = (chosen ?? data.nodes.indices.map { Int64($0) }).map { Int($0) }.filter {
+                $0 < data.nodes.count && data.nodes[$0] != nil
+            }
             #expect(rows.rowCount == ids.count)
             func found(_ query: String) throws -> [Int] {
                 let run = try QueryRun(QueryRequest(filter: query), table: rows, threads: 2)
@@ -256,7 +293,9 @@ struct RandomPath {
                     let order = Value.order(a.values[0], b.values[0])
                     return order == 0 ? x.offset < y.offset : (order < 0) == ascending
                 }.map(\.element)
-                #expect(try found("(\(text)) SORT(\(key.text) \(ascending ? "ASC" : "DESC"))") == sorted, "seed \(seed): \(text) SORT(\(key.text))")
+                #expect(
+                    try found("(\(text)) SORT(\(key.text) \(ascending ? "ASC" : "DESC"))") == sorted,
+                    "seed \(seed): \(text) SORT(\(key.text))")
                 var met: Set<Value> = []
                 let distinct = ids.filter { !keys[$0]!.isLost && met.insert(keys[$0]!.values[0]).inserted }
                 #expect(try found("TRUEPREDICATE DISTINCT(\(key.text))") == distinct, "seed \(seed): DISTINCT(\(key.text))")

@@ -6,125 +6,129 @@ import FirnModel
 import Testing
 
 @Suite struct LinkTests {
-    @Test(arguments: Kennel.expectations(#"""
-        // One link: null where it is null or leads nowhere.
-        a     | owner.name == 'Ada'
-        bcde  | owner.name != 'Ada'
-        bcd   | owner.age == nil
-        b     | owner != nil AND owner.age == nil
-        cd    | owner == nil
-        abe   | owner != nil
-        abe   | NOT (owner == nil)
-        a     | owner.age > 30
-        a     | owner.address.city == 'London'
-        bcd   | owner.address == nil
-        ae    | owner.address.city != nil
-        b     | owner.best.name == 'Ada'
-        a     | owner.best.best.name == 'Ada'
-        acde  | owner.best.age == nil
-        a     | owner.homes.city == 'Rome'
-        e     | owner.homes.@count == 2
-        e     | owner.homes[0].city == 'Oslo'
-        cd    | owner.homes == nil
-        a     | owner.age + 4 == 40
-        a     | owner.name BEGINSWITH[c] 'a'
-        ace   | name == 'c' OR owner.name IN {'Ada', 'Cy'}
-        // Links compared with rows.
-        a     | owner == $0
-        bcde  | owner != $0
-              | owner == $1
-        abcde | owner != $1
-        ae    | owner IN $2
-        ae    | owner IN {$0, $1, $4}
-        acd   | owner IN {$0, nil}
-        be    | owner != {$0, nil}
-        abcd  | owner == owner.best.best
-        a     | $0 == owner
-        // Collections of links.
-        ad    | ANY toys.price > 3
-        ad    | toys.price > 3
-        ad    | SOME toys.price > 3
-        ab    | ALL toys.price > 0
-        bcde  | NONE toys.name == 'ball'
-        a     | toys.@count == 3
-        b     | toys.@size == 0
-        a     | toys.@sum.price == 8
-        b     | toys.@sum.price == 0 AND toys.@count == 0
-        e     | toys.@min.price < 0
-        ad    | toys.@max.price == 4
-        d     | toys.@avg.price == 4
-        bc    | toys.@min.price == nil
-        a     | toys[0].name == 'ball'
-        a     | toys[LAST].name == 'ball'
-        c     | toys[FIRST].name == nil
-        cde   | toys[1].name == nil
-        a     | toys.tags == 'red'
-        ad    | toys.tags.@count == 2
-        ad    | toys[*].tags == 'old'
-        ad    | ANY toys.tags ENDSWITH 'd' AND toys.price > 3
-        a     | toys.maker.name == 'Ada'
-        ad    | ANY toys.maker == nil
-        a     | $0 IN toys
-        ad    | $3 IN toys
-              | $1 IN toys
-        a     | ANY toys == $0
-        bcde  | NONE toys == $0
-        b     | ALL toys == $0
-        d     | nil IN toys
-        a     | toys == {$0, $3, $0}
-        ae    | set.name == 'rope'
-        c     | set.name == nil
-        a     | set.@count == 2
-        a     | dict['k'].name == 'ball'
-        a     | dict.k.name == 'ball'
-        bce   | dict.k.price == nil
-        ad    | dict.@values.name == 'bone'
-        e     | dict.@values.price < 0
-        a     | dict['k'] == $0
-        d     | dict['k'].tags.@count == 2
-        // Descriptors: null values first, null links last ascending and first descending.
-        beacd | TRUEPREDICATE SORT(owner.age ASC)
-        cdaeb | TRUEPREDICATE SORT(owner.age DESC)
-        abe   | TRUEPREDICATE DISTINCT(owner.age)
-        abcde | TRUEPREDICATE SORT(owner.best.age ASC)
-        cdeba | TRUEPREDICATE SORT(owner.best.age DESC)
-        adceb | TRUEPREDICATE SORT(toys.@count DESC)
-        ceadb | TRUEPREDICATE SORT(toys[0].price ASC)
-        aebcd | TRUEPREDICATE SORT(owner.address.city ASC)
-        bacde | TRUEPREDICATE SORT(owner.best.name ASC)
-        ab    | TRUEPREDICATE DISTINCT(owner.best.name)
-        abce  | TRUEPREDICATE DISTINCT(owner)
-        ea    | owner.age > 0 SORT(owner.age ASC)
-        b     | owner != nil SORT(owner.age ASC) LIMIT(1)
-        // The other way round, from the dogs on.
-        abe   | owner.dogs.@count == 1
-        cd    | owner.@links.Dog.owner.@count == 0
-        a     | ANY owner.made.name == 'ball'
-        ad    | toys.players.name == 'd'
-        a     | SELF == $0
-        ac    | SELF IN $2
-        ae    | owner.@links.@count > 1 AND owner.@links.Person.best.@count < 2 AND owner.name != 'Bob'
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            // One link: null where it is null or leads nowhere.
+            a     | owner.name == 'Ada'
+            bcde  | owner.name != 'Ada'
+            bcd   | owner.age == nil
+            b     | owner != nil AND owner.age == nil
+            cd    | owner == nil
+            abe   | owner != nil
+            abe   | NOT (owner == nil)
+            a     | owner.age > 30
+            a     | owner.address.city == 'London'
+            bcd   | owner.address == nil
+            ae    | owner.address.city != nil
+            b     | owner.best.name == 'Ada'
+            a     | owner.best.best.name == 'Ada'
+            acde  | owner.best.age == nil
+            a     | owner.homes.city == 'Rome'
+            e     | owner.homes.@count == 2
+            e     | owner.homes[0].city == 'Oslo'
+            cd    | owner.homes == nil
+            a     | owner.age + 4 == 40
+            a     | owner.name BEGINSWITH[c] 'a'
+            ace   | name == 'c' OR owner.name IN {'Ada', 'Cy'}
+            // Links compared with rows.
+            a     | owner == $0
+            bcde  | owner != $0
+                  | owner == $1
+            abcde | owner != $1
+            ae    | owner IN $2
+            ae    | owner IN {$0, $1, $4}
+            acd   | owner IN {$0, nil}
+            be    | owner != {$0, nil}
+            abcd  | owner == owner.best.best
+            a     | $0 == owner
+            // Collections of links.
+            ad    | ANY toys.price > 3
+            ad    | toys.price > 3
+            ad    | SOME toys.price > 3
+            ab    | ALL toys.price > 0
+            bcde  | NONE toys.name == 'ball'
+            a     | toys.@count == 3
+            b     | toys.@size == 0
+            a     | toys.@sum.price == 8
+            b     | toys.@sum.price == 0 AND toys.@count == 0
+            e     | toys.@min.price < 0
+            ad    | toys.@max.price == 4
+            d     | toys.@avg.price == 4
+            bc    | toys.@min.price == nil
+            a     | toys[0].name == 'ball'
+            a     | toys[LAST].name == 'ball'
+            c     | toys[FIRST].name == nil
+            cde   | toys[1].name == nil
+            a     | toys.tags == 'red'
+            ad    | toys.tags.@count == 2
+            ad    | toys[*].tags == 'old'
+            ad    | ANY toys.tags ENDSWITH 'd' AND toys.price > 3
+            a     | toys.maker.name == 'Ada'
+            ad    | ANY toys.maker == nil
+            a     | $0 IN toys
+            ad    | $3 IN toys
+                  | $1 IN toys
+            a     | ANY toys == $0
+            bcde  | NONE toys == $0
+            b     | ALL toys == $0
+            d     | nil IN toys
+            a     | toys == {$0, $3, $0}
+            ae    | set.name == 'rope'
+            c     | set.name == nil
+            a     | set.@count == 2
+            a     | dict['k'].name == 'ball'
+            a     | dict.k.name == 'ball'
+            bce   | dict.k.price == nil
+            ad    | dict.@values.name == 'bone'
+            e     | dict.@values.price < 0
+            a     | dict['k'] == $0
+            d     | dict['k'].tags.@count == 2
+            // Descriptors: null values first, null links last ascending and first descending.
+            beacd | TRUEPREDICATE SORT(owner.age ASC)
+            cdaeb | TRUEPREDICATE SORT(owner.age DESC)
+            abe   | TRUEPREDICATE DISTINCT(owner.age)
+            abcde | TRUEPREDICATE SORT(owner.best.age ASC)
+            cdeba | TRUEPREDICATE SORT(owner.best.age DESC)
+            adceb | TRUEPREDICATE SORT(toys.@count DESC)
+            ceadb | TRUEPREDICATE SORT(toys[0].price ASC)
+            aebcd | TRUEPREDICATE SORT(owner.address.city ASC)
+            bacde | TRUEPREDICATE SORT(owner.best.name ASC)
+            ab    | TRUEPREDICATE DISTINCT(owner.best.name)
+            abce  | TRUEPREDICATE DISTINCT(owner)
+            ea    | owner.age > 0 SORT(owner.age ASC)
+            b     | owner != nil SORT(owner.age ASC) LIMIT(1)
+            // The other way round, from the dogs on.
+            abe   | owner.dogs.@count == 1
+            cd    | owner.@links.Dog.owner.@count == 0
+            a     | ANY owner.made.name == 'ball'
+            ad    | toys.players.name == 'd'
+            a     | SELF == $0
+            ac    | SELF IN $2
+            ae    | owner.@links.@count > 1 AND owner.@links.Person.best.@count < 2 AND owner.name != 'Bob'
+            """#))
     func `paths lead through links`(query: String, expected: String) throws {
         #expect(try Kennel.find("Dog", query) == expected, "\(query)")
         #expect(try Kennel.find("Dog", query, threads: 2) == expected, "\(query)")
     }
 
-    @Test(arguments: Kennel.expectations(#"""
-        ABC   | @links.Dog.owner.@count == 1
-        D     | dogs.@count == 0
-        C     | @links.Dog.owner.name == 'e'
-        AB    | @links.@count == 3
-        D     | @links.@count == 1
-        C     | ANY dogs.toys.name == 'rope'
-        AD    | ALL dogs.toys.price > 0 AND NONE dogs.name == 'b'
-        A     | best.dogs.name == 'b'
-        A     | made.@sum.price == 2
-        A     | dogs[0].toys.@count == 3
-        D     | dogs[0].name == nil AND best == SELF
-        D     | best == SELF
-        ABCD  | TRUEPREDICATE SORT(dogs.@count DESC)
-        """#))
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            ABC   | @links.Dog.owner.@count == 1
+            D     | dogs.@count == 0
+            C     | @links.Dog.owner.name == 'e'
+            AB    | @links.@count == 3
+            D     | @links.@count == 1
+            C     | ANY dogs.toys.name == 'rope'
+            AD    | ALL dogs.toys.price > 0 AND NONE dogs.name == 'b'
+            A     | best.dogs.name == 'b'
+            A     | made.@sum.price == 2
+            A     | dogs[0].toys.@count == 3
+            D     | dogs[0].name == nil AND best == SELF
+            D     | best == SELF
+            ABCD  | TRUEPREDICATE SORT(dogs.@count DESC)
+            """#))
     func `paths lead from a row to those that link to it`(query: String, expected: String) throws {
         // `dogs[0]` of nobody takes part in no comparison.
         let expected = query.hasPrefix("dogs[0].name") ? "" : expected
@@ -138,16 +142,23 @@ import Testing
     }
 
     @Test(arguments: [
-        ("owner.nam == 'x'", "did you mean \"name\""), ("owner.name.x == 1", "has no property \"x\""), ("owner < $0", "links have no order"), ("toys == nil", "Cannot compare linklist"),
-        ("owner == 5", "owner is link, 5 is int"), ("owner == toys[0]", "owner links to Person, toys[0] to Toy"), ("lost.name == 'x'", "the rows of \"Island\", which \"Dog.lost\" links to, are not available"),
-        ("@links.Dgo.owner.@count == 1", "did you mean \"Dog\""), ("@links.Toy.maker.@count == 1", "\"Toy.maker\" does not link to Dog"), ("@links.Dog.nme.@count == 1", "did you mean \"name\""),
-        ("owner.dgos.@count == 1", "did you mean \"dogs\""), ("name.@links.@count == 1", "it has no @links"), ("ALL owner.name == 'x'", "must contain a list"),
-        ("TRUEPREDICATE SORT(toys.price ASC)", "one value a row"), ("toys.price BETWEEN {1, 2}", "Only \"ALL\" is supported"), ("owner.@sum.age == 1", "needs a collection"),
-        ("owner CONTAINS 'x'", "needs text"), ("toys.@sum.name == 1", "cannot be used with"), ("@links == 1", "must be followed by"), ("@links.Dog == 1", "must be followed by"),
+        ("owner.nam == 'x'", "did you mean \"name\""), ("owner.name.x == 1", "has no property \"x\""),
+        ("owner < $0", "links have no order"), ("toys == nil", "Cannot compare linklist"),
+        ("owner == 5", "owner is link, 5 is int"), ("owner == toys[0]", "owner links to Person, toys[0] to Toy"),
+        ("lost.name == 'x'", "the rows of \"Island\", which \"Dog.lost\" links to, are not available"),
+        ("@links.Dgo.owner.@count == 1", "did you mean \"Dog\""), ("@links.Toy.maker.@count == 1", "\"Toy.maker\" does not link to Dog"),
+        ("@links.Dog.nme.@count == 1", "did you mean \"name\""),
+        ("owner.dgos.@count == 1", "did you mean \"dogs\""), ("name.@links.@count == 1", "it has no @links"),
+        ("ALL owner.name == 'x'", "must contain a list"),
+        ("TRUEPREDICATE SORT(toys.price ASC)", "one value a row"), ("toys.price BETWEEN {1, 2}", "Only \"ALL\" is supported"),
+        ("owner.@sum.age == 1", "needs a collection"),
+        ("owner CONTAINS 'x'", "needs text"), ("toys.@sum.name == 1", "cannot be used with"), ("@links == 1", "must be followed by"),
+        ("@links.Dog == 1", "must be followed by"),
     ])
     func `what does not fit is an error with a place`(query: String, part: String) {
         do {
-            _ = try QueryRun(QueryRequest(filter: query, arguments: Kennel.arguments, inverses: Kennel.inverses), table: Kennel.tables["Dog"]!)
+            _ = try QueryRun(
+                QueryRequest(filter: query, arguments: Kennel.arguments, inverses: Kennel.inverses), table: Kennel.tables["Dog"]!)
             Issue.record("\(query) was accepted")
         } catch {
             #expect(error.description.contains(part) && error.position <= query.utf8.count, "\(query): \(error)")
@@ -165,24 +176,42 @@ import Testing
             }
             return out
         }
-        let selected = try rows(QueryRequest(filter: "name < 'd'", select: ["owner.name", "toys.price", "owner.address.city", "toys.tags", "owner.dogs.name"], inverses: Kennel.inverses))
-        #expect(selected == [
-            [.string("Ada"), .list([.double(2), .double(4), .double(2)]), .string("London"), .list([.string("red"), .string("blue"), .string("old"), .string("red")]), .list([.string("a")])],
-            [.string("Bob"), .list([]), .null, .list([]), .list([.string("b")])],
-            [.null, .list([.null]), .null, .list([]), .list([])],
-        ])
+        let selected = try rows(
+            QueryRequest(
+                filter: "name < 'd'", select: ["owner.name", "toys.price", "owner.address.city", "toys.tags", "owner.dogs.name"],
+                inverses: Kennel.inverses))
+        #expect(
+            selected == [
+                [
+                    .string("Ada"), .list([.double(2), .double(4), .double(2)]), .string("London"),
+                    .list([.string("red"), .string("blue"), .string("old"), .string("red")]), .list([.string("a")]),
+                ],
+                [.string("Bob"), .list([]), .null, .list([]), .list([.string("b")])],
+                [.null, .list([.null]), .null, .list([]), .list([])],
+            ])
         let sorted = try rows(QueryRequest(select: ["name", "owner.name"], sort: [.init("owner.name", ascending: false)], limit: 3))
         #expect(sorted == [[.string("c"), .null], [.string("d"), .null], [.string("e"), .string("Cy")]])
-        let groups = try rows(QueryRequest(sort: [.init("count", ascending: false)], groupBy: ["owner.name"], aggregates: try Aggregate.list("count, sum(owner.age), max(toys.@count)")))
+        let groups = try rows(
+            QueryRequest(
+                sort: [.init("count", ascending: false)], groupBy: ["owner.name"],
+                aggregates: try Aggregate.list("count, sum(owner.age), max(toys.@count)")))
         #expect(groups.first == [.null, .int(2), .int(0), .int(2)])
         #expect(groups.count == 4)
-        let some = try rows(QueryRequest(filter: "name >= 'b'", sort: [.init("owner.age")], groupBy: ["owner.age", "owner"], aggregates: try Aggregate.list("count, min(owner.name), count(distinct owner)")))
-        #expect(some == [[.null, .link(1), .int(1), .string("Bob"), .int(1)], [.null, .null, .int(2), .null, .int(0)], [.int(20), .link(2), .int(1), .string("Cy"), .int(1)]])
+        let some = try rows(
+            QueryRequest(
+                filter: "name >= 'b'", sort: [.init("owner.age")], groupBy: ["owner.age", "owner"],
+                aggregates: try Aggregate.list("count, min(owner.name), count(distinct owner)")))
+        #expect(
+            some == [
+                [.null, .link(1), .int(1), .string("Bob"), .int(1)], [.null, .null, .int(2), .null, .int(0)],
+                [.int(20), .link(2), .int(1), .string("Cy"), .int(1)],
+            ])
     }
 
     @Test func `paths come as arguments, and arguments in order`() throws {
         #expect(try Kennel.find("Dog", "%K == %@", [.string("owner.name"), .string("Ada")]) == "a")
-        #expect(try Kennel.find("Dog", "ANY %K.price > %@ AND %K.@count == %@", [.string("toys"), .int(3), .string("toys"), .int(2)]) == "d")
+        #expect(
+            try Kennel.find("Dog", "ANY %K.price > %@ AND %K.@count == %@", [.string("toys"), .int(3), .string("toys"), .int(2)]) == "d")
         #expect(try Kennel.find("Dog", "owner.$K1 == $0 SORT($K2 DESC)", [.int(20), .string("age"), .string("name")]) == "e")
         #expect(try Kennel.find("Dog", "TRUEPREDICATE SORT(%K DESC)", [.string("name")]) == "edcba")
         #expect(try Kennel.find("Dog", "name IN {%@, %@}", [.string("a"), .string("c")]) == "ac")
@@ -190,7 +219,9 @@ import Testing
         #expect(try Kennel.find("Dog", "owner.age BETWEEN %@", [.list([.int(1), .int(30)])]) == "e")
         #expect(try Kennel.find("Dog", "dict[%@].name == %@", [.string("k"), .string("ball")]) == "a")
         #expect(try Kennel.find("Dog", "toys[%@].name == 'bone'", [.int(1)]) == "a")
-        for (query, arguments) in [("%K == 1", [Value.int(1)]), ("%K == 1", []), ("%K == 1", [.string("a b")]), ("%K == 1", [.string("nope")])] {
+        for (query, arguments) in [
+            ("%K == 1", [Value.int(1)]), ("%K == 1", []), ("%K == 1", [.string("a b")]), ("%K == 1", [.string("nope")]),
+        ] {
             #expect(throws: QueryError.self, "\(query) \(arguments)") { try Kennel.find("Dog", query, arguments) }
         }
         let tree = try Parser.query("%K.x == %@ AND ANY @links.A.b[%@] == $K7")
@@ -201,7 +232,10 @@ import Testing
     @Test func `a list of rows is searched, counted and added up in its order, as often as it names them`() throws {
         let dogs = Kennel.tables["Dog"]!
         let list = SelectedRows([4, 0, 70, 0, 3, 1], of: dogs)
-        func find(_ query: String) throws -> String { try Kennel.letters(try QueryRun(QueryRequest(filter: query, arguments: Kennel.arguments, inverses: Kennel.inverses), table: list), list, "Dog") }
+        func find(_ query: String) throws -> String {
+            try Kennel.letters(
+                try QueryRun(QueryRequest(filter: query, arguments: Kennel.arguments, inverses: Kennel.inverses), table: list), list, "Dog")
+        }
         #expect(try find("TRUEPREDICATE") == "eaadb")
         #expect(try find("owner.age > 0") == "eaa")
         #expect(try find("TRUEPREDICATE SORT(name ASC)") == "aabde")
@@ -211,7 +245,8 @@ import Testing
         #expect(try find("SELF == $0") == "aa")
         #expect(try QueryRun(QueryRequest(), table: list).count() == 5)
         var sums: [Value] = []
-        try QueryRun(QueryRequest(aggregates: try Aggregate.list("count, sum(owner.age), max(toys.@count)")), table: list).forEachBatch { batch in
+        try QueryRun(QueryRequest(aggregates: try Aggregate.list("count, sum(owner.age), max(toys.@count)")), table: list).forEachBatch {
+            batch in
             sums = batch.columns.map { $0.value(at: 0) }
             return true
         }
@@ -222,7 +257,8 @@ import Testing
     }
 
     @Test func `threads find the same through links`() throws {
-        let type = TypeSchema("N", columns: [ColumnSchema("i", ColumnType(.int)), ColumnSchema("next", ColumnType(.link, optional: true, target: "N"))])
+        let type = TypeSchema(
+            "N", columns: [ColumnSchema("i", ColumnType(.int)), ColumnSchema("next", ColumnType(.link, optional: true, target: "N"))])
         var random = Random(seed: 3), batches: [Batch] = []
         for part in 0..<12 {
             var batch = Batch(type, in: Schema([type]))
@@ -236,9 +272,14 @@ import Testing
         let table = MemoryTable(type, schema: Schema([type]), batches: batches)
         let list = SelectedRows((0..<70_000).map { _ in Int64(random.below(24_100)) }, of: table)
         for rows: any Table in [table, list] {
-            for query in ["next.next.i < 5000", "@links.N.next.@count > 2", "next.next.@links.N.next.i > 20000 SORT(next.i ASC)", "next == nil", "TRUEPREDICATE DISTINCT(next.next.next.i)"] {
+            for query in [
+                "next.next.i < 5000", "@links.N.next.@count > 2", "next.next.@links.N.next.i > 20000 SORT(next.i ASC)", "next == nil",
+                "TRUEPREDICATE DISTINCT(next.next.next.i)",
+            ] {
                 func found(_ threads: Int) throws -> [UInt64] {
-                    let run = try QueryRun(QueryRequest(filter: query), table: rows, threads: threads) { count, body in DispatchQueue.concurrentPerform(iterations: count, execute: body) }
+                    let run = try QueryRun(QueryRequest(filter: query), table: rows, threads: threads) { count, body in
+                        DispatchQueue.concurrentPerform(iterations: count, execute: body)
+                    }
                     return try run.rowPositions().map { UInt64($0.segment) << 32 | UInt64($0.row) }
                 }
                 let one = try found(1)

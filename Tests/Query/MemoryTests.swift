@@ -16,7 +16,9 @@ import Testing
         try transaction.extendSchema([type])
         let writer = try transaction.bulkWriter("T")
         for start in stride(from: 0, to: MemoryTests.rows, by: segmentSize) {
-            try writer.append(RandomTables.batch((start..<min(start + segmentSize, MemoryTests.rows)).map { [.int(Int64($0))] }, of: type, in: Schema([type])))
+            try writer.append(
+                RandomTables.batch(
+                    (start..<min(start + segmentSize, MemoryTests.rows)).map { [.int(Int64($0))] }, of: type, in: Schema([type])))
         }
         try transaction.commit()
         return try Database.open(path: path, memory: budget).snapshot().table(named: "T")!
@@ -48,7 +50,9 @@ import Testing
     func `an order of all rows beyond the limit is refused, one of the first rows is not`(threads: Int) throws {
         let folder = TemporaryFolder(), budget = MemoryBudget(limit: 6_000_000)
         let table = try table(folder, budget)
-        let error = #expect(throws: FirnError.self) { _ = try run(QueryRequest(filter: "TRUEPREDICATE SORT(n DESC)"), table, threads: threads) }
+        let error = #expect(throws: FirnError.self) {
+            _ = try run(QueryRequest(filter: "TRUEPREDICATE SORT(n DESC)"), table, threads: threads)
+        }
         #expect(error?.code == .outOfMemory)
         #expect(error?.message.hasPrefix("column \"T.n\" needs") == true, "\(error?.message ?? "")")
         #expect(error?.advice?.contains("--memory") == true)

@@ -18,7 +18,8 @@ struct NumberingTests {
         return switch kind {
         case .bool: .bool(n & 1 == 1)
         case .int: .int(Int64(n) &* 0x1234_5678_9ABC)
-        case .double: .double(n == 0 ? 0 : n == 1 ? -0.0 : n == 2 ? .nan : n == 3 ? Double(bitPattern: 0x7FF8_0000_0000_0001) : Double(n) / 8)
+        case .double:
+            .double(n == 0 ? 0 : n == 1 ? -0.0 : n == 2 ? .nan : n == 3 ? Double(bitPattern: 0x7FF8_0000_0000_0001) : Double(n) / 8)
         case .string: .string(String(repeating: "ab", count: n % 9) + String(n))
         case .date: .date(Timestamp(seconds: Int64(n), nanoseconds: Int32(n % 3)))
         default: n % 3 == 0 ? .int(Int64(n)) : .double(Double(n))
@@ -32,7 +33,9 @@ struct NumberingTests {
             let type = ColumnType(kind, optional: share < 1), bound = [3, 300, 40_000][seed % 3]
             var one = KeyTable(type), many = KeyTable(type)
             for _ in 0..<12 {
-                let values = (0..<vectorSize).map { _ in Double(random.below(100)) < share * 100 ? Self.value(kind, &random, among: bound) : Value.null }
+                let values = (0..<vectorSize).map { _ in
+                    Double(random.below(100)) < share * 100 ? Self.value(kind, &random, among: bound) : Value.null
+                }
                 let column = Self.column(type, values)
                 let rows = (0..<Int32(vectorSize)).filter { _ in random.below(4) > 0 }
                 let expected = rows.map { one.number(column, Int($0)) }
@@ -40,7 +43,9 @@ struct NumberingTests {
                     #expect(rows.map { many.number(column, Int($0)) } == expected, "seed \(seed)")
                 } else {
                     var numbers = [UInt32](repeating: 0, count: rows.count)
-                    rows.withUnsafeBufferPointer { rows in numbers.withUnsafeMutableBufferPointer { many.numbers(column, rows, into: $0.baseAddress!) } }
+                    rows.withUnsafeBufferPointer { rows in
+                        numbers.withUnsafeMutableBufferPointer { many.numbers(column, rows, into: $0.baseAddress!) }
+                    }
                     #expect(numbers == expected, "seed \(seed)")
                 }
                 #expect(one.count == many.count, "seed \(seed)")
@@ -92,7 +97,9 @@ struct NumberingTests {
         let rows = (0..<4096).map { Int32($0) }
         for _ in 0..<2 {
             var numbers = [UInt32](repeating: 0, count: rows.count)
-            rows.withUnsafeBufferPointer { rows in numbers.withUnsafeMutableBufferPointer { many.numbers(text, rows, into: $0.baseAddress!) } }
+            rows.withUnsafeBufferPointer { rows in
+                numbers.withUnsafeMutableBufferPointer { many.numbers(text, rows, into: $0.baseAddress!) }
+            }
             #expect(numbers == texts.indices.map { UInt32($0) })
         }
         #expect(many.isKeyed)
@@ -101,15 +108,22 @@ struct NumberingTests {
         #expect(!friendly.isKeyed)
     }
 
-    @Test(arguments: [1, 2, 3], ["", "few", "many"]) func `distinct values are counted in one, some and very many groups, by any number of threads`(threads: Int, by: String) throws {
-        let type = TypeSchema("R", columns: [ColumnSchema("few", ColumnType(.int)), ColumnSchema("many", ColumnType(.int)), ColumnSchema("i", ColumnType(.int)),
-                                             ColumnSchema("s", ColumnType(.string, optional: true)), ColumnSchema("d", ColumnType(.double))])
+    @Test(arguments: [1, 2, 3], ["", "few", "many"])
+    func `distinct values are counted in one, some and very many groups, by any number of threads`(threads: Int, by: String) throws {
+        let type = TypeSchema(
+            "R",
+            columns: [
+                ColumnSchema("few", ColumnType(.int)), ColumnSchema("many", ColumnType(.int)), ColumnSchema("i", ColumnType(.int)),
+                ColumnSchema("s", ColumnType(.string, optional: true)), ColumnSchema("d", ColumnType(.double)),
+            ])
         var random = Random(seed: 77), batches: [Batch] = [], met: [Int64: [Set<Value>]] = [:]
         for _ in 0..<4 {
             var batch = Batch(type, in: Schema([type]))
             for _ in 0..<3_000 {
-                let row: [Value] = [.int(Int64(random.below(7))), .int(Int64(random.below(900))), .int(Int64(random.below(500))),
-                                    random.below(9) == 0 ? .null : Self.value(.string, &random, among: 2_000), .double(Double(random.below(3_000)))]
+                let row: [Value] = [
+                    .int(Int64(random.below(7))), .int(Int64(random.below(900))), .int(Int64(random.below(500))),
+                    random.below(9) == 0 ? .null : Self.value(.string, &random, among: 2_000), .double(Double(random.below(3_000))),
+                ]
                 for (i, value) in row.enumerated() { batch.columns[i].append(value) }
                 batch.count += 1
                 guard case .int(let few) = row[0], case .int(let many) = row[1] else { continue }
@@ -118,7 +132,8 @@ struct NumberingTests {
             }
             batches.append(batch)
         }
-        let request = QueryRequest(groupBy: by.isEmpty ? [] : [by], aggregates: try Aggregate.list("count(distinct i), count(distinct s), count(distinct d)"))
+        let request = QueryRequest(
+            groupBy: by.isEmpty ? [] : [by], aggregates: try Aggregate.list("count(distinct i), count(distinct s), count(distinct d)"))
         var groups = 0
         try QueryRun(request, table: MemoryTable(type, schema: Schema([type]), batches: batches), threads: threads).forEachBatch { batch in
             for r in 0..<batch.count {

@@ -23,7 +23,9 @@ import Testing
             try OracleTests.compare(seed: OracleTests.first + UInt64(number), &tally)
             if tally.faults.count > 5 { break }
         }
-        if ProcessInfo.processInfo.environment["FIRN_ORACLE_TABLES"] != nil { print("\(tally.cases) cases, \(tally.refused) refused, \(tally.unknown) unknown") }
+        if ProcessInfo.processInfo.environment["FIRN_ORACLE_TABLES"] != nil {
+            print("\(tally.cases) cases, \(tally.refused) refused, \(tally.unknown) unknown")
+        }
         for fault in tally.faults { Issue.record("\(fault)") }
         #expect(tally.refused + tally.unknown < tally.cases / 3, "\(tally.cases) cases, \(tally.refused) refused, \(tally.unknown) unknown")
     }
@@ -33,7 +35,7 @@ import Testing
         var world = RandomWorld(&random)
         let store = RandomWorld.Store.allCases[Int(seed % 3)]
         let (tables, keeping) = try world.tables(store, &random)
-        defer { withExtendedLifetime(keeping) { } }
+        defer { withExtendedLifetime(keeping) {} }
         var maker = RandomQuery(seed: seed &* 7919, world)
         let oracle = Oracle(schema: world.schema, rows: world.rows, arguments: maker.arguments)
         for number in 0..<queries {
@@ -50,7 +52,8 @@ import Testing
             if parsed != tree { fault("printed and parsed it is \(parsed)") }
             let table = tables[type]!
             do {
-                let run = try QueryRun(QueryRequest(filter: text, arguments: maker.arguments), table: table, threads: number % 8 == 0 ? 2 : 1)
+                let run = try QueryRun(
+                    QueryRequest(filter: text, arguments: maker.arguments), table: table, threads: number % 8 == 0 ? 2 : 1)
                 var expected: [Int]?
                 do { expected = try oracle.rows(tree, of: type) } catch let error as Oracle.Unknown {
                     tally.unknown += 1
@@ -64,7 +67,11 @@ import Testing
                     let place = zip(found, expected).first { $0 != $1 }
                     let odd = place.map { [$0, $1] } ?? Array(Set(found).symmetricDifference(expected).prefix(2))
                     let columns = world.schema[type]!.columns
-                    let shown = odd.map { id in "\(id): " + zip(columns, world.rows[type]![id] ?? []).map { "\($0.name) \($0.type.name) \(ConstantSyntax($1))" }.joined(separator: ", ") }
+                    let shown = odd.map { id in
+                        "\(id): "
+                            + zip(columns, world.rows[type]![id] ?? []).map { "\($0.name) \($0.type.name) \(ConstantSyntax($1))" }.joined(
+                                separator: ", ")
+                    }
                     fault("found \(found), expected \(expected) \(shown)")
                 }
                 if number % 16 == 0, try run.count() != found.count { fault("counted \(try run.count()), found \(found.count)") }

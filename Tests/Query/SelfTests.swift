@@ -12,10 +12,13 @@ import Testing
         return MemoryTable(type, schema: Schema([type]), batches: [batch])
     }
 
-    @Test(arguments: [
-        ("self > 5", [0, 3]), ("SELF > 5", [0, 3]), ("self == nil", [2]), ("self IN {5, 7}", [1, 3, 4]), ("self + 1 == 6", [1, 4]), ("TRUEPREDICATE SORT(self DESC)", [0, 3, 1, 4, 2]),
-        ("self > 0 SORT(SELF ASC)", [1, 4, 3, 0]), ("TRUEPREDICATE DISTINCT(self)", [0, 1, 2, 3]), ("Self BETWEEN {5, 7}", [1, 3, 4]), ("`self` == 9", [0]), ("NOT self == 9", [1, 2, 3, 4]),
-    ] as [(String, [Int])])
+    @Test(
+        arguments: [
+            ("self > 5", [0, 3]), ("SELF > 5", [0, 3]), ("self == nil", [2]), ("self IN {5, 7}", [1, 3, 4]), ("self + 1 == 6", [1, 4]),
+            ("TRUEPREDICATE SORT(self DESC)", [0, 3, 1, 4, 2]),
+            ("self > 0 SORT(SELF ASC)", [1, 4, 3, 0]), ("TRUEPREDICATE DISTINCT(self)", [0, 1, 2, 3]), ("Self BETWEEN {5, 7}", [1, 3, 4]),
+            ("`self` == 9", [0]), ("NOT self == 9", [1, 2, 3, 4]),
+        ] as [(String, [Int])])
     func `elements that are plain values are called self`(query: String, expected: [Int]) throws {
         let numbers = table(ColumnType(.int, optional: true), [.int(9), .int(5), .null, .int(7), .int(5)])
         #expect(try QueryRun(QueryRequest(filter: query), table: numbers).rowPositions().map(\.row) == expected, "\(query)")
@@ -24,7 +27,9 @@ import Testing
     @Test func `text, sorting by request and values of any kind are called self too`() throws {
         let texts = table(ColumnType(.string), [.string("b"), .string("xa"), .string("ax")])
         #expect(try QueryRun(QueryRequest(filter: "SELF CONTAINS 'x' SORT(self ASC)"), table: texts).rowPositions().map(\.row) == [2, 1])
-        #expect(try QueryRun(QueryRequest(sort: [.init("self", ascending: false)], distinct: ["self"]), table: texts).rowPositions().map(\.row) == [1, 0, 2])
+        #expect(
+            try QueryRun(QueryRequest(sort: [.init("self", ascending: false)], distinct: ["self"]), table: texts).rowPositions().map(\.row)
+                == [1, 0, 2])
         #expect(try QueryRun(QueryRequest(filter: "self.@count == 2"), table: texts).count() == 2)
         let mixed = table(ColumnType(.any), [.int(1), .string("1"), .map([.init("k", .int(3))])])
         #expect(try QueryRun(QueryRequest(filter: "self == 1"), table: mixed).rowPositions().map(\.row) == [0])

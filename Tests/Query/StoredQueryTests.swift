@@ -8,14 +8,21 @@ import Testing
 /// Columns as the codecs store them in many ways, in a file, with rows changed and gone; and the same rows in memory, where nothing is
 /// searched, added or gathered as it is stored.
 private struct TwoTables {
-    static let type = TypeSchema("T", columns: [
-        ColumnSchema("small", ColumnType(.int)), ColumnSchema("wide", ColumnType(.int)), ColumnSchema("spikes", ColumnType(.int)), ColumnSchema("ids", ColumnType(.int)),
-        ColumnSchema("hundreds", ColumnType(.int)), ColumnSchema("gaps", ColumnType(.int, optional: true)), ColumnSchema("runs", ColumnType(.int)),
-        ColumnSchema("price", ColumnType(.double)), ColumnSchema("rate", ColumnType(.double)), ColumnSchema("noise", ColumnType(.double, optional: true)),
-        ColumnSchema("single", ColumnType(.float)), ColumnSchema("few", ColumnType(.string)), ColumnSchema("label", ColumnType(.string, optional: true)),
-        ColumnSchema("many", ColumnType(.string)), ColumnSchema("day", ColumnType(.date)), ColumnSchema("moment", ColumnType(.date, optional: true)),
-        ColumnSchema("flag", ColumnType(.bool)), ColumnSchema("mark", ColumnType(.bool, optional: true)),
-    ])
+    static let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("small", ColumnType(.int)), ColumnSchema("wide", ColumnType(.int)), ColumnSchema("spikes", ColumnType(.int)),
+            ColumnSchema("ids", ColumnType(.int)),
+            ColumnSchema("hundreds", ColumnType(.int)), ColumnSchema("gaps", ColumnType(.int, optional: true)),
+            ColumnSchema("runs", ColumnType(.int)),
+            ColumnSchema("price", ColumnType(.double)), ColumnSchema("rate", ColumnType(.double)),
+            ColumnSchema("noise", ColumnType(.double, optional: true)),
+            ColumnSchema("single", ColumnType(.float)), ColumnSchema("few", ColumnType(.string)),
+            ColumnSchema("label", ColumnType(.string, optional: true)),
+            ColumnSchema("many", ColumnType(.string)), ColumnSchema("day", ColumnType(.date)),
+            ColumnSchema("moment", ColumnType(.date, optional: true)),
+            ColumnSchema("flag", ColumnType(.bool)), ColumnSchema("mark", ColumnType(.bool, optional: true)),
+        ])
     let folder = TemporaryFolder()
     let stored: any Table
     let memory: MemoryTable
@@ -33,9 +40,13 @@ private struct TwoTables {
                 .int(Int64(random.number(-50...50)) * 100), random.chance(20) ? .null : .int(Int64(random.number(0...9))), .int(Int64(run)),
                 .double(Double(random.number(-100_000...100_000)) / 100), .double(Double(random.number(0...10)) / 100),
                 random.chance(10) ? .null : .double(random.chance(2) ? .nan : Double(random.generator.next() >> 11) / 9e15),
-                .float(Float(random.number(0...1000)) / 8), .string(["N", "R", "A", ""][random.number(0...3)]), random.chance(15) ? .null : .string("s\(random.number(0...40))"),
-                .string((0..<random.number(0...6)).map { _ in words[random.number(0...words.count - 1)] }.joined(separator: random.chance(10) ? "" : " ")),
-                .date(Timestamp(seconds: day)), random.chance(10) ? .null : .date(Timestamp(seconds: day, nanoseconds: Int32(random.number(0...3)) * 1000)),
+                .float(Float(random.number(0...1000)) / 8), .string(["N", "R", "A", ""][random.number(0...3)]),
+                random.chance(15) ? .null : .string("s\(random.number(0...40))"),
+                .string(
+                    (0..<random.number(0...6)).map { _ in words[random.number(0...words.count - 1)] }.joined(
+                        separator: random.chance(10) ? "" : " ")),
+                .date(Timestamp(seconds: day)),
+                random.chance(10) ? .null : .date(Timestamp(seconds: day, nanoseconds: Int32(random.number(0...3)) * 1000)),
                 .bool(random.chance(30)), random.chance(10) ? .null : .bool(random.chance(50)),
             ]
         }
@@ -50,7 +61,8 @@ private struct TwoTables {
             transaction = try database.begin()
             for _ in 0..<edits {
                 let column = random.number(0...Self.type.columns.count - 1)
-                try transaction.update("T", rowID: Int64(random.number(0...count - 1)), column: Self.type.columns[column].name, row(0)[column])
+                try transaction.update(
+                    "T", rowID: Int64(random.number(0...count - 1)), column: Self.type.columns[column].name, row(0)[column])
             }
             var gone: Set<Int> = []
             for _ in 0..<edits { gone.insert(random.number(0...count - 1)) }
@@ -96,12 +108,17 @@ private func predicate(_ random: inout RandomTables, _ depth: Int) -> String {
     case 11: return "\(["few", "label"][random.number(0...1)]) \(comparator) '\(["N", "", "s1", "s20", "s3", "zz"][random.number(0...5)])'"
     case 12:
         let test = ["CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "CONTAINS[c]"][random.number(0...4)]
-        let wanted = ["special", "spec", "s", "al req", "über", "é", "", "SPECIAL", "*special*", "spec*", "*é", "*s*r*", "special", "?", "*", "*spec?al*", "*special*requests*", "s*l"][random.number(0...17)]
+        let wanted = [
+            "special", "spec", "s", "al req", "über", "é", "", "SPECIAL", "*special*", "spec*", "*é", "*s*r*", "special", "?", "*",
+            "*spec?al*", "*special*requests*", "s*l",
+        ][random.number(0...17)]
         return "many \(test) '\(wanted)'"
     case 13:
         let day = 1970 + random.number(0...8)
         return "\(["day", "moment"][random.number(0...1)]) \(comparator) \(day)-0\(random.number(1...9))-1\(random.number(0...9))@00:00:00"
-    default: return random.chance(50) ? "flag == \(random.chance(50))" : "mark \(random.chance(50) ? "==" : "!=") \(["true", "false", "NULL"][random.number(0...2)])"
+    default:
+        return random.chance(50)
+            ? "flag == \(random.chance(50))" : "mark \(random.chance(50) ? "==" : "!=") \(["true", "false", "NULL"][random.number(0...2)])"
     }
 }
 
@@ -129,11 +146,17 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
     }
 
     @Test(arguments: [(1, 3000, 0), (2, 5000, 40), (6, 70_000, 10)] as [(UInt64, Int, Int)])
-    func `groups and their figures are the same as stored and in memory, on one thread and several`(seed: UInt64, rows: Int, edits: Int) throws {
+    func `groups and their figures are the same as stored and in memory, on one thread and several`(seed: UInt64, rows: Int, edits: Int)
+        throws
+    {
         let tables = try TwoTables(seed, rows: rows, edits: edits)
         var random = RandomTables(seed: seed + 200)
-        let keys = [[], ["few"], ["label", "few"], ["small"], ["mark", "gaps"], ["wide"], ["flag", "single"], ["day"], ["many", "small"], ["hundreds", "runs"]]
-        let figures = "count, count(gaps), count(distinct label), count(distinct few), count(distinct many), count(distinct noise), count(distinct ids), sum(small), sum(wide / 1000000), sum(spikes), sum(ids), sum(hundreds), sum(gaps), avg(runs), sum(price), "
+        let keys = [
+            [], ["few"], ["label", "few"], ["small"], ["mark", "gaps"], ["wide"], ["flag", "single"], ["day"], ["many", "small"],
+            ["hundreds", "runs"],
+        ]
+        let figures =
+            "count, count(gaps), count(distinct label), count(distinct few), count(distinct many), count(distinct noise), count(distinct ids), sum(small), sum(wide / 1000000), sum(spikes), sum(ids), sum(hundreds), sum(gaps), avg(runs), sum(price), "
             + "avg(noise), sum(single), min(wide), max(noise), min(many), first(label), first(price), median(price), quantile(spikes, 0.9), median(gaps), "
             + "sum(price * (1 - rate)) as net, sum(price * (1 - rate) * (1 + single)) as gross, sum(small * 2 + gaps), avg(1.5 - price), max(small - gaps), count(gaps + 1), min(day)"
         for i in 0..<(rows > 10_000 ? 5 : 20) {
@@ -142,7 +165,9 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
             request.aggregates = try Aggregate.list(figures)
             var answers: [[[Value]]] = []
             for (table, threads) in [(tables.memory as any Table, 1), (tables.stored, 1), (tables.stored, 3), (tables.memory, 2)] {
-                let run = try QueryRun(request, table: table, threads: threads) { count, body in DispatchQueue.concurrentPerform(iterations: count, execute: body) }
+                let run = try QueryRun(request, table: table, threads: threads) { count, body in
+                    DispatchQueue.concurrentPerform(iterations: count, execute: body)
+                }
                 var out: [[Value]] = []
                 try run.forEachBatch { batch in
                     for row in 0..<batch.count { out.append(batch.columns.map { $0.value(at: row) }) }
@@ -154,7 +179,9 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
                 #expect(other.count == answers[0].count, "seed \(seed): \(request.groupBy) where \(request.filter ?? "")")
                 for (a, b) in zip(answers[0], other) {
                     for column in a.indices where !isNear(a[column], b[column]) {
-                        Issue.record("seed \(seed): \(request.groupBy) where \(request.filter ?? ""): column \(column) is \(b[column]), not \(a[column])")
+                        Issue.record(
+                            "seed \(seed): \(request.groupBy) where \(request.filter ?? ""): column \(column) is \(b[column]), not \(a[column])"
+                        )
                     }
                 }
             }
@@ -163,13 +190,17 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
 
     @Test func `the first rows of an order are those that ordering all rows gives`() throws {
         let tables = try TwoTables(8, rows: 24_000, edits: 30)
-        for (i, keys) in ["gaps", "noise", "moment, price", "small, wide", "price", "single, ids", "mark, noise", "label, small", "day"].enumerated() {
+        for (i, keys) in ["gaps", "noise", "moment, price", "small, wide", "price", "single, ids", "mark, noise", "label, small", "day"]
+            .enumerated()
+        {
             for direction in ["ASC", "DESC"] {
                 let sort = "SORT(" + keys.split(separator: ", ").map { "\($0) \(direction)" }.joined(separator: ", ") + ")"
                 for table in [tables.stored, tables.memory as any Table] {
                     let all = try QueryRun(QueryRequest(filter: "small > -15 \(sort)"), table: table).rowPositions()
                     for count in [1, 10, 1000] {
-                        let first = try QueryRun(QueryRequest(filter: "small > -15 \(sort)", limit: count, offset: i), table: table, threads: 2).rowPositions()
+                        let first = try QueryRun(
+                            QueryRequest(filter: "small > -15 \(sort)", limit: count, offset: i), table: table, threads: 2
+                        ).rowPositions()
                         #expect(first.map(\.row) == all.dropFirst(i).prefix(count).map(\.row), "\(sort), \(count)")
                     }
                 }
@@ -185,7 +216,12 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
             var values: [Double] = []
             for i in 0..<count {
                 // In order, few different ones, all different, and all but a few the same.
-                values.append(count == 101 ? Double(i) : count == 9000 ? Double(random.generator.next() >> 11) : count == 30_000 ? (random.chance(99) ? 1 : Double(i)) : Double(random.number(-50...50)))
+                values.append(
+                    count == 101
+                        ? Double(i)
+                        : count == 9000
+                            ? Double(random.generator.next() >> 11)
+                            : count == 30_000 ? (random.chance(99) ? 1 : Double(i)) : Double(random.number(-50...50)))
                 batch.columns[0].append(.double(values[i]))
             }
             batch.count = count
@@ -203,7 +239,9 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         }
     }
 
-    private static let extremes: [[Double]] = [[.infinity, .infinity], [-.infinity, -.infinity], [-.infinity, 5], [-1.5e308, 1.5e308], [.nan, 3]]
+    private static let extremes: [[Double]] = [
+        [.infinity, .infinity], [-.infinity, -.infinity], [-.infinity, 5], [-1.5e308, 1.5e308], [.nan, 3],
+    ]
     private static let medians: [Double] = [.infinity, -.infinity, -.infinity, 0, 3]
 
     @Test(arguments: zip(extremes, medians))
@@ -213,7 +251,9 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         for value in values { batch.columns[0].append(.double(value)) }
         batch.count = values.count
         var found: Value?
-        try QueryRun(QueryRequest(aggregates: try Aggregate.list("median(x)")), table: MemoryTable(type, schema: Schema([type]), batches: [batch])).forEachBatch { batch in
+        try QueryRun(
+            QueryRequest(aggregates: try Aggregate.list("median(x)")), table: MemoryTable(type, schema: Schema([type]), batches: [batch])
+        ).forEachBatch { batch in
             found = batch.columns[0].value(at: 0)
             return true
         }
@@ -221,12 +261,15 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
     }
 
     @Test func `a sum that does not fit is an error for those alone who ask about its row`() throws {
-        let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("xs", ColumnType(.int, collection: .list))])
+        let type = TypeSchema(
+            "T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("xs", ColumnType(.int, collection: .list))])
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         var transaction = try database.begin()
         try transaction.extendSchema([type])
-        for row in [[Value.int(0), .list([.int(1), .int(2)])], [.int(1), .list([.int(.max), .int(1)])], [.int(2), .list([.int(9)])]] { _ = try transaction.insert("T", row) }
+        for row in [[Value.int(0), .list([.int(1), .int(2)])], [.int(1), .list([.int(.max), .int(1)])], [.int(2), .list([.int(9)])]] {
+            _ = try transaction.insert("T", row)
+        }
         func rows(_ table: any Table, _ query: String) throws -> [Int64] {
             try QueryRun(QueryRequest(filter: query), table: table).rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) }
         }
@@ -248,7 +291,9 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         for value in [Value.int(1 << 40), .null, .int(3)] { batch.columns[0].append(value) }
         batch.count = 3
         let table = MemoryTable(type, schema: Schema([type]), batches: [batch])
-        #expect(throws: FirnError.self) { try QueryRun(QueryRequest(aggregates: [Aggregate(.sum, "x * x")]), table: table).forEachBatch { _ in true } }
+        #expect(throws: FirnError.self) {
+            try QueryRun(QueryRequest(aggregates: [Aggregate(.sum, "x * x")]), table: table).forEachBatch { _ in true }
+        }
         var sum: Value?
         try QueryRun(QueryRequest(filter: "x < 10", aggregates: [Aggregate(.sum, "x * x")]), table: table).forEachBatch { batch in
             sum = batch.columns[0].value(at: 0)
@@ -257,9 +302,14 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         #expect(sum == .int(9))
     }
 
-    @Test(arguments: ["sum(1)", "sum(x > 1)", "quantile(x)", "quantile(x, 2)", "sum(s * 2)", "median(s)", "sum(x +)", "first()", "sum(x * (1 - y))"])
+    @Test(arguments: [
+        "sum(1)", "sum(x > 1)", "quantile(x)", "quantile(x, 2)", "sum(s * 2)", "median(s)", "sum(x +)", "first()", "sum(x * (1 - y))",
+    ])
     func `figures that make no sense are refused with a word`(text: String) throws {
         let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.int)), ColumnSchema("s", ColumnType(.string))])
-        #expect(throws: QueryError.self) { _ = try QueryRun(QueryRequest(aggregates: try Aggregate.list(text)), table: MemoryTable(type, schema: Schema([type]), batches: [])) }
+        #expect(throws: QueryError.self) {
+            _ = try QueryRun(
+                QueryRequest(aggregates: try Aggregate.list(text)), table: MemoryTable(type, schema: Schema([type]), batches: []))
+        }
     }
 }

@@ -21,7 +21,13 @@ import Testing
             let data = RandomTable(&random)
             for _ in 0..<12 {
                 var request = QueryRequest(filter: RandomPredicate.make(&random, 2).0)
-                if random.below(3) == 0 { request.filter! += [" SORT(i ASC)", " DISTINCT(s)", " LIMIT(\(random.below(9)))", " SORT(d DESC) LIMIT(4)", " DISTINCT(b, i) SORT(s ASC)"][random.below(5)] }
+                if random.below(3) == 0 {
+                    request.filter! +=
+                        [
+                            " SORT(i ASC)", " DISTINCT(s)", " LIMIT(\(random.below(9)))", " SORT(d DESC) LIMIT(4)",
+                            " DISTINCT(b, i) SORT(s ASC)",
+                        ][random.below(5)]
+                }
                 switch random.below(6) {
                 case 0: request.sort = [.init("d", ascending: random.bool()), .init("s")]
                 case 1: request.distinct = ["s"]
@@ -31,7 +37,8 @@ import Testing
                 }
                 if random.below(3) == 0 { request.limit = random.below(20) }
                 if random.below(4) == 0 { request.offset = random.below(10) }
-                let whole = try QueryRun(request, table: data.table), streamed = try StreamedQuery(request, type: data.table.type, schema: data.table.schema)
+                let whole = try QueryRun(request, table: data.table),
+                    streamed = try StreamedQuery(request, type: data.table.type, schema: data.table.schema)
                 let wanted = try rows { (give) throws(FirnError) in try whole.forEachBatch(give) }
                 let found = try rows { (give) throws(FirnError) in
                     feeding: for s in 0..<data.table.segmentCount {

@@ -6,23 +6,32 @@ import Testing
 
 /// Bounds of text skip segments and vectors, and never change an answer.
 @Suite struct TextBoundsTests {
-    private static let type = TypeSchema("T", columns: [
-        ColumnSchema("sorted", ColumnType(.string)), ColumnSchema("near", ColumnType(.string, optional: true)), ColumnSchema("long", ColumnType(.string)),
-        ColumnSchema("bytes", ColumnType(.data, optional: true)), ColumnSchema("n", ColumnType(.int)),
-    ])
+    private static let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("sorted", ColumnType(.string)), ColumnSchema("near", ColumnType(.string, optional: true)),
+            ColumnSchema("long", ColumnType(.string)),
+            ColumnSchema("bytes", ColumnType(.data, optional: true)), ColumnSchema("n", ColumnType(.int)),
+        ])
     private static let start = String(repeating: "the same long beginning, ", count: 5)
 
     private static func text(_ random: inout RandomTables, _ round: Int) -> String {
         let letters = ["a", "b", "B", "é", "e\u{301}", "\u{0}", "~", "\u{10FFFF}", "z", "Z"]
-        return (round % 3 == 0 ? "" : String(UnicodeScalar(UInt8(96 + round)))) + (0..<random.number(0...4)).map { _ in letters[random.number(0...letters.count - 1)] }.joined()
+        return (round % 3 == 0 ? "" : String(UnicodeScalar(UInt8(96 + round))))
+            + (0..<random.number(0...4)).map { _ in letters[random.number(0...letters.count - 1)] }.joined()
     }
 
     private static func key(_ i: Int) -> String { "key-" + String(repeating: "0", count: max(0, 7 - "\(i)".count)) + "\(i)" }
 
     private static func row(_ i: Int, _ random: inout RandomTables) -> [Value] {
         let round = i / 1500
-        return [.string(key(i)), random.chance(10) || round == 4 ? .null : .string(text(&random, round)), .string(start + "\(round)" + text(&random, 0)),
-                random.chance(10) ? .null : .data((0..<random.number(0...3)).map { _ in UInt8([0, 1, 127, 128, 254, 255][random.number(0...5)]) }), .int(Int64(i))]
+        return [
+            .string(key(i)), random.chance(10) || round == 4 ? .null : .string(text(&random, round)),
+            .string(start + "\(round)" + text(&random, 0)),
+            random.chance(10)
+                ? .null : .data((0..<random.number(0...3)).map { _ in UInt8([0, 1, 127, 128, 254, 255][random.number(0...5)]) }),
+            .int(Int64(i)),
+        ]
     }
 
     private static func anyText(_ random: inout RandomTables) -> String {
@@ -34,10 +43,15 @@ import Testing
         let column = random.number(0...3)
         func value() -> Value {
             switch column {
-            case 0: .string(random.chance(70) ? key(random.number(0...9500)) : ["", "key", "key-", "key-0005", "kez", "key-0004999x"][random.number(0...5)])
+            case 0:
+                .string(
+                    random.chance(70)
+                        ? key(random.number(0...9500)) : ["", "key", "key-", "key-0005", "kez", "key-0004999x"][random.number(0...5)])
             case 1: random.chance(5) ? .null : .string(anyText(&random))
             case 2: .string(random.chance(20) ? start : start + "\(random.number(0...7))" + text(&random, 0))
-            default: random.chance(5) ? .null : .data((0..<random.number(0...3)).map { _ in UInt8([0, 1, 127, 128, 254, 255][random.number(0...5)]) })
+            default:
+                random.chance(5)
+                    ? .null : .data((0..<random.number(0...3)).map { _ in UInt8([0, 1, 127, 128, 254, 255][random.number(0...5)]) })
             }
         }
         func argument() -> String {
@@ -83,7 +97,9 @@ import Testing
                 let edits = try database.begin()
                 for _ in 0..<(round == 3 ? 200 : 12) {
                     let column = random.number(0...3), from = random.number(0...next - 1)
-                    try edits.update("T", rowID: ids[random.number(0...ids.count - 1)], column: TextBoundsTests.type.columns[column].name, TextBoundsTests.row(from, &random)[column])
+                    try edits.update(
+                        "T", rowID: ids[random.number(0...ids.count - 1)], column: TextBoundsTests.type.columns[column].name,
+                        TextBoundsTests.row(from, &random)[column])
                 }
                 for _ in 0..<5 { try edits.delete("T", rowID: ids.remove(at: random.number(0...ids.count - 1))) }
                 if round % 2 == 1 { try edits.flushAll() }
@@ -95,7 +111,9 @@ import Testing
                 var arguments: [Value] = []
                 var text = TextBoundsTests.condition(&random, &arguments)
                 if random.chance(30) { text = "NOT (\(text))" }
-                if random.chance(30) { text = "(\(text)) \(random.chance(50) ? "AND" : "OR") (\(TextBoundsTests.condition(&random, &arguments)))" }
+                if random.chance(30) {
+                    text = "(\(text)) \(random.chance(50) ? "AND" : "OR") (\(TextBoundsTests.condition(&random, &arguments)))"
+                }
                 let run = try QueryRun(QueryRequest(filter: text, arguments: arguments), table: table)
                 let found = try run.count(), wanted = try QueryRun(QueryRequest(filter: text, arguments: arguments), table: memory).count()
                 #expect(found == wanted, "seed \(seed), round \(round): \(text) \(arguments)")
@@ -120,7 +138,10 @@ import Testing
         }
         let table = try #require(try database.snapshot().table(named: "T"))
         let one = name(12_345), last = name(12_349)
-        for (text, count) in [("sorted == '\(one)'", 1), ("sorted BETWEEN {'\(one)', '\(last)'}", 5), ("sorted BEGINSWITH 'key-001234'", 10), ("sorted IN {'\(one)', 'x'}", 1)] {
+        for (text, count) in [
+            ("sorted == '\(one)'", 1), ("sorted BETWEEN {'\(one)', '\(last)'}", 5), ("sorted BEGINSWITH 'key-001234'", 10),
+            ("sorted IN {'\(one)', 'x'}", 1),
+        ] {
             let run = try QueryRun(QueryRequest(filter: text), table: table)
             #expect(try run.count() == count, "\(text)")
             #expect(run.statistics.segmentsSkipped == 3 && run.statistics.vectorsSkipped == 4, "\(text): \(run.statistics)")
@@ -132,7 +153,11 @@ import Testing
 
     @Test func `bounds, cut and joined, never say what values contradict`() {
         var random = RandomTables(seed: 4)
-        func bytes() -> [UInt8] { (0..<(random.chance(20) ? random.number(90...130) : random.number(0...4))).map { _ in UInt8([0, 97, 98, 255][random.chance(80) ? 1 : random.number(0...3)]) } }
+        func bytes() -> [UInt8] {
+            (0..<(random.chance(20) ? random.number(90...130) : random.number(0...4))).map { _ in
+                UInt8([0, 97, 98, 255][random.chance(80) ? 1 : random.number(0...3)])
+            }
+        }
         func bounds(_ values: [[UInt8]]) -> TextBounds {
             var text = Text()
             for value in values { value.withUnsafeBytes { text.append($0) } }
@@ -146,13 +171,16 @@ import Testing
             #expect(bounds(one).ascends == zip(one, one.dropFirst()).allSatisfy { !$1.lexicographicallyPrecedes($0) })
             let a = bytes(), b = bytes()
             let forms: [TextTest.Form] = [
-                .equal(a), .prefix(a), .oneOf([a, b].sorted { $0.lexicographicallyPrecedes($1) }), .range(low: a, lowIncluded: random.chance(50), high: b, highIncluded: random.chance(50)),
-                .range(low: nil, lowIncluded: false, high: b, highIncluded: random.chance(50)), .range(low: a, lowIncluded: random.chance(50), high: nil, highIncluded: false), .contains(a),
+                .equal(a), .prefix(a), .oneOf([a, b].sorted { $0.lexicographicallyPrecedes($1) }),
+                .range(low: a, lowIncluded: random.chance(50), high: b, highIncluded: random.chance(50)),
+                .range(low: nil, lowIncluded: false, high: b, highIncluded: random.chance(50)),
+                .range(low: a, lowIncluded: random.chance(50), high: nil, highIncluded: false), .contains(a),
             ]
             for form in forms {
                 let test = TextTest(form, folding: Folding())
                 var scratch: [UInt8] = []
-                let hits = (one + two).filter { value in value.withUnsafeBytes { test.matches($0, &scratch) } }.count, all = one.count + two.count
+                let hits = (one + two).filter { value in value.withUnsafeBytes { test.matches($0, &scratch) } }.count,
+                    all = one.count + two.count
                 for bounds in [exact, exact.shortened, joined] {
                     let verdict = test.verdict(bounds, inverted: false)
                     if verdict != .unknown { decided += 1 }

@@ -6,11 +6,20 @@ import Testing
 
 /// Text that is stored as tokens is searched without being put together; the same rows in memory say what must be found.
 @Suite struct TokenTextTests {
-    private static let type = TypeSchema("T", columns: [ColumnSchema("text", ColumnType(.string, optional: true)), ColumnSchema("bytes", ColumnType(.data)), ColumnSchema("n", ColumnType(.int))])
-    private static let words = ["special", "requests", "packages", "sleep", "spec", "ial", "carefully", "furiously", "deposits", "the", "Special", "REQUESTS"]
+    private static let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("text", ColumnType(.string, optional: true)), ColumnSchema("bytes", ColumnType(.data)),
+            ColumnSchema("n", ColumnType(.int)),
+        ])
+    private static let words = [
+        "special", "requests", "packages", "sleep", "spec", "ial", "carefully", "furiously", "deposits", "the", "Special", "REQUESTS",
+    ]
 
     private static func text(_ random: inout RandomTables, _ row: Int) -> String {
-        var words = (0..<random.number(0...9)).map { _ in random.chance(12) ? "\(random.number(0...99999))" : Self.words[random.number(0...Self.words.count - 1)] }
+        var words = (0..<random.number(0...9)).map { _ in
+            random.chance(12) ? "\(random.number(0...99999))" : Self.words[random.number(0...Self.words.count - 1)]
+        }
         // Some vectors hold more than ASCII.
         if row / 1024 % 3 == 1, random.chance(5) { words.append(["é", "über", "\u{212A}", "e\u{301}"][random.number(0...3)]) }
         return words.joined(separator: random.chance(5) ? "" : " ")
@@ -18,13 +27,28 @@ import Testing
 
     private static func predicate(_ random: inout RandomTables) -> (text: String, arguments: [Value]) {
         func pick(_ all: [String]) -> String { all[random.number(0...all.count - 1)] }
-        if random.chance(10) { return (pick(["n < 500 AND text CONTAINS 'spec'", "text == NULL", "text != 'special'", "NOT text LIKE '*s*'", "text CONTAINS 'the' OR text LIKE '*9'"]), []) }
-        func piece() -> String { pick(["special", "spec", "s", "al req", "ü", "é", "ials", "x", "REQ", "the ", "11", "specialspecial", "ecialspec", "k", " ", "special requests", "the", ""]) }
+        if random.chance(10) {
+            return (
+                pick([
+                    "n < 500 AND text CONTAINS 'spec'", "text == NULL", "text != 'special'", "NOT text LIKE '*s*'",
+                    "text CONTAINS 'the' OR text LIKE '*9'",
+                ]), []
+            )
+        }
+        func piece() -> String {
+            pick([
+                "special", "spec", "s", "al req", "ü", "é", "ials", "x", "REQ", "the ", "11", "specialspecial", "ecialspec", "k", " ",
+                "special requests", "the", "",
+            ])
+        }
         let comparator = pick(["LIKE", "LIKE", "CONTAINS", "BEGINSWITH", "ENDSWITH", "==", "!="])
         // A few rows of a vector, or one.
         if random.chance(15) {
             let first = random.number(0...10_990)
-            return ("n BETWEEN {\(first), \(first + random.number(0...1))} AND \(pick(["", "NOT "]))text \(comparator)\(pick(["", "[c]"])) '\(piece())'", [])
+            return (
+                "n BETWEEN {\(first), \(first + random.number(0...1))} AND \(pick(["", "NOT "]))text \(comparator)\(pick(["", "[c]"])) '\(piece())'",
+                []
+            )
         }
         if comparator != "LIKE", random.chance(30) { return ("bytes \(comparator) $0", [.data(Array(piece().utf8))]) }
         let folding = pick(["", "", "", "[c]", "[d]", "[cd]"])
@@ -46,7 +70,9 @@ import Testing
         try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: Self.type, in: schema))
         try transaction.commit()
         transaction = try database.begin()
-        for _ in 0..<edits { try transaction.update("T", rowID: Int64(random.number(0...rows.count - 1)), column: "text", .string("special edit")) }
+        for _ in 0..<edits {
+            try transaction.update("T", rowID: Int64(random.number(0...rows.count - 1)), column: "text", .string("special edit"))
+        }
         try transaction.commit()
         let stored = try #require(try database.snapshot().table(named: "T"))
         var batch = Batch(Self.type, in: schema)
@@ -57,7 +83,8 @@ import Testing
         let memory = MemoryTable(Self.type, schema: schema, batches: [batch])
         var searched = 0, single = 0
         for _ in 0..<60 {
-            let (text, arguments) = Self.predicate(&random), request = QueryRequest(filter: text, arguments: arguments), run = try QueryRun(request, table: stored)
+            let (text, arguments) = Self.predicate(&random), request = QueryRequest(filter: text, arguments: arguments),
+                run = try QueryRun(request, table: stored)
             let found = try run.rowPositions().map(\.row), wanted = try QueryRun(request, table: memory).rowPositions().map(\.row)
             #expect(found == wanted, "seed \(seed): \(text) \(arguments): \(found.count), not \(wanted.count)")
             searched += run.statistics.vectorsSearched

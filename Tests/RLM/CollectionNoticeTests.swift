@@ -5,7 +5,9 @@ import Testing
 
 /// Rows C21–C32 of the collections' contract, over every conformer.
 @Suite struct CollectionNoticeTests {
-    @Test(arguments: Conformer.live) func `C21 D3 addNotificationBlock tells what is there, then what changed, old places and new`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live) func `C21 D3 addNotificationBlock tells what is there, then what changed, old places and new`(
+        _ one: Conformer
+    ) throws {
         let log = Log(), dogs = try one.collection(), realm = dogs.realm!, all = realm.allObjects("Dog")
         let token = dogs.addNotificationBlock { log.note($0?.count, $1, $2) }
         realm.refresh()
@@ -23,7 +25,9 @@ import Testing
         #expect(log.take() == [])
     }
 
-    @Test(arguments: Conformer.live) func `C21 what cannot be told at once is told together, the first call included`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live) func `C21 what cannot be told at once is told together, the first call included`(_ one: Conformer)
+        throws
+    {
         let log = Log(), dogs = try one.collection(), realm = dogs.realm!
         let token = dogs.addNotificationBlock { log.note($0?.count, $1, $2) }
         try realm.transaction { realm.delete(realm.allObjects("Dog")[0]) }
@@ -34,17 +38,19 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)), arguments: Conformer.live) func `C22 on a queue`(_ one: Conformer) throws {
         let log = Log(), queue = DispatchQueue(label: "rlm"), dogs = try one.collection(), realm = dogs.realm!
-        let token = dogs.addNotificationBlock({ dogs, change, error in
-            dispatchPrecondition(condition: .onQueue(queue))
-            log.note(dogs?.count, change, error)
-        }, queue: queue)
+        let token = dogs.addNotificationBlock(
+            { dogs, change, error in
+                dispatchPrecondition(condition: .onQueue(queue))
+                log.note(dogs?.count, change, error)
+            }, queue: queue)
         #expect(log.waits(for: 1))
         try realm.transaction { realm.allObjects("Dog")[1]["age"] = 8 }
         #expect(log.waits(for: 2) && log.take() == ["initial 4", "4: -[] +[] ~[1] now [1]"])
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live) func `C23 for some key paths, on a queue and without`(_ one: Conformer) throws {
+    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live) func `C23 for some key paths, on a queue and without`(_ one: Conformer) throws
+    {
         let log = Log(), here = Log(), dogs = try one.collection(), realm = dogs.realm!
         let token = dogs.addNotificationBlock({ log.note($0?.count, $1, $2) }, keyPaths: ["name"], queue: DispatchQueue(label: "rlm"))
         let own = dogs.addNotificationBlock({ here.note($0?.count, $1, $2) }, keyPaths: ["name"])
@@ -54,7 +60,9 @@ import Testing
         realm.refresh()
         try realm.transaction { realm.allObjects("Dog")[1]["name"] = "Fidi" }
         realm.refresh()
-        #expect(log.waits(for: 2) && log.take() == ["initial 4", "4: -[] +[] ~[1] now [1]"] && here.take() == ["initial 4", "4: -[] +[] ~[1] now [1]"])
+        #expect(
+            log.waits(for: 2) && log.take() == ["initial 4", "4: -[] +[] ~[1] now [1]"]
+                && here.take() == ["initial 4", "4: -[] +[] ~[1] now [1]"])
         token.invalidate()
         own.invalidate()
     }
@@ -93,25 +101,37 @@ import Testing
         let dogs = try one.collection()
         let sections = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: false) { ($0 as! RLMObject).age }
         #expect(sections.allKeys.map { $0 as? Int } == [7, 3, 1] && sections.count == 3 && sections.isFrozen == (one.version == .frozen))
-        let parity = dogs.sectionedResults(using: [RLMSortDescriptor(keyPath: "age", ascending: true), RLMSortDescriptor(keyPath: "name", ascending: false)]) { ($0 as! RLMObject).age > 2 }
+        let parity = dogs.sectionedResults(using: [
+            RLMSortDescriptor(keyPath: "age", ascending: true), RLMSortDescriptor(keyPath: "name", ascending: false),
+        ]) { ($0 as! RLMObject).age > 2 }
         #expect(parity.allKeys.map { $0 as? Bool } == [false, true] && names(parity[1]) == ["Rex", "Fido", "Ada"])
     }
 
     @Test func `C25 without a descriptor there are no sections`() async {
-        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().realm!.allObjects("Dog").sectionedResults(using: []) { _ in 1 } }
+        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try person().realm!.allObjects("Dog").sectionedResults(using: []) { _ in 1 }
+        }
         #expect(said(none).contains("There must be at least one SortDescriptor when using SectionedResults."))
     }
 
     @Test(arguments: Conformer.all) func `C26 min, nil of nothing`(_ one: Conformer) throws {
         let dogs = try one.collection()
-        #expect(dogs.min(ofProperty: "age") as? Int == 1 && dogs.min(ofProperty: "teeth") as? Int == 4 && dogs.min(ofProperty: "weight") as? Double == 0.5)
-        #expect(try dogs.min(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 1000) && one.collection([]).min(ofProperty: "age") == nil)
+        #expect(
+            dogs.min(ofProperty: "age") as? Int == 1 && dogs.min(ofProperty: "teeth") as? Int == 4
+                && dogs.min(ofProperty: "weight") as? Double == 0.5)
+        #expect(
+            try dogs.min(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 1000)
+                && one.collection([]).min(ofProperty: "age") == nil)
     }
 
     @Test(arguments: Conformer.all) func `C27 max, nil of nothing`(_ one: Conformer) throws {
         let dogs = try one.collection()
-        #expect(dogs.max(ofProperty: "age") as? Int == 7 && dogs.max(ofProperty: "teeth") as? Int == 30 && dogs.max(ofProperty: "height") as? Float == 1.75)
-        #expect(try dogs.max(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 7000) && one.collection([]).max(ofProperty: "age") == nil)
+        #expect(
+            dogs.max(ofProperty: "age") as? Int == 7 && dogs.max(ofProperty: "teeth") as? Int == 30
+                && dogs.max(ofProperty: "height") as? Float == 1.75)
+        #expect(
+            try dogs.max(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 7000)
+                && one.collection([]).max(ofProperty: "age") == nil)
     }
 
     @Test(arguments: Conformer.all) func `C28 sum, 0 of nothing`(_ one: Conformer) throws {
@@ -122,7 +142,8 @@ import Testing
 
     @Test(arguments: Conformer.all) func `C29 average, nil of nothing`(_ one: Conformer) throws {
         let dogs = try one.collection()
-        #expect(dogs.average(ofProperty: "age") == 4.5 && dogs.average(ofProperty: "teeth") == 18 && dogs.average(ofProperty: "weight") == 2.25)
+        #expect(
+            dogs.average(ofProperty: "age") == 4.5 && dogs.average(ofProperty: "teeth") == 18 && dogs.average(ofProperty: "weight") == 2.25)
         #expect(try one.collection([]).average(ofProperty: "age") == nil)
     }
 
@@ -156,9 +177,13 @@ import Testing
     }
 
     @Test func `C31 C32 only collections of a realm are frozen and thawed`() async {
-        let freeze = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try Conformer(kind: .array, version: .unmanaged).collection().freeze() }
+        let freeze = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Conformer(kind: .array, version: .unmanaged).collection().freeze()
+        }
         #expect(said(freeze).contains("This method may only be called on RLMArray instances retrieved from an RLMRealm"))
-        let thaw = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try Conformer(kind: .array, version: .unmanaged).collection().thaw() }
+        let thaw = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Conformer(kind: .array, version: .unmanaged).collection().thaw()
+        }
         #expect(said(thaw).contains("This method may only be called on RLMArray instances retrieved from an RLMRealm"))
     }
 }

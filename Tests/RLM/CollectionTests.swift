@@ -13,7 +13,9 @@ import Testing
 
     @Test(arguments: Conformer.all) func `C02 type`(_ one: Conformer) throws { #expect(try one.collection().type == .object) }
 
-    @Test(arguments: Conformer.all) func `C03 isOptional: objects never are`(_ one: Conformer) throws { #expect(try !one.collection().isOptional) }
+    @Test(arguments: Conformer.all) func `C03 isOptional: objects never are`(_ one: Conformer) throws {
+        #expect(try !one.collection().isOptional)
+    }
 
     @Test(arguments: Conformer.all) func `C04 objectClassName`(_ one: Conformer) throws {
         #expect(try one.collection().objectClassName == "Dog" && one.collection([]).objectClassName == "Dog")
@@ -41,15 +43,21 @@ import Testing
 
     @Test(arguments: Conformer.all) func `C06 object at an index, also by subscript`(_ one: Conformer) throws {
         let dogs = try one.collection()
-        #expect((0..<4).map { name(dogs.object(at: $0)) } == ["Rex", "Fido", "Bo", "Ada"] && dogs[2].name == "Bo" && names(dogs.map { $0 }) == ["Rex", "Fido", "Bo", "Ada"])
+        #expect(
+            (0..<4).map { name(dogs.object(at: $0)) } == ["Rex", "Fido", "Bo", "Ada"] && dogs[2].name == "Bo"
+                && names(dogs.map { $0 }) == ["Rex", "Fido", "Bo", "Ada"])
     }
 
     @Test func `C06 an index out of bounds traps`() async {
-        let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().realm!.allObjects("Dog").object(at: 4) }
+        let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try person().realm!.allObjects("Dog").object(at: 4)
+        }
         #expect(said(results).contains("Index 4 is out of bounds (must be less than 4)."))
         let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person([]).pack.object(at: 0) }
         #expect(said(set).contains("Index 0 is out of bounds (must be less than 0)."))
-        let loose = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try Conformer(kind: .array, version: .unmanaged).collection().object(at: 7) }
+        let loose = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Conformer(kind: .array, version: .unmanaged).collection().object(at: 7)
+        }
         #expect(said(loose).contains("Index 7 is out of bounds (must be less than 4)."))
         let huge = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().dogs[UInt.max] }
         #expect(said(huge).contains("is out of bounds (must be less than 4)."))
@@ -57,7 +65,9 @@ import Testing
 
     @Test(arguments: Conformer.all) func `C07 D4 objects at indexes, nil if one is out of bounds`(_ one: Conformer) throws {
         let dogs = try one.collection()
-        #expect(dogs.objects(at: [3, 1])?.map { name($0) } == ["Fido", "Ada"] && dogs.objects(at: [])?.isEmpty == true && dogs.objects(at: [1, 4]) == nil)
+        #expect(
+            dogs.objects(at: [3, 1])?.map { name($0) } == ["Fido", "Ada"] && dogs.objects(at: [])?.isEmpty == true
+                && dogs.objects(at: [1, 4]) == nil)
     }
 
     @Test(arguments: Conformer.all) func `C08 firstObject is nil of an empty collection`(_ one: Conformer) throws {
@@ -71,7 +81,9 @@ import Testing
 
     @Test(arguments: Conformer.ordered) func `C10 index of an object, NSNotFound of others`(_ one: Conformer) throws {
         let dogs = try one.collection()
-        #expect(dogs.index(of: dogs[2]) == 2 && dogs.index(of: dog("Rex", 3, 20)) == UInt(NSNotFound) && dogs.index(of: "Rex") == UInt(NSNotFound))
+        #expect(
+            dogs.index(of: dogs[2]) == 2 && dogs.index(of: dog("Rex", 3, 20)) == UInt(NSNotFound)
+                && dogs.index(of: "Rex") == UInt(NSNotFound))
         guard let realm = dogs.realm else { return }
         #expect(dogs.index(of: realm.allObjects("Person")[0]) == UInt(NSNotFound))
     }
@@ -79,14 +91,20 @@ import Testing
     @Test func `C10 index of a value`() throws {
         let realm = try memoryRealm()
         var values: RLMObject!
-        try realm.transaction { values = realm.createObject("Values", withValue: ["intArray": [4, 5, 4], "intOptArray": [1, NSNull()], "stringArray": ["a"]]) }
+        try realm.transaction {
+            values = realm.createObject("Values", withValue: ["intArray": [4, 5, 4], "intOptArray": [1, NSNull()], "stringArray": ["a"]])
+        }
         let ints = values["intArray"] as! RLMArray<Int>, optional = values["intOptArray"] as! RLMArray<Int?>
-        #expect(ints.index(of: 4) == 0 && ints.index(of: 5) == 1 && ints.index(of: 6) == UInt(NSNotFound) && ints.index(of: "4") == UInt(NSNotFound))
+        #expect(
+            ints.index(of: 4) == 0 && ints.index(of: 5) == 1 && ints.index(of: 6) == UInt(NSNotFound)
+                && ints.index(of: "4") == UInt(NSNotFound))
         #expect(optional.index(of: NSNull()) == 1 && ints.index(of: NSNull()) == UInt(NSNotFound) && ints.freeze().index(of: 5) == 1)
         #expect(ints.indexOfObject(where: "self > 4") == 1)
     }
 
-    @Test(arguments: Conformer.managed.filter { $0.kind != .set }) func `C11 indexOfObject(where:) is the first match or NSNotFound`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed.filter { $0.kind != .set }) func `C11 indexOfObject(where:) is the first match or NSNotFound`(
+        _ one: Conformer
+    ) throws {
         let dogs = try one.collection()
         #expect(dogs.indexOfObject(where: "age == %@", 7) == 1 && dogs.indexOfObject(where: "age > %@ AND name == %@", 1, "Ada") == 3)
         #expect(dogs.indexOfObject(where: "age > 7") == UInt(NSNotFound) && dogs.indexOfObject(where: "teeth == nil") == 1)
@@ -100,9 +118,13 @@ import Testing
 
     @Test(arguments: Conformer.managed) func `C13 objects(where:) chooses, live and frozen`(_ one: Conformer) throws {
         let dogs = try one.collection(owned: true)
-        #expect(names(dogs.objects(where: "age > %@", 2)) == ["Rex", "Fido", "Ada"] && names(dogs.objects(where: "name IN %@", ["Bo", "Rex"])) == ["Rex", "Bo"])
+        #expect(
+            names(dogs.objects(where: "age > %@", 2)) == ["Rex", "Fido", "Ada"]
+                && names(dogs.objects(where: "name IN %@", ["Bo", "Rex"])) == ["Rex", "Bo"])
         #expect(names(dogs.objects(where: "%K == nil", "teeth")) == ["Fido"] && dogs.objects(where: "age > 100").count == 0)
-        #expect(names(dogs.objects(where: "age > 2").objects(where: "age < 5")) == ["Rex"] && dogs.objects(where: "age > 2").isFrozen == (one.version == .frozen))
+        #expect(
+            names(dogs.objects(where: "age > 2").objects(where: "age < 5")) == ["Rex"]
+                && dogs.objects(where: "age > 2").isFrozen == (one.version == .frozen))
         let ada = dogs.realm!.allObjects("Person")[0]
         #expect(dogs.objects(where: "owner == %@", ada).count == 4 && dogs.objects(where: "self IN %@", ada.dogs).count == 4)
         guard one.version == .live else { return }
@@ -113,7 +135,9 @@ import Testing
 
     @Test(arguments: Conformer.managed) func `C14 objects(with:) asks a predicate`(_ one: Conformer) throws {
         let dogs = try one.collection(), old = dogs.objects(with: NSPredicate { dog, _ in (dog as! RLMObject).age > 2 })
-        #expect(names(old) == ["Rex", "Fido", "Ada"] && names(old.sortedResults(usingKeyPath: "name", ascending: true)) == ["Ada", "Fido", "Rex"])
+        #expect(
+            names(old) == ["Rex", "Fido", "Ada"]
+                && names(old.sortedResults(usingKeyPath: "name", ascending: true)) == ["Ada", "Fido", "Rex"])
         guard one.version == .live else { return }
         try dogs.realm!.transaction { dogs[2]["age"] = 9 }
         #expect(names(old) == ["Rex", "Fido", "Bo", "Ada"])
@@ -128,15 +152,29 @@ import Testing
 
     @Test(arguments: Conformer.managed) func `C16 sorted by several descriptors; by none the order stays`(_ one: Conformer) throws {
         let dogs = try one.collection()
-        #expect(names(dogs.sortedResults(using: [RLMSortDescriptor(keyPath: "age", ascending: false), RLMSortDescriptor(keyPath: "name", ascending: true)])) == ["Ada", "Fido", "Rex", "Bo"])
+        #expect(
+            names(
+                dogs.sortedResults(using: [
+                    RLMSortDescriptor(keyPath: "age", ascending: false), RLMSortDescriptor(keyPath: "name", ascending: true),
+                ])) == ["Ada", "Fido", "Rex", "Bo"])
         #expect(names(dogs.sortedResults(using: [])) == ["Rex", "Fido", "Bo", "Ada"])
-        #expect(names(dogs.sortedResults(using: [RLMSortDescriptor(keyPath: "name", ascending: true).reversed()])) == ["Rex", "Fido", "Bo", "Ada"])
+        #expect(
+            names(dogs.sortedResults(using: [RLMSortDescriptor(keyPath: "name", ascending: true).reversed()])) == [
+                "Rex", "Fido", "Bo", "Ada",
+            ])
     }
 
-    @Test(arguments: Conformer.managed) func `C17 distinct keeps the first by the order, and drops rows behind missing links`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed) func `C17 distinct keeps the first by the order, and drops rows behind missing links`(
+        _ one: Conformer
+    ) throws {
         let dogs = try one.collection(owned: true)
-        #expect(names(dogs.distinctResults(usingKeyPaths: ["age"])) == ["Rex", "Fido", "Bo"] && dogs.distinctResults(usingKeyPaths: ["age", "name"]).count == 4)
-        #expect(names(dogs.sortedResults(usingKeyPath: "name", ascending: true).distinctResults(usingKeyPaths: ["age"])) == ["Ada", "Bo", "Rex"])
+        #expect(
+            names(dogs.distinctResults(usingKeyPaths: ["age"])) == ["Rex", "Fido", "Bo"]
+                && dogs.distinctResults(usingKeyPaths: ["age", "name"]).count == 4)
+        #expect(
+            names(dogs.sortedResults(usingKeyPath: "name", ascending: true).distinctResults(usingKeyPaths: ["age"])) == [
+                "Ada", "Bo", "Rex",
+            ])
         #expect(names(dogs.distinctResults(usingKeyPaths: ["owner.name"])) == ["Rex"])
         guard one.version == .live, one.kind != .linking else { return }
         try dogs.realm!.transaction { dogs[0]["owner"] = nil }
@@ -144,19 +182,33 @@ import Testing
     }
 
     @Test func `C11 C13 C14 C15 C16 C17 need a realm, and predicates that fit`() async {
-        let whose = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try Conformer(kind: .array, version: .unmanaged).collection().objects(where: "age > 1") }
+        let whose = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Conformer(kind: .array, version: .unmanaged).collection().objects(where: "age > 1")
+        }
         #expect(said(whose).contains("This method may only be called on RLMArray instances retrieved from an RLMRealm"))
-        let with = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).objects(with: NSPredicate(value: true)) }
+        let with = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1], .unmanaged).objects(with: NSPredicate(value: true))
+        }
         #expect(said(with).contains("This method may only be called on RLMSet instances retrieved from an RLMRealm"))
-        let sorted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).sortedResults(usingKeyPath: "self", ascending: true) }
+        let sorted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1], .unmanaged).sortedResults(usingKeyPath: "self", ascending: true)
+        }
         #expect(said(sorted).contains("This method may only be called on RLMSet"))
-        let distinct = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).distinctResults(usingKeyPaths: ["self"]) }
+        let distinct = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1], .unmanaged).distinctResults(usingKeyPaths: ["self"])
+        }
         #expect(said(distinct).contains("This method may only be called on RLMSet"))
-        let index = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try Conformer(kind: .array, version: .unmanaged).collection().indexOfObject(where: "age > 1") }
+        let index = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Conformer(kind: .array, version: .unmanaged).collection().indexOfObject(where: "age > 1")
+        }
         #expect(said(index).contains("This method may only be called on RLMArray"))
-        let wings = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().dogs.objects(where: "wings > 1") }
+        let wings = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try person().dogs.objects(where: "wings > 1")
+        }
         #expect(said(wings).contains("wings"))
-        let path = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().dogs.sortedResults(usingKeyPath: "wings", ascending: true) }
+        let path = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try person().dogs.sortedResults(usingKeyPath: "wings", ascending: true)
+        }
         #expect(said(path).contains("wings"))
     }
 
@@ -164,7 +216,9 @@ import Testing
         let dogs = try one.collection(), found = dogs.value(forKey: "teeth"), themselves = dogs.value(forKey: "self")
         #expect(dogs.value(forKey: "@count") as? Int == 4)
         if one.kind == .set {
-            #expect((found as! Set<AnyHashable>).count == 4 && (found as! Set<AnyHashable>).isSuperset(of: [20, 4, 30]) && (found as! Set<AnyHashable>).contains { $0.base is NSNull } && (themselves as? Set<AnyHashable>)?.count == 4)
+            #expect(
+                (found as! Set<AnyHashable>).count == 4 && (found as! Set<AnyHashable>).isSuperset(of: [20, 4, 30])
+                    && (found as! Set<AnyHashable>).contains { $0.base is NSNull } && (themselves as? Set<AnyHashable>)?.count == 4)
             #expect(dogs.value(forKey: "age") as? Set<AnyHashable> == [3, 7, 1])
         } else {
             #expect((found as? [Any])?.map { $0 as? Int } == [20, nil, 4, 30] && (found as? [Any])?[1] is NSNull)
@@ -173,16 +227,24 @@ import Testing
     }
 
     @Test func `C18 value(forKey:) of values is themselves`() throws {
-        #expect(try intSet([2, 1]).value(forKey: "self") as? Set<AnyHashable> == [1, 2] && intSet([2, 1], .unmanaged).value(forKey: "self") as? Set<AnyHashable> == [1, 2])
+        #expect(
+            try intSet([2, 1]).value(forKey: "self") as? Set<AnyHashable> == [1, 2]
+                && intSet([2, 1], .unmanaged).value(forKey: "self") as? Set<AnyHashable> == [1, 2])
     }
 
     @Test(arguments: Conformer.all) func `C19 value(forKeyPath:) goes through links, and takes figures`(_ one: Conformer) throws {
         let dogs = try one.collection(owned: true)
-        #expect(dogs.value(forKeyPath: "@sum.age") as? Int == 18 && dogs.value(forKeyPath: "@min.age") as? Int == 1 && dogs.value(forKeyPath: "@max.age") as? Int == 7)
+        #expect(
+            dogs.value(forKeyPath: "@sum.age") as? Int == 18 && dogs.value(forKeyPath: "@min.age") as? Int == 1
+                && dogs.value(forKeyPath: "@max.age") as? Int == 7)
         #expect(dogs.value(forKeyPath: "@avg.age") as? Double == 4.5 && dogs.value(forKeyPath: "@count") as? Int == 4)
         guard one.version != .unmanaged else { return }
         let owners = dogs.value(forKeyPath: "owner.name")
-        if one.kind == .set { #expect(owners as? Set<AnyHashable> == ["Ada"]) } else { #expect(owners as? [String] == ["Ada", "Ada", "Ada", "Ada"]) }
+        if one.kind == .set {
+            #expect(owners as? Set<AnyHashable> == ["Ada"])
+        } else {
+            #expect(owners as? [String] == ["Ada", "Ada", "Ada", "Ada"])
+        }
     }
 
     @Test(arguments: Conformer.live + Conformer.unmanaged) func `C20 setValue sets a property of every element`(_ one: Conformer) throws {
@@ -195,7 +257,12 @@ import Testing
     }
 
     @Test func `C20 setValue traps outside of a write transaction`() async {
-        let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try person().realm!.allObjects("Dog").setValue(5, forKey: "age") }
-        #expect(said(outside).contains("Can only perform setValue(_:forKey:) in a Realm in a write transaction - call beginWriteTransaction on an RLMRealm instance first."))
+        let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try person().realm!.allObjects("Dog").setValue(5, forKey: "age")
+        }
+        #expect(
+            said(outside).contains(
+                "Can only perform setValue(_:forKey:) in a Realm in a write transaction - call beginWriteTransaction on an RLMRealm instance first."
+            ))
     }
 }

@@ -7,26 +7,45 @@ import Testing
 
 func kennelSchema() -> RLMSchema {
     RLMSchema(objectSchema: [
-        RLMObjectSchema(className: "Dog", properties: [
-            RLMProperty(name: "name", type: .string), RLMProperty(name: "age", type: .int), RLMProperty(name: "teeth", type: .int, isOptional: true),
-            RLMProperty(name: "weight", type: .double), RLMProperty(name: "height", type: .float), RLMProperty(name: "born", type: .date),
-            RLMProperty(name: "price", type: .decimal128), RLMProperty(name: "owner", type: .object, objectClassName: "Person"),
-            RLMProperty(name: "toys", type: .string, isArray: true), RLMProperty(name: "thing", type: .any),
-        ]),
-        RLMObjectSchema(className: "Person", properties: [
-            RLMProperty(name: "name", type: .string, isPrimaryKey: true), RLMProperty(name: "town", type: .string),
-            RLMProperty(name: "dogs", type: .object, objectClassName: "Dog", isArray: true),
-            RLMProperty(name: "pack", type: .object, objectClassName: "Dog", isSet: true), RLMProperty(name: "best", type: .object, objectClassName: "Dog"),
-            RLMProperty(name: "address", type: .object, objectClassName: "Address"),
-            RLMProperty(name: "addresses", type: .object, objectClassName: "Address", isArray: true),
-            RLMProperty(name: "scores", type: .int, isDictionary: true), RLMProperty(name: "byName", type: .object, objectClassName: "Dog", isOptional: true, isDictionary: true),
-        ]),
-        RLMObjectSchema(className: "Address", properties: [RLMProperty(name: "street", type: .string), RLMProperty(name: "city", type: .string)], isEmbedded: true),
-        RLMObjectSchema(className: "Values", properties: ElementKind.allCases.flatMap { kind in
-            [RLMProperty(name: "\(kind)Set", type: kind.type, isSet: true), RLMProperty(name: "\(kind)Array", type: kind.type, isArray: true)]
-                + (kind == .any ? [] : [RLMProperty(name: "\(kind)OptSet", type: kind.type, isOptional: true, isSet: true),
-                                        RLMProperty(name: "\(kind)OptArray", type: kind.type, isOptional: true, isArray: true)])
-        }),
+        RLMObjectSchema(
+            className: "Dog",
+            properties: [
+                RLMProperty(name: "name", type: .string), RLMProperty(name: "age", type: .int),
+                RLMProperty(name: "teeth", type: .int, isOptional: true),
+                RLMProperty(name: "weight", type: .double), RLMProperty(name: "height", type: .float),
+                RLMProperty(name: "born", type: .date),
+                RLMProperty(name: "price", type: .decimal128), RLMProperty(name: "owner", type: .object, objectClassName: "Person"),
+                RLMProperty(name: "toys", type: .string, isArray: true), RLMProperty(name: "thing", type: .any),
+            ]),
+        RLMObjectSchema(
+            className: "Person",
+            properties: [
+                RLMProperty(name: "name", type: .string, isPrimaryKey: true), RLMProperty(name: "town", type: .string),
+                RLMProperty(name: "dogs", type: .object, objectClassName: "Dog", isArray: true),
+                RLMProperty(name: "pack", type: .object, objectClassName: "Dog", isSet: true),
+                RLMProperty(name: "best", type: .object, objectClassName: "Dog"),
+                RLMProperty(name: "address", type: .object, objectClassName: "Address"),
+                RLMProperty(name: "addresses", type: .object, objectClassName: "Address", isArray: true),
+                RLMProperty(name: "scores", type: .int, isDictionary: true),
+                RLMProperty(name: "byName", type: .object, objectClassName: "Dog", isOptional: true, isDictionary: true),
+            ]),
+        RLMObjectSchema(
+            className: "Address", properties: [RLMProperty(name: "street", type: .string), RLMProperty(name: "city", type: .string)],
+            isEmbedded: true),
+        RLMObjectSchema(
+            className: "Values",
+            properties: ElementKind.allCases.flatMap { kind in
+                [
+                    RLMProperty(name: "\(kind)Set", type: kind.type, isSet: true),
+                    RLMProperty(name: "\(kind)Array", type: kind.type, isArray: true),
+                ]
+                    + (kind == .any
+                        ? []
+                        : [
+                            RLMProperty(name: "\(kind)OptSet", type: kind.type, isOptional: true, isSet: true),
+                            RLMProperty(name: "\(kind)OptArray", type: kind.type, isOptional: true, isArray: true),
+                        ])
+            }),
     ])
 }
 
@@ -60,9 +79,16 @@ enum ElementKind: String, CaseIterable, Sendable {
         case .data: [Data(), Data([1]), Data([1, 2])]
         case .date: [Date(timeIntervalSince1970: -5), Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1.25)]
         case .decimal128: [Decimal128(-2), Decimal128(0.5), Decimal128(7)]
-        case .objectId: [try! ObjectId("000000000000000000000001"), try! ObjectId("000000000000000000000002"), try! ObjectId("0a0000000000000000000000")]
-        case .uuid: [UUID(uuidString: "00000000-0000-0000-0000-000000000001")!, UUID(uuidString: "00000000-0000-0000-0000-0000000000ff")!,
-                     UUID(uuidString: "10000000-0000-0000-0000-000000000000")!]
+        case .objectId:
+            [
+                try! ObjectId("000000000000000000000001"), try! ObjectId("000000000000000000000002"),
+                try! ObjectId("0a0000000000000000000000"),
+            ]
+        case .uuid:
+            [
+                UUID(uuidString: "00000000-0000-0000-0000-000000000001")!, UUID(uuidString: "00000000-0000-0000-0000-0000000000ff")!,
+                UUID(uuidString: "10000000-0000-0000-0000-000000000000")!,
+            ]
         case .any: [false, 3, "text"]
         }
     }
@@ -77,10 +103,12 @@ func memoryRealm(_ schema: RLMSchema = kennelSchema()) throws -> RLMRealm {
 }
 
 func dog(_ name: String, _ age: Int, _ teeth: Int? = nil) -> RLMObject {
-    RLMObject(objectSchema: kennelSchema()["Dog"]!, value: [
-        "name": name, "age": age, "teeth": teeth, "weight": Double(age) / 2, "height": Float(age) / 4,
-        "born": Date(timeIntervalSince1970: Double(age) * 1000), "price": Decimal128(age) + 0.5,
-    ])
+    RLMObject(
+        objectSchema: kennelSchema()["Dog"]!,
+        value: [
+            "name": name, "age": age, "teeth": teeth, "weight": Double(age) / 2, "height": Float(age) / 4,
+            "born": Date(timeIntervalSince1970: Double(age) * 1000), "price": Decimal128(age) + 0.5,
+        ])
 }
 
 /// Rex 3, Fido 7 (no teeth), Bo 1, Ada 7.
@@ -90,7 +118,8 @@ func fourDogs() -> [RLMObject] { [dog("Rex", 3, 20), dog("Fido", 7), dog("Bo", 1
 ///
 /// - Parameter owned: they lead back to her, and so to each other.
 func person(_ dogs: [RLMObject] = fourDogs(), owned: Bool = false) throws -> RLMObject {
-    let realm = try memoryRealm(), ada = RLMObject(objectSchema: kennelSchema()["Person"]!, value: ["name": "Ada", "dogs": dogs, "pack": dogs])
+    let realm = try memoryRealm(),
+        ada = RLMObject(objectSchema: kennelSchema()["Person"]!, value: ["name": "Ada", "dogs": dogs, "pack": dogs])
     try realm.transaction {
         realm.add(ada)
         if owned { for dog in dogs { dog["owner"] = ada } }
@@ -134,20 +163,23 @@ struct Conformer: Sendable, CustomTestStringConvertible {
                 for dog in dogs { dog["owner"] = ada }
             }
         }
-        let live: any RLMCollection<RLMObject> = switch kind {
-        case .results: ada.realm!.allObjects("Dog")
-        case .filtered: ada.realm!.objects("Dog", where: "age >= 0")
-        case .array: ada.dogs
-        case .set: ada.pack
-        case .linking: ada.linkingObjects(ofClass: "Dog", forProperty: "owner")
-        }
+        let live: any RLMCollection<RLMObject> =
+            switch kind {
+            case .results: ada.realm!.allObjects("Dog")
+            case .filtered: ada.realm!.objects("Dog", where: "age >= 0")
+            case .array: ada.dogs
+            case .set: ada.pack
+            case .linking: ada.linkingObjects(ofClass: "Dog", forProperty: "owner")
+            }
         return version == .frozen ? live.freeze() : live
     }
 }
 
 /// The kinds of sets there are of ints, in a realm of their own (or none).
 func intSet(_ members: [Int], _ version: Conformer.Version = .live) throws -> RLMSet<Int> {
-    if version == .unmanaged { return RLMObject(objectSchema: kennelSchema()["Values"]!, value: ["intSet": members])["intSet"] as! RLMSet<Int> }
+    if version == .unmanaged {
+        return RLMObject(objectSchema: kennelSchema()["Values"]!, value: ["intSet": members])["intSet"] as! RLMSet<Int>
+    }
     let realm = try memoryRealm()
     var made: RLMObject!
     try realm.transaction { made = realm.createObject("Values", withValue: ["intSet": members]) }
@@ -193,12 +225,16 @@ final class Log: @unchecked Sendable {
 
     func note(_ count: UInt?, _ change: RLMCollectionChange?, _ error: (any Error)?) {
         guard let change else { return note("initial \(count ?? 0)") }
-        note("\(count ?? 0): -\(change.deletions) +\(change.insertions) ~\(change.modifications) now \(change.modificationsNew)" + (error.map { " \($0)" } ?? ""))
+        note(
+            "\(count ?? 0): -\(change.deletions) +\(change.insertions) ~\(change.modifications) now \(change.modificationsNew)"
+                + (error.map { " \($0)" } ?? ""))
     }
 
     func note(_ count: UInt, _ change: RLMSectionedResultsChange) {
         if change.isInitial { return note("initial \(count)") }
         func text(_ paths: [IndexPath]) -> String { "\(paths.map { Array($0) })" }
-        note("\(count): -\(text(change.deletions)) +\(text(change.insertions)) ~\(text(change.modifications)) sections +\(Array(change.sectionsToInsert)) -\(Array(change.sectionsToRemove))")
+        note(
+            "\(count): -\(text(change.deletions)) +\(text(change.insertions)) ~\(text(change.modifications)) sections +\(Array(change.sectionsToInsert)) -\(Array(change.sectionsToRemove))"
+        )
     }
 }

@@ -9,21 +9,31 @@ import Testing
 
     @Test func `an object is made with values, and holds them until a realm does`() throws {
         let rex = dog("Rex", 3, 20)
-        #expect(rex.realm == nil && !rex.isInvalidated && !rex.isFrozen && rex.className == "Dog" && rex.objectSchema.properties.count == 10)
-        #expect(rex.name == "Rex" && rex["teeth"] as? Int == 20 && rex["owner"] == nil && rex["weight"] as? Double == 1.5 && rex["thing"] == nil)
+        #expect(
+            rex.realm == nil && !rex.isInvalidated && !rex.isFrozen && rex.className == "Dog" && rex.objectSchema.properties.count == 10)
+        #expect(
+            rex.name == "Rex" && rex["teeth"] as? Int == 20 && rex["owner"] == nil && rex["weight"] as? Double == 1.5 && rex["thing"] == nil
+        )
         rex["teeth"] = nil
         rex.setValue("Rexi", forKey: "name")
         rex["toys"] = ["ball", "bone"]
         (rex["toys"] as! RLMArray<String>).add("rope")
-        #expect(rex["teeth"] == nil && rex.value(forKey: "name") as? String == "Rexi" && Array(rex["toys"] as! RLMArray<String>) == ["ball", "bone", "rope"])
+        #expect(
+            rex["teeth"] == nil && rex.value(forKey: "name") as? String == "Rexi"
+                && Array(rex["toys"] as! RLMArray<String>) == ["ball", "bone", "rope"])
         let realm = try memoryRealm()
         try realm.transaction { realm.add(rex) }
-        #expect(rex.realm == realm && rex.name == "Rexi" && rex["teeth"] == nil && Array(rex["toys"] as! RLMArray<String>) == ["ball", "bone", "rope"])
-        #expect(realm.allObjects("Dog")[0] == rex && rex.isEqual(to: realm.allObjects("Dog")[0]) && Set([rex, realm.allObjects("Dog")[0]]).count == 1)
+        #expect(
+            rex.realm == realm && rex.name == "Rexi" && rex["teeth"] == nil
+                && Array(rex["toys"] as! RLMArray<String>) == ["ball", "bone", "rope"])
+        #expect(
+            realm.allObjects("Dog")[0] == rex && rex.isEqual(to: realm.allObjects("Dog")[0])
+                && Set([rex, realm.allObjects("Dog")[0]]).count == 1)
     }
 
     @Test func `adding an object adds all that it leads to, in circles too`() throws {
-        let ada = RLMObject(objectSchema: kennelSchema()["Person"]!, value: ["name": "Ada", "scores": ["go": 3]]), rex = dog("Rex", 3), bo = dog("Bo", 1)
+        let ada = RLMObject(objectSchema: kennelSchema()["Person"]!, value: ["name": "Ada", "scores": ["go": 3]]), rex = dog("Rex", 3),
+            bo = dog("Bo", 1)
         rex["owner"] = ada
         ada["best"] = rex
         ada.dogs.addObjects([rex, bo, rex])
@@ -35,20 +45,31 @@ import Testing
         let realm = try memoryRealm()
         try realm.transaction { realm.add(ada) }
         let found = try #require(realm.object(withClassName: "Person", forPrimaryKey: "Ada"))
-        #expect(found == ada && realm.allObjects("Dog").count == 2 && names(found.dogs) == ["Rex", "Bo", "Rex"] && names(found.pack) == ["Bo"])
+        #expect(
+            found == ada && realm.allObjects("Dog").count == 2 && names(found.dogs) == ["Rex", "Bo", "Rex"] && names(found.pack) == ["Bo"])
         #expect((found["best"] as? RLMObject) == rex && (rex["owner"] as? RLMObject) == ada && (rex["thing"] as? RLMObject)?.name == "Bo")
-        #expect(found.value(forKeyPath: "address.city") as? String == "Zürich" && found.value(forKeyPath: "best.owner.name") as? String == "Ada")
-        #expect((found.value(forKeyPath: "dogs.name") as? [String]) == ["Rex", "Bo", "Rex"] && found.value(forKeyPath: "dogs.@count") as? Int == 3)
-        let addresses = found["addresses"] as! RLMArray<RLMObject>, scores = found["scores"] as! RLMDictionary<String, Int>, byName = found["byName"] as! RLMDictionary<String, RLMObject?>
+        #expect(
+            found.value(forKeyPath: "address.city") as? String == "Zürich" && found.value(forKeyPath: "best.owner.name") as? String == "Ada"
+        )
+        #expect(
+            (found.value(forKeyPath: "dogs.name") as? [String]) == ["Rex", "Bo", "Rex"]
+                && found.value(forKeyPath: "dogs.@count") as? Int == 3)
+        let addresses = found["addresses"] as! RLMArray<RLMObject>, scores = found["scores"] as! RLMDictionary<String, Int>,
+            byName = found["byName"] as! RLMDictionary<String, RLMObject?>
         #expect(addresses[0]["city"] as? String == "Bern" && scores["go"] == 3 && scores["chess"] == nil && byName["Bo"] == bo)
-        #expect(found.description.contains("Zürich") && found.description.contains("dogs = <3 objects>") && rex.linkingObjects(ofClass: "Person", forProperty: "best").count == 1)
-        #expect(names(rex.linkingObjects(ofClass: "Person", forProperty: "dogs")) == ["Ada", "Ada"] && bo.linkingObjects(ofClass: "Person", forProperty: "pack").count == 1)
+        #expect(
+            found.description.contains("Zürich") && found.description.contains("dogs = <3 objects>")
+                && rex.linkingObjects(ofClass: "Person", forProperty: "best").count == 1)
+        #expect(
+            names(rex.linkingObjects(ofClass: "Person", forProperty: "dogs")) == ["Ada", "Ada"]
+                && bo.linkingObjects(ofClass: "Person", forProperty: "pack").count == 1)
     }
 
     @Test func `embedded objects are replaced and go with their owner`() throws {
         let realm = try memoryRealm()
         try realm.transaction {
-            let ada = realm.createObject("Person", withValue: ["name": "Ada", "address": ["city": "Bern"], "addresses": [["city": "A"], ["city": "B"]]])
+            let ada = realm.createObject(
+                "Person", withValue: ["name": "Ada", "address": ["city": "Bern"], "addresses": [["city": "A"], ["city": "B"]]])
             ada["address"] = RLMObject(objectSchema: kennelSchema()["Address"]!, value: ["city": "Chur"])
             let addresses = ada["addresses"] as! RLMArray<RLMObject>
             addresses.add(addresses[0])
@@ -66,11 +87,17 @@ import Testing
         var told: [String] = []
         try realm.transaction { realm.createObject("Person", withValue: ["name": "Ada", "town": "Bern"]) }
         let ada = try #require(realm.object(withClassName: "Person", forPrimaryKey: "Ada"))
-        let token = ada.addNotificationBlock { deleted, changes, _ in told.append(deleted ? "deleted" : changes!.map { "\($0.name) \($0.previousValue ?? "-") \($0.value ?? "-")" }.joined(separator: ", ")) }
+        let token = ada.addNotificationBlock { deleted, changes, _ in
+            told.append(
+                deleted ? "deleted" : changes!.map { "\($0.name) \($0.previousValue ?? "-") \($0.value ?? "-")" }.joined(separator: ", "))
+        }
         realm.refresh()
         try realm.transaction { realm.createOrUpdateObject("Person", withValue: ["name": "Ada", "town": "Chur"]) }
         realm.refresh()
-        try realm.transaction { realm.addOrUpdate(RLMObject(objectSchema: kennelSchema()["Person"]!, value: ["name": "Ada", "town": "Genf", "dogs": [dog("Rex", 3)]])) }
+        try realm.transaction {
+            realm.addOrUpdate(
+                RLMObject(objectSchema: kennelSchema()["Person"]!, value: ["name": "Ada", "town": "Genf", "dogs": [dog("Rex", 3)]]))
+        }
         realm.refresh()
         #expect(realm.allObjects("Person").count == 1 && ada["town"] as? String == "Genf" && names(ada.dogs) == ["Rex"])
         try realm.transaction { realm.delete(ada) }
@@ -107,9 +134,13 @@ import Testing
             ada.dogs.add(ada)
         }
         #expect(said(other).contains("Object of type \"Person\" does not match RLMArray type \"Dog\"."))
-        let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { RLMObject(objectSchema: kennelSchema()["Person"]!).dogs.addObjects([NSNull()]) }
+        let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            RLMObject(objectSchema: kennelSchema()["Person"]!).dogs.addObjects([NSNull()])
+        }
         #expect(said(null).contains("Invalid nil value for array of \"Dog\"."))
-        let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try person().dogs.removeLastObject() }
+        let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try person().dogs.removeLastObject()
+        }
         #expect(said(outside).contains("Can only perform removeLastObject() in a Realm in a write transaction"))
         let value = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { dog("Rex", 1)["age"] = "old" }
         #expect(said(value).contains("Invalid value \"old\" for property \"Dog.age\", which takes int."))
@@ -122,7 +153,9 @@ import Testing
     @Test func `dictionaries hold values by key, and tell of keys`() throws {
         let ada = try person(), realm = ada.realm!, scores = ada["scores"] as! RLMDictionary<String, Int>
         var told: [String] = []
-        let token = scores.addNotificationBlock { scores, change, _ in told.append(change.map { "-\($0.deletions) +\($0.insertions) ~\($0.modifications)" } ?? "initial \(scores!.count)") }
+        let token = scores.addNotificationBlock { scores, change, _ in
+            told.append(change.map { "-\($0.deletions) +\($0.insertions) ~\($0.modifications)" } ?? "initial \(scores!.count)")
+        }
         realm.refresh()
         try realm.transaction {
             scores["go"] = 3
@@ -136,7 +169,9 @@ import Testing
         }
         realm.refresh()
         #expect(told == ["initial 0", "-[] +[\"chess\", \"go\"] ~[]", "-[\"chess\"] +[] ~[\"go\"]"])
-        #expect(scores.allKeys == ["go"] && scores.allValues == [4] && frozen.allKeys == ["chess", "go"] && frozen.thaw()?.count == 1 && scores.type == .int && scores.objectClassName == nil)
+        #expect(
+            scores.allKeys == ["go"] && scores.allValues == [4] && frozen.allKeys == ["chess", "go"] && frozen.thaw()?.count == 1
+                && scores.type == .int && scores.objectClassName == nil)
         try realm.transaction { ada["scores"] = ["a": 1] }
         #expect(scores.allKeys == ["a"] && scores.object(forKey: "a") == 1 && !scores.isInvalidated && scores.realm == realm)
         token.invalidate()
@@ -181,8 +216,12 @@ import Testing
             realm.createObject("Address")
         }
         #expect(said(created).contains("\"Address\" is embedded: set it as a property of its owner instead."))
-        let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try memoryRealm().allObjects("Wolf") }
-        #expect(said(unknown).contains("Object type \"Wolf\" is not managed by the Realm: its schema has [\"Dog\", \"Person\", \"Address\", \"Values\"]."))
+        let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try memoryRealm().allObjects("Wolf")
+        }
+        #expect(
+            said(unknown).contains(
+                "Object type \"Wolf\" is not managed by the Realm: its schema has [\"Dog\", \"Person\", \"Address\", \"Values\"]."))
         let nowhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm()
             realm.beginWriteTransaction()
@@ -193,10 +232,16 @@ import Testing
 
     @Test func `collections and sections describe themselves`() throws {
         let ada = try person()
-        #expect(ada.dogs.description.hasPrefix("RLMArray<Dog> (\n\t[0] Dog {\n\t\t\tname = Rex;") || ada.dogs.description.hasPrefix("RLMArray<Dog> (\n\t[0] Dog {\n\t\tname = Rex;"))
-        #expect(try intSet([2, 1]).description == "RLMSet<int> (\n\t[0] 1,\n\t[1] 2\n)" && intSet(Array(0..<102), .unmanaged).description.hasSuffix("... 2 objects skipped.\n)"))
+        #expect(
+            ada.dogs.description.hasPrefix("RLMArray<Dog> (\n\t[0] Dog {\n\t\t\tname = Rex;")
+                || ada.dogs.description.hasPrefix("RLMArray<Dog> (\n\t[0] Dog {\n\t\tname = Rex;"))
+        #expect(
+            try intSet([2, 1]).description == "RLMSet<int> (\n\t[0] 1,\n\t[1] 2\n)"
+                && intSet(Array(0..<102), .unmanaged).description.hasSuffix("... 2 objects skipped.\n)"))
         let sections = try intSet([2, 1]).sectionedResultsSorted(usingKeyPath: "self", ascending: true) { ($0 as! Int) % 2 }
-        #expect(sections[0].description == "RLMSection 1 (\n\t[0] 1\n)" && sections.description == "RLMSectionedResults (\n\tRLMSection 1 (\n\t\t[0] 1\n\t),\n\tRLMSection 0 (\n\t\t[0] 2\n\t)\n)")
+        #expect(
+            sections[0].description == "RLMSection 1 (\n\t[0] 1\n)"
+                && sections.description == "RLMSectionedResults (\n\tRLMSection 1 (\n\t\t[0] 1\n\t),\n\tRLMSection 0 (\n\t\t[0] 2\n\t)\n)")
     }
 
     @Test func `a collection that is assigned and one that is held are the same`() throws {

@@ -11,12 +11,14 @@ import Testing
         let configuration = RLMRealmConfiguration()
         configuration.fileURL = url
         configuration.customSchema = RLMSchema(objectSchema: [
-            RLMObjectSchema(className: "Sheep", properties: [
-                RLMProperty(name: "name", type: .string, isPrimaryKey: true),
-                RLMProperty(name: "age", type: .int),
-                RLMProperty(name: "bells", type: .string, isSet: true),
-                RLMProperty(name: "lambs", type: .object, objectClassName: "Sheep", isArray: true),
-            ]),
+            RLMObjectSchema(
+                className: "Sheep",
+                properties: [
+                    RLMProperty(name: "name", type: .string, isPrimaryKey: true),
+                    RLMProperty(name: "age", type: .int),
+                    RLMProperty(name: "bells", type: .string, isSet: true),
+                    RLMProperty(name: "lambs", type: .object, objectClassName: "Sheep", isArray: true),
+                ])
         ])
         let realm = try RLMRealm(configuration: configuration)
         try realm.transaction {
@@ -38,7 +40,9 @@ import Testing
         #expect(bells.allObjects == ["brass", "tin"] && sheep.value(forKeyPath: "lambs.@avg.age") as? Double == 1)
 
         let flock = realm.allObjects("Sheep")
-        let byLetter = flock.sectionedResultsSorted(usingKeyPath: "name", ascending: true) { String((($0 as! RLMObject)["name"] as! String).prefix(1)) }
+        let byLetter = flock.sectionedResultsSorted(usingKeyPath: "name", ascending: true) {
+            String((($0 as! RLMObject)["name"] as! String).prefix(1))
+        }
         for section in byLetter { print(section.key, section.count) }
         let token = flock.addNotificationBlock { sheep, change, _ in
             print(sheep?.count ?? 0, change?.insertions ?? [])

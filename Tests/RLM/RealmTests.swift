@@ -30,17 +30,24 @@ class Cat: Object {
         let place = try Place()
         do {
             let realm = try RLMRealm(configuration: place.configuration())
-            #expect(realm.schema.objectSchema.map(\.className) == ["Dog", "Person", "Address", "Values"] && realm.schema["Person"]?.primaryKeyProperty?.name == "name" && realm.isEmpty)
+            #expect(
+                realm.schema.objectSchema.map(\.className) == ["Dog", "Person", "Address", "Values"]
+                    && realm.schema["Person"]?.primaryKeyProperty?.name == "name" && realm.isEmpty)
             try realm.transaction { realm.addObjects(fourDogs()) }
         }
         let realm = try RLMRealm(url: place.configuration().fileURL!)
-        #expect(realm.schema == kennelSchemaAsStored(realm) && names(realm.allObjects("Dog")) == ["Rex", "Fido", "Bo", "Ada"] && !realm.isEmpty)
+        #expect(
+            realm.schema == kennelSchemaAsStored(realm) && names(realm.allObjects("Dog")) == ["Rex", "Fido", "Bo", "Ada"] && !realm.isEmpty)
         _ = try RLMRealm(configuration: place.configuration())
         let other = RLMSchema(objectSchema: [RLMObjectSchema(className: "Dog", properties: [RLMProperty(name: "name", type: .int)])])
         do {
             _ = try RLMRealm(configuration: place.configuration(other))
             Issue.record("another Dog was taken")
-        } catch let error as RLMError { #expect(error.code == .schemaMismatch && error.message.contains("Property \"Dog.name\" has been changed from \"string\" to \"int\".")) }
+        } catch let error as RLMError {
+            #expect(
+                error.code == .schemaMismatch
+                    && error.message.contains("Property \"Dog.name\" has been changed from \"string\" to \"int\"."))
+        }
     }
 
     private func kennelSchemaAsStored(_ realm: RLMRealm) -> RLMSchema {
@@ -75,7 +82,9 @@ class Cat: Object {
     @Test func `objects are chosen by text and by predicates`() throws {
         let realm = try person().realm!
         #expect(names(realm.objects("Dog", where: "age > %@ AND name != 'Ada'", 2)) == ["Rex", "Fido"])
-        #expect(names(realm.objects("Dog", with: NSPredicate { dog, _ in (dog as! RLMObject).age < 2 })) == ["Bo"] && realm.objects("Dog").count == 4)
+        #expect(
+            names(realm.objects("Dog", with: NSPredicate { dog, _ in (dog as! RLMObject).age < 2 })) == ["Bo"]
+                && realm.objects("Dog").count == 4)
     }
 
     @Test func `realms are frozen, thawed, refreshed, invalidated and observed`() throws {
@@ -83,7 +92,9 @@ class Cat: Object {
         var told = 0
         let token = realm.addNotificationBlock { notification, inner in if notification == .didChange, inner == realm { told += 1 } }
         try realm.transaction { realm.deleteObjects(realm.allObjects("Dog")) }
-        #expect(frozen.isFrozen && frozen.allObjects("Dog").count == 4 && frozen.thaw() == realm && frozen.freeze() == frozen && realm.thaw() == realm && told == 1)
+        #expect(
+            frozen.isFrozen && frozen.allObjects("Dog").count == 4 && frozen.thaw() == realm && frozen.freeze() == frozen
+                && realm.thaw() == realm && told == 1)
         #expect(!realm.refresh() && realm.autorefresh)
         try realm.transaction(withoutNotifying: [token]) { realm.createObject("Dog") }
         #expect(told == 1)

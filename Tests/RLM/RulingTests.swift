@@ -32,7 +32,9 @@ class Box: Object {
     @Test func `D10 the example of sections, by the member that there is`() throws {
         let realm = try person().realm!
         let dogs = realm.allObjects("Dog")
-        let sectioned = dogs.sectionedResultsSorted(usingKeyPath: "name", ascending: true) { dog in String(((dog as! RLMObject)["name"] as! String).prefix(1)) }
+        let sectioned = dogs.sectionedResultsSorted(usingKeyPath: "name", ascending: true) { dog in
+            String(((dog as! RLMObject)["name"] as! String).prefix(1))
+        }
         var told: [String] = []
         for section in sectioned {
             told.append("\(section.key):")
@@ -43,14 +45,17 @@ class Box: Object {
 
     @Test func `D16 sets of embedded objects are refused with the schema`() async throws {
         let schema = RLMSchema(objectSchema: [
-            RLMObjectSchema(className: "Crate", properties: [RLMProperty(name: "parts", type: .object, objectClassName: "Part", isSet: true)]),
+            RLMObjectSchema(
+                className: "Crate", properties: [RLMProperty(name: "parts", type: .object, objectClassName: "Part", isSet: true)]),
             RLMObjectSchema(className: "Part", properties: [RLMProperty(name: "number", type: .int)], isEmbedded: true),
         ])
         do {
             _ = try memoryRealm(schema)
             Issue.record("the set was taken")
         } catch let error as RLMError {
-            #expect(error.code == .invalidInput && error.message.contains("\"Crate.parts\" is a set of embedded objects, which sets cannot hold"))
+            #expect(
+                error.code == .invalidInput
+                    && error.message.contains("\"Crate.parts\" is a set of embedded objects, which sets cannot hold"))
         }
         let classes = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Crate.self]))
@@ -60,10 +65,14 @@ class Box: Object {
 
     @Test func `D17 thaw gives nil where the owner is gone`() throws {
         let ada = try person(owned: true), realm = ada.realm!
-        let pack = ada.pack.freeze(), dogs = ada.dogs.freeze(), linking = ada.linkingObjects(ofClass: "Dog", forProperty: "owner").freeze(), frozen = ada.freeze()
-        let results = ada.dogs.objects(where: "age > 2").freeze(), sections = ada.dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }.freeze()
+        let pack = ada.pack.freeze(), dogs = ada.dogs.freeze(), linking = ada.linkingObjects(ofClass: "Dog", forProperty: "owner").freeze(),
+            frozen = ada.freeze()
+        let results = ada.dogs.objects(where: "age > 2").freeze(),
+            sections = ada.dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }.freeze()
         try realm.transaction { realm.delete(ada) }
-        #expect(pack.thaw() == nil && dogs.thaw() == nil && linking.thaw() == nil && results.thaw() == nil && frozen.thaw() == nil && sections.thaw() == nil && sections[0].thaw() == nil)
+        #expect(
+            pack.thaw() == nil && dogs.thaw() == nil && linking.thaw() == nil && results.thaw() == nil && frozen.thaw() == nil
+                && sections.thaw() == nil && sections[0].thaw() == nil)
         #expect(pack.count == 4 && dogs.count == 4 && frozen.name == "Ada")
     }
 

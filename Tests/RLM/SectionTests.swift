@@ -8,27 +8,37 @@ import Testing
     /// Dogs by the first letter of their names: Ada, Alf; Bo; Cid.
     private func sections(_ version: Conformer.Version = .live) throws -> (RLMRealm, RLMSectionedResults<any RLMValue, RLMObject>) {
         let ada = try person([dog("Alf", 3), dog("Bo", 1), dog("Cid", 7), dog("Ada", 5)])
-        let sections = ada.realm!.allObjects("Dog").sectionedResultsSorted(usingKeyPath: "name", ascending: true) { String(($0 as! RLMObject).name.prefix(1)) }
+        let sections = ada.realm!.allObjects("Dog").sectionedResultsSorted(usingKeyPath: "name", ascending: true) {
+            String(($0 as! RLMObject).name.prefix(1))
+        }
         return (ada.realm!, version == .frozen ? sections.freeze() : sections)
     }
 
-    @Test(arguments: [Conformer.Version.live, .frozen]) func `X01 key is what the key block gave, nil as NSNull`(_ version: Conformer.Version) throws {
+    @Test(arguments: [Conformer.Version.live, .frozen]) func `X01 key is what the key block gave, nil as NSNull`(
+        _ version: Conformer.Version
+    ) throws {
         let (realm, sections) = try sections(version)
         #expect(sections.map { $0.key as? String } == ["A", "B", "C"] && sections[0].key.rlm_valueType == .string)
         let byTeeth = try person().dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject)["teeth"] as? Int }
-        #expect(byTeeth.map { $0.key is NSNull } == [false, false, true, false] || byTeeth.map { $0.key is NSNull } == [false, false, false, true])
+        #expect(
+            byTeeth.map { $0.key is NSNull } == [false, false, true, false]
+                || byTeeth.map { $0.key is NSNull } == [false, false, false, true])
         #expect(realm == realm)
     }
 
     @Test(arguments: ElementKind.allCases) func `X01 keys are values of every kind`(_ kind: ElementKind) throws {
         nonisolated(unsafe) let keys = kind.values as [Any]
         let dogs = try person().dogs
-        let sections = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { keys[(($0 as! RLMObject).age == 1 ? 0 : 1)] as? any RLMValue }
+        let sections = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) {
+            keys[(($0 as! RLMObject).age == 1 ? 0 : 1)] as? any RLMValue
+        }
         #expect(sections.allKeys.map { $0 as? AnyHashable } == [AnyHashable(kind.values[0]), AnyHashable(kind.values[1])])
         if kind != .any { #expect(sections[0].key.rlm_valueType == kind.type) }
     }
 
-    @Test(arguments: [Conformer.Version.live, .frozen]) func `X02 count, never 0 while the section is there`(_ version: Conformer.Version) throws {
+    @Test(arguments: [Conformer.Version.live, .frozen]) func `X02 count, never 0 while the section is there`(_ version: Conformer.Version)
+        throws
+    {
         let (realm, sections) = try sections(version)
         #expect(sections.map(\.count) == [2, 1, 1])
         guard version == .live else { return }
@@ -39,7 +49,9 @@ import Testing
         #expect(!b.isInvalidated && names(b) == ["Bob"])
     }
 
-    @Test(arguments: [Conformer.Version.live, .frozen]) func `X03 elements by subscript, and one after the other`(_ version: Conformer.Version) throws {
+    @Test(arguments: [Conformer.Version.live, .frozen]) func `X03 elements by subscript, and one after the other`(
+        _ version: Conformer.Version
+    ) throws {
         let (_, sections) = try sections(version)
         #expect(sections[0][0].name == "Ada" && sections[0][1].name == "Alf" && names(sections[0]) == ["Ada", "Alf"])
     }
@@ -59,7 +71,8 @@ import Testing
         }
         #expect(said(section).contains("Requested index 3 calling SectionedResults[] when max is 2"))
         let gone = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let ada = try person(), one = ada.dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0]
+            let ada = try person(),
+                one = ada.dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0]
             try ada.realm!.transaction { ada.realm!.deleteObjects(ada.realm!.objects("Dog", where: "age == 1")) }
             _ = one.object(at: 0)
         }
@@ -70,12 +83,16 @@ import Testing
         let (realm, sections) = try sections(), a = sections[0], frozen = a.freeze(), all = sections.freeze()
         #expect(a.thaw() === a && sections.thaw() === sections)
         try realm.transaction { realm.add(dog("Abe", 1)) }
-        #expect(frozen.thaw()?.count == 3 && frozen.thaw()?.isFrozen == false && frozen.thaw()?.key as? String == "A" && all.thaw()?[0].count == 3)
+        #expect(
+            frozen.thaw()?.count == 3 && frozen.thaw()?.isFrozen == false && frozen.thaw()?.key as? String == "A"
+                && all.thaw()?[0].count == 3)
     }
 
     @Test func `X07 isFrozen of frozen sections only, and of what is read from them`() throws {
         let (_, live) = try sections(), (_, frozen) = try sections(.frozen)
-        #expect(!live.isFrozen && !live[0].isFrozen && !live[0][0].isFrozen && frozen.isFrozen && frozen[0].isFrozen && frozen[0][0].isFrozen && live[0].freeze().isFrozen)
+        #expect(
+            !live.isFrozen && !live[0].isFrozen && !live[0][0].isFrozen && frozen.isFrozen && frozen[0].isFrozen && frozen[0][0].isFrozen
+                && live[0].freeze().isFrozen)
     }
 
     @Test func `X05 freeze keeps a section for any thread`() throws {
@@ -114,10 +131,11 @@ import Testing
 
     @Test(.timeLimit(.minutes(1))) func `X09 a section on a queue`() throws {
         let (realm, sections) = try sections(), log = Log(), queue = DispatchQueue(label: "sections")
-        let token = sections[0].addNotificationBlock({ section, change in
-            dispatchPrecondition(condition: .onQueue(queue))
-            log.note(section.count, change)
-        }, queue: queue)
+        let token = sections[0].addNotificationBlock(
+            { section, change in
+                dispatchPrecondition(condition: .onQueue(queue))
+                log.note(section.count, change)
+            }, queue: queue)
         #expect(log.waits(for: 1))
         try realm.transaction { realm.add(dog("Aki", 2)) }
         #expect(log.waits(for: 2) && log.take() == ["initial 2", "3: -[] +[[0, 1]] ~[] sections +[] -[]"])
@@ -125,7 +143,8 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func `X10 key paths say which properties count; the section's own key always does`() throws {
-        let (realm, sections) = try sections(), log = Log(), dogs = realm.allObjects("Dog").sortedResults(usingKeyPath: "name", ascending: true)
+        let (realm, sections) = try sections(), log = Log(),
+            dogs = realm.allObjects("Dog").sortedResults(usingKeyPath: "name", ascending: true)
         let token = sections[0].addNotificationBlock({ log.note($0.count, $1) }, keyPaths: ["age"])
         realm.refresh()
         try realm.transaction { dogs[0]["weight"] = 9.0 }
@@ -142,8 +161,10 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func `X11 key paths say which properties count, on a queue`() throws {
-        let (realm, sections) = try sections(), log = Log(), dogs = realm.allObjects("Dog").sortedResults(usingKeyPath: "name", ascending: true)
-        let token = sections[0].addNotificationBlock({ log.note($0.count, $1) }, keyPaths: ["weight"], queue: DispatchQueue(label: "sections"))
+        let (realm, sections) = try sections(), log = Log(),
+            dogs = realm.allObjects("Dog").sortedResults(usingKeyPath: "name", ascending: true)
+        let token = sections[0].addNotificationBlock(
+            { log.note($0.count, $1) }, keyPaths: ["weight"], queue: DispatchQueue(label: "sections"))
         #expect(log.waits(for: 1))
         try realm.transaction { dogs[0]["age"] = 9 }
         try realm.transaction { dogs[0]["weight"] = 9.0 }
@@ -165,7 +186,9 @@ import Testing
             realm.deleteObjects(realm.objects("Dog", where: "name == 'Alf'"))
         }
         realm.refresh()
-        #expect(log.take() == ["initial 3", "4: -[[0, 1]] +[[3, 0]] ~[[0, 0]] sections +[3] -[]"] && inSection == [[[0, 1]], [[3, 0]], [[0, 0]]])
+        #expect(
+            log.take() == ["initial 3", "4: -[[0, 1]] +[[3, 0]] ~[[0, 0]] sections +[3] -[]"]
+                && inSection == [[[0, 1]], [[3, 0]], [[0, 0]]])
         try realm.transaction { realm.deleteObjects(realm.objects("Dog", where: "name == 'Bo'")) }
         realm.refresh()
         #expect(log.take() == ["3: -[] +[] ~[] sections +[] -[1]"])
@@ -184,15 +207,19 @@ import Testing
             configuration.readOnly = true
             let dogs = try RLMRealm(configuration: configuration).allObjects("Dog")
             try FileManager.default.removeItem(at: configuration.fileURL!)
-            _ = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0].addNotificationBlock { _, _ in }
+            _ = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0].addNotificationBlock {
+                _, _ in
+            }
         }
         #expect(said(readOnly).contains("Read-only Realms do not change"))
         let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = try person().dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0].freeze().addNotificationBlock { _, _ in }
+            _ = try person().dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0].freeze()
+                .addNotificationBlock { _, _ in }
         }
         #expect(said(frozen).contains("Frozen Realms do not change and do not have change notifications."))
         let changed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let ada = try person(), one = ada.dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0]
+            let ada = try person(),
+                one = ada.dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0]
             ada.realm!.beginWriteTransaction()
             ada.dogs[0]["age"] = 9
             _ = one.addNotificationBlock { _, _ in }

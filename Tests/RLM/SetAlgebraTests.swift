@@ -72,29 +72,39 @@ import Testing
     private func twoPacks() throws -> (RLMObject, RLMObject) {
         let ada = try person()
         var second: RLMObject!
-        try ada.realm!.transaction { second = ada.realm!.createObject("Person", withValue: ["name": "Bob", "pack": [ada.dogs[1], ada.dogs[2]]]) }
+        try ada.realm!.transaction {
+            second = ada.realm!.createObject("Person", withValue: ["name": "Bob", "pack": [ada.dogs[1], ada.dogs[2]]])
+        }
         return (ada, second)
     }
 
-    @Test(arguments: ElementKind.allCases, [Conformer.Version.live, .unmanaged]) func `S09 S11 S13 S14 S15 S16 S17 S18 S19 S20 sets of every kind of value`(_ kind: ElementKind, _ version: Conformer.Version) throws {
+    @Test(arguments: ElementKind.allCases, [Conformer.Version.live, .unmanaged])
+    func `S09 S11 S13 S14 S15 S16 S17 S18 S19 S20 sets of every kind of value`(_ kind: ElementKind, _ version: Conformer.Version) throws {
         func check<T>(_ type: T.Type) throws {
-            let first = Array(kind.values.dropLast()) as [Any], second = Array(kind.values.dropFirst()) as [Any], realm = version == .live ? try memoryRealm() : nil
+            let first = Array(kind.values.dropLast()) as [Any], second = Array(kind.values.dropFirst()) as [Any],
+                realm = version == .live ? try memoryRealm() : nil
             func make(_ members: [Any]) -> RLMSet<T> {
                 let value = ["\(kind)Set": members]
-                return (realm?.createObject("Values", withValue: value) ?? RLMObject(objectSchema: kennelSchema()["Values"]!, value: value))["\(kind)Set"] as! RLMSet<T>
+                return
+                    (realm?.createObject("Values", withValue: value) ?? RLMObject(objectSchema: kennelSchema()["Values"]!, value: value))[
+                        "\(kind)Set"] as! RLMSet<T>
             }
             func members(_ set: RLMSet<T>) -> Set<AnyHashable> { Set(set.map { $0 as! AnyHashable }) }
             func hashable(_ values: [Any]) -> Set<AnyHashable> { Set(values.map { $0 as! AnyHashable }) }
             realm?.beginWriteTransaction()
             let a = make(first), b = make(second), both = hashable(first).intersection(hashable(second)), all = hashable(first + second)
-            #expect(a.intersects(b) == !both.isEmpty && !a.isSubset(of: b) && a.isSubset(of: a) && !a.isEqual(to: b) && a.isEqual(to: make(first.reversed())))
+            #expect(
+                a.intersects(b) == !both.isEmpty && !a.isSubset(of: b) && a.isSubset(of: a) && !a.isEqual(to: b)
+                    && a.isEqual(to: make(first.reversed())))
             #expect(first.allSatisfy { a.contains($0 as! T) } && !a.contains(second.last as! T))
             let union = make(first), intersection = make(first), difference = make(first), copy = make(first)
             union.union(b)
             intersection.intersect(b)
             difference.minus(b)
             copy.setSet(b)
-            #expect(members(union) == all && members(intersection) == both && members(difference) == hashable(first).subtracting(both) && members(copy) == hashable(second))
+            #expect(
+                members(union) == all && members(intersection) == both && members(difference) == hashable(first).subtracting(both)
+                    && members(copy) == hashable(second))
             union.remove(first[0] as! T)
             union.add(second.last as! T)
             #expect(members(union) == all.subtracting(hashable([first[0]])) && a.isSubset(of: make(first + second)))
@@ -140,15 +150,28 @@ import Testing
             set.union(try intSet([1], .unmanaged))
         }
         #expect(said(union).contains("Right hand side value must be a managed Set."))
-        let intersects = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).intersects(try intSet([1], .unmanaged)) }
+        let intersects = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1]).intersects(try intSet([1], .unmanaged))
+        }
         #expect(said(intersects).contains("Right hand side value must be a managed Set."))
-        let subset = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).isSubset(of: try intSet([1], .unmanaged)) }
+        let subset = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1]).isSubset(of: try intSet([1], .unmanaged))
+        }
         #expect(said(subset).contains("Right hand side value must be a managed Set."))
-        let realms = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).isSubset(of: try intSet([1])) }
+        let realms = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1]).isSubset(of: try intSet([1]))
+        }
         #expect(said(realms).contains("Right hand side set is managed by another Realm"))
         let types = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let schema = RLMSchema(objectSchema: [RLMObjectSchema(className: "A", properties: [RLMProperty(name: "a", type: .object, objectClassName: "A", isSet: true), RLMProperty(name: "b", type: .object, objectClassName: "B", isSet: true)]),
-                                                  RLMObjectSchema(className: "B", properties: [RLMProperty(name: "x", type: .int)])])
+            let schema = RLMSchema(objectSchema: [
+                RLMObjectSchema(
+                    className: "A",
+                    properties: [
+                        RLMProperty(name: "a", type: .object, objectClassName: "A", isSet: true),
+                        RLMProperty(name: "b", type: .object, objectClassName: "B", isSet: true),
+                    ]),
+                RLMObjectSchema(className: "B", properties: [RLMProperty(name: "x", type: .int)]),
+            ])
             let realm = try memoryRealm(schema)
             realm.beginWriteTransaction()
             let a = realm.createObject("A")

@@ -7,7 +7,9 @@ import Testing
 @Suite struct SetQuestionTests {
     @Test func `S17 intersects where there is a common member; nothing intersects the empty set`() throws {
         let sets = try intSets([[1, 2], [2, 3], [4], []])
-        #expect(sets[0].intersects(sets[1]) && !sets[0].intersects(sets[2]) && !sets[0].intersects(sets[3]) && !sets[3].intersects(sets[3]) && sets[0].intersects(sets[0]))
+        #expect(
+            sets[0].intersects(sets[1]) && !sets[0].intersects(sets[2]) && !sets[0].intersects(sets[3]) && !sets[3].intersects(sets[3])
+                && sets[0].intersects(sets[0]))
         #expect(sets[0].intersects(sets[1].freeze()) && sets[0].freeze().intersects(sets[1]))
         let loose = try intSet([1, 2], .unmanaged)
         #expect(try loose.intersects(sets[1]) && loose.intersects(intSet([1], .unmanaged)) && !loose.intersects(intSet([], .unmanaged)))
@@ -15,14 +17,17 @@ import Testing
 
     @Test func `S18 isSubset where every member is there; the empty set is part of any`() throws {
         let sets = try intSets([[1, 2], [1, 2, 3], []])
-        #expect(sets[0].isSubset(of: sets[1]) && !sets[1].isSubset(of: sets[0]) && sets[2].isSubset(of: sets[0]) && sets[2].isSubset(of: sets[2]) && !sets[0].isSubset(of: sets[2]))
+        #expect(
+            sets[0].isSubset(of: sets[1]) && !sets[1].isSubset(of: sets[0]) && sets[2].isSubset(of: sets[0])
+                && sets[2].isSubset(of: sets[2]) && !sets[0].isSubset(of: sets[2]))
         let loose = try intSet([2], .unmanaged)
         #expect(try loose.isSubset(of: sets[0]) && !loose.isSubset(of: intSet([3], .unmanaged)))
         let ada = try person()
         #expect(ada.pack.isSubset(of: ada.pack.freeze()) && ada.pack.freeze().isSubset(of: ada.pack))
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S19 contains by value, of objects the same one`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `S19 contains by value, of objects the same one`(_ version: Conformer.Version) throws
+    {
         #expect(try intSet([1, 2], version).contains(2) && !intSet([1, 2], version).contains(3) && !intSet([], version).contains(0))
         let dogs = fourDogs()
         let pack = try #require(try Conformer(kind: .set, version: version).collection(dogs) as? RLMSet<RLMObject>)
@@ -46,13 +51,17 @@ import Testing
         let ada = try person()
         let byAge = ada.pack.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }
         #expect(byAge.allKeys.map { $0 as? Int } == [1, 3, 7] && byAge.map(\.count) == [1, 1, 2])
-        let parity = try intSet([3, 1, 2]).sectionedResultsSorted(usingKeyPath: "self", ascending: true) { ($0 as! Int) % 2 == 0 ? "even" : "odd" }
+        let parity = try intSet([3, 1, 2]).sectionedResultsSorted(usingKeyPath: "self", ascending: true) {
+            ($0 as! Int) % 2 == 0 ? "even" : "odd"
+        }
         #expect(parity.allKeys.map { $0 as? String } == ["odd", "even"] && Array(parity[0]) == [1, 3] && Array(parity[1]) == [2])
     }
 
     @Test func `S22 sections by several descriptors, of which the first tells the key; nil is one`() throws {
         let ada = try person()
-        let within = ada.pack.sectionedResults(using: [RLMSortDescriptor(keyPath: "age", ascending: false), RLMSortDescriptor(keyPath: "name", ascending: true)]) { ($0 as! RLMObject)["teeth"] as? Int }
+        let within = ada.pack.sectionedResults(using: [
+            RLMSortDescriptor(keyPath: "age", ascending: false), RLMSortDescriptor(keyPath: "name", ascending: true),
+        ]) { ($0 as! RLMObject)["teeth"] as? Int }
         #expect(within.allKeys.map { $0 as? Int } == [30, nil, 20, 4] && within.allKeys[1] is NSNull && names(within[1]) == ["Fido"])
     }
 
@@ -61,7 +70,9 @@ import Testing
             _ = try intSet([1], .unmanaged).sectionedResultsSorted(usingKeyPath: "self", ascending: true) { $0 as? Int }
         }
         #expect(said(unmanaged).contains("This method may only be called on RLMSet instances retrieved from an RLMRealm"))
-        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).sectionedResults(using: []) { $0 as? Int } }
+        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1]).sectionedResults(using: []) { $0 as? Int }
+        }
         #expect(said(none).contains("There must be at least one SortDescriptor when using SectionedResults."))
         let link = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try person().pack.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { $0 as? RLMObject }.count
@@ -88,10 +99,11 @@ import Testing
 
     @Test(.timeLimit(.minutes(1))) func `S24 addNotificationBlock on a queue`() throws {
         let log = Log(), queue = DispatchQueue(label: "sets"), ada = try person()
-        let token = ada.pack.addNotificationBlock({ pack, change, error in
-            dispatchPrecondition(condition: .onQueue(queue))
-            log.note(pack?.count, change, error)
-        }, queue: queue)
+        let token = ada.pack.addNotificationBlock(
+            { pack, change, error in
+                dispatchPrecondition(condition: .onQueue(queue))
+                log.note(pack?.count, change, error)
+            }, queue: queue)
         #expect(log.waits(for: 1))
         try ada.realm!.transaction { ada.dogs[1]["age"] = 8 }
         #expect(log.waits(for: 2) && log.take() == ["initial 4", "4: -[] +[] ~[1] now [1]"])
@@ -100,7 +112,8 @@ import Testing
 
     @Test(.timeLimit(.minutes(1))) func `S25 key paths say which properties count, on a queue`() throws {
         let queueLog = Log(), ada = try person(), realm = ada.realm!
-        let onQueue = ada.pack.addNotificationBlock({ queueLog.note($0?.count, $1, $2) }, keyPaths: ["age"], queue: DispatchQueue(label: "keys"))
+        let onQueue = ada.pack.addNotificationBlock(
+            { queueLog.note($0?.count, $1, $2) }, keyPaths: ["age"], queue: DispatchQueue(label: "keys"))
         #expect(queueLog.waits(for: 1))
         try realm.transaction { ada.dogs[0]["name"] = "Rexi" }
         try realm.transaction { ada.dogs[0]["age"] = 4 }
@@ -123,9 +136,13 @@ import Testing
     }
 
     @Test func `S23 only live sets of a realm are observed, before changes`() async {
-        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).addNotificationBlock { _, _, _ in } }
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1], .unmanaged).addNotificationBlock { _, _, _ in }
+        }
         #expect(said(unmanaged).contains("Change notifications are only supported on managed collections."))
-        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .frozen).addNotificationBlock { _, _, _ in } }
+        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1], .frozen).addNotificationBlock { _, _, _ in }
+        }
         #expect(said(frozen).contains("Frozen Realms do not change and do not have change notifications."))
         let changed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let set = try intSet([1])
@@ -136,18 +153,31 @@ import Testing
         #expect(said(changed).contains("Cannot create asynchronous query after making changes in a write transaction."))
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S27 min of values, dates and properties; nil of nothing`(_ version: Conformer.Version) throws {
-        #expect(try intSet([3, -1, 2], version).min(ofProperty: "self") as? Int == -1 && intSet([], version).min(ofProperty: "self") == nil)
+    @Test(arguments: Conformer.Version.allCases) func `S27 min of values, dates and properties; nil of nothing`(
+        _ version: Conformer.Version
+    ) throws {
+        #expect(
+            try intSet([3, -1, 2], version).min(ofProperty: "self") as? Int == -1 && intSet([], version).min(ofProperty: "self") == nil)
         let pack = try Conformer(kind: .set, version: version).collection()
-        #expect(pack.min(ofProperty: "age") as? Int == 1 && pack.min(ofProperty: "teeth") as? Int == 4 && pack.min(ofProperty: "weight") as? Double == 0.5)
-        #expect(pack.min(ofProperty: "height") as? Float == 0.25 && pack.min(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 1000) && pack.min(ofProperty: "price") as? Decimal128 == 1.5)
+        #expect(
+            pack.min(ofProperty: "age") as? Int == 1 && pack.min(ofProperty: "teeth") as? Int == 4
+                && pack.min(ofProperty: "weight") as? Double == 0.5)
+        #expect(
+            pack.min(ofProperty: "height") as? Float == 0.25 && pack.min(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 1000)
+                && pack.min(ofProperty: "price") as? Decimal128 == 1.5)
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S28 max of values, dates and properties; nil of nothing`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `S28 max of values, dates and properties; nil of nothing`(
+        _ version: Conformer.Version
+    ) throws {
         #expect(try intSet([3, -1, 2], version).max(ofProperty: "self") as? Int == 3 && intSet([], version).max(ofProperty: "self") == nil)
         let pack = try Conformer(kind: .set, version: version).collection()
-        #expect(pack.max(ofProperty: "age") as? Int == 7 && pack.max(ofProperty: "teeth") as? Int == 30 && pack.max(ofProperty: "weight") as? Double == 3.5)
-        #expect(pack.max(ofProperty: "height") as? Float == 1.75 && pack.max(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 7000) && pack.max(ofProperty: "price") as? Decimal128 == 7.5)
+        #expect(
+            pack.max(ofProperty: "age") as? Int == 7 && pack.max(ofProperty: "teeth") as? Int == 30
+                && pack.max(ofProperty: "weight") as? Double == 3.5)
+        #expect(
+            pack.max(ofProperty: "height") as? Float == 1.75 && pack.max(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 7000)
+                && pack.max(ofProperty: "price") as? Decimal128 == 7.5)
     }
 
     @Test(arguments: Conformer.Version.allCases) func `S29 sum, 0 of nothing`(_ version: Conformer.Version) throws {
@@ -160,7 +190,8 @@ import Testing
     @Test(arguments: Conformer.Version.allCases) func `S30 average, nil of nothing`(_ version: Conformer.Version) throws {
         #expect(try intSet([3, -1, 1], version).average(ofProperty: "self") == 1 && intSet([], version).average(ofProperty: "self") == nil)
         let pack = try Conformer(kind: .set, version: version).collection()
-        #expect(pack.average(ofProperty: "age") == 4.5 && pack.average(ofProperty: "teeth") == 18 && pack.average(ofProperty: "weight") == 2.25)
+        #expect(
+            pack.average(ofProperty: "age") == 4.5 && pack.average(ofProperty: "teeth") == 18 && pack.average(ofProperty: "weight") == 2.25)
     }
 
     @Test func `D1 S29 S30 every member counts once, equal properties too`() throws {
@@ -169,11 +200,17 @@ import Testing
     }
 
     @Test func `S27 S29 sets of values have figures of themselves only`() async {
-        let least = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).min(ofProperty: "age") }
+        let least = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1]).min(ofProperty: "age")
+        }
         #expect(said(least).contains("Sets of \"int\" can only be aggregated on \"self\""))
-        let sum = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).sum(ofProperty: "age") }
+        let sum = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1], .unmanaged).sum(ofProperty: "age")
+        }
         #expect(said(sum).contains("Sets of \"int\" can only be aggregated on \"self\""))
-        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().pack.sum(ofProperty: "name") }
+        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try person().pack.sum(ofProperty: "name")
+        }
         #expect(said(text).contains("is not supported for string property \"Dog.name\""))
     }
 
@@ -204,7 +241,9 @@ import Testing
     }
 
     @Test func `S31 S32 only sets of a realm are frozen and thawed`() async {
-        let freeze = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).freeze() }
+        let freeze = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1], .unmanaged).freeze()
+        }
         #expect(said(freeze).contains("This method may only be called on RLMSet instances retrieved from an RLMRealm"))
         let thaw = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).thaw() }
         #expect(said(thaw).contains("This method may only be called on RLMSet instances retrieved from an RLMRealm"))
@@ -216,28 +255,39 @@ import Testing
         #expect(said(fresh).contains("in the same write transaction as it was created in"))
     }
 
-    @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults", "RLMLinkingObjects"]) func `S33 init is unavailable: the source says so`(_ name: String) throws {
+    @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults", "RLMLinkingObjects"])
+    func `S33 init is unavailable: the source says so`(_ name: String) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/RLM").standardized
         let file = name == "RLMLinkingObjects" ? "RLMResults" : name
         let text = try String(contentsOf: folder.appending(path: "\(file).swift"), encoding: .utf8)
-        let own = try #require(text.components(separatedBy: "public final class \(name)<").dropFirst().first?.components(separatedBy: "\n}\n").first)
+        let own = try #require(
+            text.components(separatedBy: "public final class \(name)<").dropFirst().first?.components(separatedBy: "\n}\n").first)
         let lines = own.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         let place = try #require(lines.firstIndex { $0.hasPrefix("public init()") })
-        #expect(lines[place - 1].hasPrefix("@available(*, unavailable, message: \"\(name == "RLMDictionary" ? "RLMDictionaries" : name == "RLMSet" || name == "RLMArray" ? name + "s" : name) cannot be created directly"))
+        #expect(
+            lines[place - 1].hasPrefix(
+                "@available(*, unavailable, message: \"\(name == "RLMDictionary" ? "RLMDictionaries" : name == "RLMSet" || name == "RLMArray" ? name + "s" : name) cannot be created directly"
+            ))
     }
 
-    @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults"]) func `S34 new is init, and there is no other way to make one`(_ name: String) throws {
+    @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults"]) func `S34 new is init, and there is no other way to make one`(
+        _ name: String
+    ) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/RLM").standardized
         let text = try String(contentsOf: folder.appending(path: "\(name).swift"), encoding: .utf8)
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        let ways = lines.indices.filter { lines[$0].hasPrefix("public") && (lines[$0].contains(" init(") || lines[$0].contains("func new(")) }
+        let ways = lines.indices.filter {
+            lines[$0].hasPrefix("public") && (lines[$0].contains(" init(") || lines[$0].contains("func new("))
+        }
         #expect(!ways.isEmpty && ways.allSatisfy { lines[$0 - 1].hasPrefix("@available(*, unavailable") })
     }
 
     @Test func `sets have no order to look in`() async {
         let index = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).index(of: 1) }
         #expect(said(index).contains("An RLMSet has no indexes"))
-        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().pack.indexOfObject(where: "age > 1") }
+        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try person().pack.indexOfObject(where: "age > 1")
+        }
         #expect(said(text).contains("An RLMSet has no indexes"))
     }
 }

@@ -6,9 +6,13 @@ import Testing
 /// Rows S01–S12 of the collections' contract.
 @Suite struct SetTests {
     /// A set of values of a kind, with its owner.
-    private func set(_ kind: ElementKind, _ members: [Any], _ version: Conformer.Version, optional: Bool = false) throws -> any RLMCollection {
+    private func set(_ kind: ElementKind, _ members: [Any], _ version: Conformer.Version, optional: Bool = false) throws
+        -> any RLMCollection
+    {
         let name = optional && kind != .any ? "\(kind)OptSet" : "\(kind)Set"
-        if version == .unmanaged { return RLMObject(objectSchema: kennelSchema()["Values"]!, value: [name: members])[name] as! any RLMCollection }
+        if version == .unmanaged {
+            return RLMObject(objectSchema: kennelSchema()["Values"]!, value: [name: members])[name] as! any RLMCollection
+        }
         let realm = try memoryRealm()
         var made: RLMObject!
         try realm.transaction { made = realm.createObject("Values", withValue: [name: members]) }
@@ -16,9 +20,13 @@ import Testing
         return version == .frozen ? set.freeze() as any RLMCollection : set
     }
 
-    private func all(_ collection: any RLMCollection) -> [AnyHashable] { (0..<collection.count).map { collection.object(at: $0) as! AnyHashable } }
+    private func all(_ collection: any RLMCollection) -> [AnyHashable] {
+        (0..<collection.count).map { collection.object(at: $0) as! AnyHashable }
+    }
 
-    @Test(arguments: Conformer.Version.allCases) func `S01 count is the number of members, and 0 when their owner was deleted`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `S01 count is the number of members, and 0 when their owner was deleted`(
+        _ version: Conformer.Version
+    ) throws {
         for kind in ElementKind.allCases {
             #expect(try set(kind, kind.values + kind.values, version).count == UInt(kind.values.count), "\(kind)")
             #expect(try set(kind, [], version).count == 0)
@@ -39,12 +47,16 @@ import Testing
         #expect(try Conformer(kind: .set, version: version).collection().type == .object)
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S05 objectClassName is the type of objects, nil of values`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `S05 objectClassName is the type of objects, nil of values`(
+        _ version: Conformer.Version
+    ) throws {
         for kind in ElementKind.allCases { #expect(try set(kind, kind.values, version).objectClassName == nil, "\(kind)") }
         #expect(try Conformer(kind: .set, version: version).collection().objectClassName == "Dog")
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S03 isOptional sets may have nil once, first in the order`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `S03 isOptional sets may have nil once, first in the order`(
+        _ version: Conformer.Version
+    ) throws {
         for kind in ElementKind.allCases {
             #expect(try set(kind, [], version).isOptional == (kind == .any) || kind == .any)
             let one = try set(kind, [NSNull(), kind.values[1], NSNull(), kind.values[0]], version, optional: true)
@@ -55,10 +67,14 @@ import Testing
             #expect(first.contains { $0.base is NSNull } && first.count == 3)
         }
         let optional = try #require(try set(.int, [4, NSNull(), -1], version, optional: true) as? RLMSet<Int?>)
-        #expect(optional.allObjects == (version == .unmanaged ? [4, nil, -1] : [nil, -1, 4]) && optional.contains(nil) && optional.contains(4) && !optional.contains(5))
+        #expect(
+            optional.allObjects == (version == .unmanaged ? [4, nil, -1] : [nil, -1, 4]) && optional.contains(nil) && optional.contains(4)
+                && !optional.contains(5))
     }
 
-    @Test(arguments: ElementKind.allCases) func `S04 allObjects is a copy, managed in value order, unmanaged as members were added`(_ kind: ElementKind) throws {
+    @Test(arguments: ElementKind.allCases) func `S04 allObjects is a copy, managed in value order, unmanaged as members were added`(
+        _ kind: ElementKind
+    ) throws {
         let shuffled = Array(kind.values.reversed())
         let live = try set(kind, shuffled, .live), unmanaged = try set(kind, shuffled, .unmanaged)
         #expect(all(live) == kind.values.map { AnyHashable($0) } && all(unmanaged) == shuffled.map { AnyHashable($0) })
@@ -106,7 +122,9 @@ import Testing
     }
 
     @Test func `S09 nil, other types and deleted objects trap`() async {
-        let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try intSet([], .unmanaged).addObjects([nil] as [Int?]) }
+        let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try intSet([], .unmanaged).addObjects([nil] as [Int?])
+        }
         #expect(said(null).contains("Invalid nil value for set of \"int\"."))
         let nothing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let ada = try person()
@@ -120,7 +138,9 @@ import Testing
             ada.pack.add(ada)
         }
         #expect(said(other).contains("Object of type \"Person\" does not match RLMSet type \"Dog\"."))
-        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try intSet([], .unmanaged).addObjects(["one"]) }
+        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try intSet([], .unmanaged).addObjects(["one"])
+        }
         #expect(said(text).contains("Invalid value \"one\" of type \"String\" for expected type \"int\"."))
         let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let ada = try person(), rex = ada.dogs[0]
@@ -130,7 +150,9 @@ import Testing
         }
         #expect(said(deleted).contains("Adding a deleted or invalidated object to a Realm is not permitted"))
         let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try intSet([1]).add(2) }
-        #expect(said(outside).contains("Can only perform add(_:) in a Realm in a write transaction - call beginWriteTransaction on an RLMRealm instance first."))
+        #expect(
+            said(outside).contains(
+                "Can only perform add(_:) in a Realm in a write transaction - call beginWriteTransaction on an RLMRealm instance first."))
         let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try intSet([1], .frozen).add(2) }
         #expect(said(frozen).contains("Cannot modify a frozen realm"))
     }

@@ -34,7 +34,9 @@ class NestPlace: EmbeddedObject { @Persisted var height = 2 }
         done.wait()
     }
 
-    @Test(arguments: Conformer.live) func `S02 S03 S05 S06 S07 S08 what a collection is may be asked anywhere, and after its realm was invalidated`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live)
+    func `S02 S03 S05 S06 S07 S08 what a collection is may be asked anywhere, and after its realm was invalidated`(_ one: Conformer) throws
+    {
         nonisolated(unsafe) let dogs = try one.collection()
         let ask: @Sendable () -> Void = {
             #expect(dogs.type == .object && !dogs.isOptional && dogs.objectClassName == "Dog" && dogs.realm != nil && !dogs.isFrozen)
@@ -80,12 +82,16 @@ class NestPlace: EmbeddedObject { @Persisted var height = 2 }
             #expect(frozen.value(forKeyPath: "best.owner.address.city") as? String == "Bern")
             #expect(names(frozen.dogs) == ["Rex", "Fido", "Bo", "Ada"] && frozen.pack.sum(ofProperty: "age") == 18)
             #expect((frozen["byName"] as! RLMDictionary<String, RLMObject?>)["Rex"]??.name == "Rex")
-            #expect((frozen.dogs[0]["thing"] as? RLMObject)?.name == "Ada" && frozen.linkingObjects(ofClass: "Dog", forProperty: "owner").count == 4)
+            #expect(
+                (frozen.dogs[0]["thing"] as? RLMObject)?.name == "Ada"
+                    && frozen.linkingObjects(ofClass: "Dog", forProperty: "owner").count == 4)
         }
     }
 
     @Test(arguments: 0..<20) func `frozen objects of classes too`(_ round: Int) throws {
-        let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Hen.self, Nest.self, Egg.self, NestPlace.self]))
+        let realm = try Realm(
+            configuration: Realm.Configuration(
+                inMemoryIdentifier: UUID().uuidString, objectTypes: [Hen.self, Nest.self, Egg.self, NestPlace.self]))
         let hen = Hen(value: ["name": "Berta", "eggs": [[60], [70]], "nest": ["place": [3]]] as [String: Any])
         try realm.write {
             realm.add(hen)
@@ -93,7 +99,8 @@ class NestPlace: EmbeddedObject { @Persisted var height = 2 }
         }
         nonisolated(unsafe) let frozen = hen.freeze()
         inThreads(8) {
-            #expect(frozen.eggs.map(\.grams).reduce(0, +) == 130 && frozen.nest?.place?.height == 3 && frozen.nest?.hens.first?.name == "Berta")
+            #expect(
+                frozen.eggs.map(\.grams).reduce(0, +) == 130 && frozen.nest?.place?.height == 3 && frozen.nest?.hens.first?.name == "Berta")
         }
     }
 }

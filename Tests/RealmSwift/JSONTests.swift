@@ -24,7 +24,8 @@ final class Cook: Object, Codable {
 }
 
 @Suite struct JSONTests {
-    private static let json = #"{"id":"6F9619FF-8B86-D011-B42D-00C04FC964FF","title":"Soup","rating":4.5,"photo":"AAEC","steps":["cut","boil"],"tags":["hot"],"#
+    private static let json =
+        #"{"id":"6F9619FF-8B86-D011-B42D-00C04FC964FF","title":"Soup","rating":4.5,"photo":"AAEC","steps":["cut","boil"],"tags":["hot"],"#
         + #""cook":{"id":1,"name":"Ada","age":40},"helpers":[{"id":2,"name":"Bob","age":20}],"notes":{"salt":"little"}}"#
 
     private func kitchen() throws -> Realm {
@@ -33,13 +34,17 @@ final class Cook: Object, Codable {
 
     @Test func `the compiler's Codable reads and writes unmanaged objects`() throws {
         let recipe = try JSONDecoder().decode(Recipe.self, from: Data(Self.json.utf8))
-        #expect(recipe.servings == nil && recipe.made == nil && recipe.photo == Data([0, 1, 2]) && recipe.cook?.name == "Ada" && recipe.helpers.first?.age == 20)
+        #expect(
+            recipe.servings == nil && recipe.made == nil && recipe.photo == Data([0, 1, 2]) && recipe.cook?.name == "Ada"
+                && recipe.helpers.first?.age == 20)
         let realm = try kitchen()
         try realm.write { realm.add(recipe) }
         #expect(realm.object(ofType: Recipe.self, forPrimaryKey: recipe.id)?.steps.map(\.self) == ["cut", "boil"])
         #expect(throws: EncodingError.self) { try JSONEncoder().encode(recipe) }
         let again = try JSONDecoder().decode(Recipe.self, from: JSONEncoder().encode(recipe.detached()))
-        #expect(again.id == recipe.id && again.rating == 4.5 && Array(again.tags) == ["hot"] && again.notes["salt"] == "little" && again.cook?.id == 1)
+        #expect(
+            again.id == recipe.id && again.rating == 4.5 && Array(again.tags) == ["hot"] && again.notes["salt"] == "little"
+                && again.cook?.id == 1)
     }
 
     @Test func `a missing key of a property that is not optional is an error with its path`() {
@@ -51,7 +56,8 @@ final class Cook: Object, Codable {
         let realm = try kitchen()
         let recipe = try JSONDecoder().decode(Recipe.self, from: Data(Self.json.utf8))
         try realm.write { realm.add(recipe) }
-        let part = try JSONSerialization.jsonObject(with: Data(#"{"title":"Stew","servings":4,"helpers":[{"id":2,"age":21},{"id":3,"name":"Cy"}],"cook":{"id":1,"age":41}}"#.utf8))
+        let part = try JSONSerialization.jsonObject(
+            with: Data(#"{"title":"Stew","servings":4,"helpers":[{"id":2,"age":21},{"id":3,"name":"Cy"}],"cook":{"id":1,"age":41}}"#.utf8))
         var value = try #require(part as? [String: Any])
         value["id"] = recipe.id
         let same = try realm.write { realm.create(Recipe.self, value: value, update: policy) }
@@ -77,8 +83,9 @@ final class Cook: Object, Codable {
     }
 
     @Test func `configurations are written with their parts in Realm's order`() {
-        let configuration = Realm.Configuration(fileURL: nil, inMemoryIdentifier: "x", readOnly: false, schemaVersion: 3, migrationBlock: { _, _ in },
-                                                deleteRealmIfMigrationNeeded: false, shouldCompactOnLaunch: { _, _ in false }, objectTypes: [Cook.self], seedFilePath: nil)
+        let configuration = Realm.Configuration(
+            fileURL: nil, inMemoryIdentifier: "x", readOnly: false, schemaVersion: 3, migrationBlock: { _, _ in },
+            deleteRealmIfMigrationNeeded: false, shouldCompactOnLaunch: { _, _ in false }, objectTypes: [Cook.self], seedFilePath: nil)
         #expect(configuration.schemaVersion == 3 && configuration.inMemoryIdentifier == "x")
     }
 

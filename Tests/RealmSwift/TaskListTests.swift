@@ -40,7 +40,8 @@ final class TaskList: Object {
 final class TaskStore {
     private let realm: Realm
     init(identifier: String) throws {
-        realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Task.self, TaskList.self, Note.self]))
+        realm = try Realm(
+            configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Task.self, TaskList.self, Note.self]))
     }
 
     func list(_ name: String) throws -> TaskList {

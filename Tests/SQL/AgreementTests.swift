@@ -16,11 +16,23 @@ import Testing
             switch random.number(0...11) {
             case 0...2: return "\(random.number(-9...20))"
             case 3: return pick(["0.5", "5.0", "-0.0", "0.1", "1.5", "-1.5", "4.999999999999999999", "9e999", "-9e999"])
-            case 4: return pick(["9223372036854775807", "-9223372036854775808", "9007199254740993", "9007199254740992", "9223372036854775808.0", "16777217", "9.3e18"])
+            case 4:
+                return pick([
+                    "9223372036854775807", "-9223372036854775808", "9007199254740993", "9007199254740992", "9223372036854775808.0",
+                    "16777217", "9.3e18",
+                ])
             case 5, 6: return "'\(pick(Zoo.words.filter { !$0.contains("\u{0}") }))'"
-            case 7: return pick(["NULL", "x'61'", "x'00'", "x''", "x'6162'", "CAST('!x' AS BLOB)", "CAST(5 AS TEXT)", "CAST('5' AS INTEGER)"])
-            case 8: return pick(["'2013'", "'2013-11'", "'2013-11-05'", "'2013-11-05 01:00:00'", "'2013-11-05 01:00:00.5'", "'2013-11-05 02:00:00.12'", "'2013-11-05T01:00:00Z'", "'9'", "'!'"])
-            case 9: return pick(["'30000000-0000-0000-0000-000000000007'", "'30000000-0000-0000-0000-00000000000F'", "'300000000000123400000007'"])
+            case 7:
+                return pick(["NULL", "x'61'", "x'00'", "x''", "x'6162'", "CAST('!x' AS BLOB)", "CAST(5 AS TEXT)", "CAST('5' AS INTEGER)"])
+            case 8:
+                return pick([
+                    "'2013'", "'2013-11'", "'2013-11-05'", "'2013-11-05 01:00:00'", "'2013-11-05 01:00:00.5'", "'2013-11-05 02:00:00.12'",
+                    "'2013-11-05T01:00:00Z'", "'9'", "'!'",
+                ])
+            case 9:
+                return pick([
+                    "'30000000-0000-0000-0000-000000000007'", "'30000000-0000-0000-0000-00000000000F'", "'300000000000123400000007'",
+                ])
             case 10: return "(SELECT \(pick(["i", "d", "s", "t", "n", "u", "w", "x"])) FROM r WHERE rowid = \(random.number(0...900)))"
             default: return pick(["(2 + 3)", "abs(-5)", "+n", "+s", "(SELECT 5)", "upper('ab')"])
             }
@@ -35,8 +47,11 @@ import Testing
             case 7: return "\(column) IN (\((0...random.number(0...4)).map { _ in constant() }.joined(separator: ", ")))"
             case 8: return "\(column) BETWEEN \(constant()) AND \(constant())"
             case 9: return "\(column) IS \(pick(["", "NOT "]))NULL"
-            case 10: return "\(pick(["s", "w", column])) LIKE \(pick(["'a%'", "'%b'", "'%B%'", "'A_'", "'zür%'", "'%ÜR%'", "'5%'", "'%'", "''", "'a'", "NULL", "5", "'ä'", "'100%'", "'%\u{65E5}%'"]))"
-            case 11: return "\(pick(["s", "w", column])) GLOB \(pick(["'a*'", "'*b'", "'A?'", "'[aA]b*'", "'Z*h'", "'*'", "'ab[!d]'", "'5'"]))"
+            case 10:
+                return
+                    "\(pick(["s", "w", column])) LIKE \(pick(["'a%'", "'%b'", "'%B%'", "'A_'", "'zür%'", "'%ÜR%'", "'5%'", "'%'", "''", "'a'", "NULL", "5", "'ä'", "'100%'", "'%\u{65E5}%'"]))"
+            case 11:
+                return "\(pick(["s", "w", column])) GLOB \(pick(["'a*'", "'*b'", "'A?'", "'[aA]b*'", "'Z*h'", "'*'", "'ab[!d]'", "'5'"]))"
             case 12: return "\(pick(["rowid", "rowid", column])) \(pick(["=", "IN"])) (\(random.number(0...1000)))"
             default: return "\(pick(["s", "w"])) \(pick(["=", "<", ">"])) \(constant()) COLLATE \(pick(["NOCASE", "BINARY", "RTRIM"]))"
             }
@@ -46,7 +61,9 @@ import Testing
 
         mutating func order() -> String {
             let columns = Zoo.columns.map(\.name)
-            let names = (0..<random.number(0...2)).map { _ in "\(pick(columns)) \(pick(["", "DESC", "ASC", "COLLATE NOCASE", "NULLS LAST"]))" }
+            let names = (0..<random.number(0...2)).map { _ in
+                "\(pick(columns)) \(pick(["", "DESC", "ASC", "COLLATE NOCASE", "NULLS LAST"]))"
+            }
             return (names + ["rowid"]).joined(separator: ", ")
         }
 
@@ -75,7 +92,9 @@ import Testing
         for _ in 0..<rounds {
             let condition = conditions.condition(), order = conditions.order(), limit = conditions.limit()
             try agree(connection, { "SELECT rowid FROM \($0) WHERE \(condition) ORDER BY \(order)\(limit)" }, seed)
-            if conditions.random.chance(30) { try agree(connection, { "SELECT count(*), count(i), min(n), max(w) FROM \($0) WHERE \(condition)" }, seed) }
+            if conditions.random.chance(30) {
+                try agree(connection, { "SELECT count(*), count(i), min(n), max(w) FROM \($0) WHERE \(condition)" }, seed)
+            }
             if conditions.random.chance(30) {
                 let key = conditions.pick(["i", "b", "s", "w", "t", "day", "u", "d", "e", "f", "x", "i, w", "b, i DESC"])
                 let plain = key.replacing(" DESC", with: "")
@@ -90,13 +109,17 @@ import Testing
         try check(try Zoo.connection(Zoo.rows(2000, &random), threads: seed % 2 == 0 ? 2 : 1), seed, rounds: 130)
     }
 
-    @Test(arguments: [11, 12, 13, 14] as [UInt64]) func `rows of a file agree with SQLite's own under random statements`(seed: UInt64) throws {
+    @Test(arguments: [11, 12, 13, 14] as [UInt64]) func `rows of a file agree with SQLite's own under random statements`(seed: UInt64)
+        throws
+    {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed)
         try check(try Zoo.stored(Zoo.rows(2000, &random), folder.file("zoo.firn"), &random), seed, rounds: 130)
     }
 
-    @Test(arguments: [31, 32, 33] as [UInt64]) func `rows of a file with indexes agree with SQLite's own under random statements`(seed: UInt64) throws {
+    @Test(arguments: [31, 32, 33] as [UInt64]) func `rows of a file with indexes agree with SQLite's own under random statements`(
+        seed: UInt64
+    ) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed)
         let connection = try Zoo.stored(Zoo.rows(2000, &random), folder.file("zoo.firn"), &random, indexed: true)
@@ -112,7 +135,8 @@ import Testing
     }
 
     @Test func `a value of an indexed column is looked up by the index of the file`() throws {
-        let folder = TemporaryFolder(), type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int), indexes: .values), ColumnSchema("m", ColumnType(.int))])
+        let folder = TemporaryFolder(),
+            type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int), indexes: .values), ColumnSchema("m", ColumnType(.int))])
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
         try transaction.extendSchema([type])
@@ -144,9 +168,14 @@ import Testing
             let operation = conditions.pick(["=", "=", "=", "IS", "<", ">="]), kind = conditions.pick(["JOIN", "LEFT JOIN"])
             let more = conditions.pick(["", " AND p.n > q.n", " AND p.i = q.i", " AND q.b IS NOT NULL", " AND q.s IS NULL"])
             let tail = conditions.pick(["", " WHERE q.i IS NULL", " WHERE p.n > 3 AND q.n < 9"])
-            try agree(connection, { "SELECT p.rowid, q.rowid FROM \($0) p \(kind) \($0) q ON p.\(a) \(operation) q.\(b)\(more)\(tail)" }, sorted: true, seed)
-            try agree(connection, { "SELECT p.rowid, (SELECT count(*) FROM \($0) q WHERE q.\(a) = p.\(b)) FROM \($0) p" }, sorted: true, seed)
-            try agree(connection, { "SELECT p.rowid FROM \($0) p WHERE p.\(a) IN (SELECT q.\(b) FROM \($0) q WHERE q.n > 2) ORDER BY p.rowid" }, seed)
+            try agree(
+                connection, { "SELECT p.rowid, q.rowid FROM \($0) p \(kind) \($0) q ON p.\(a) \(operation) q.\(b)\(more)\(tail)" },
+                sorted: true, seed)
+            try agree(
+                connection, { "SELECT p.rowid, (SELECT count(*) FROM \($0) q WHERE q.\(a) = p.\(b)) FROM \($0) p" }, sorted: true, seed)
+            try agree(
+                connection, { "SELECT p.rowid FROM \($0) p WHERE p.\(a) IN (SELECT q.\(b) FROM \($0) q WHERE q.n > 2) ORDER BY p.rowid" },
+                seed)
             try agree(connection, { "SELECT p.rowid, q.rowid FROM \($0) p JOIN \($0) q ON q.rowid = p.k ORDER BY 1, 2" }, seed)
         }
     }

@@ -15,14 +15,19 @@ import Testing
                 folder = folder.deletingLastPathComponent()
             }
         }
-        candidates.append(URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../.build/debug/libfirn_sqlite.so").standardized)
+        candidates.append(
+            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../.build/debug/libfirn_sqlite.so").standardized)
         return candidates.first { FileManager.default.fileExists(atPath: $0.path) }?.path
     }()
 
-    private static let shell = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3"].first { FileManager.default.isExecutableFile(atPath: $0) }
+    private static let shell = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
 
     /// What the shell prints for statements; nil where it or the extension is not there, which is said.
-    private func shell(_ statements: [String], in folder: TemporaryFolder, loading: Bool = true) throws -> (out: String, errors: String, crashed: Bool)? {
+    private func shell(_ statements: [String], in folder: TemporaryFolder, loading: Bool = true) throws -> (
+        out: String, errors: String, crashed: Bool
+    )? {
         guard let shell = Self.shell, let library = Self.library else {
             print("skipped: \(Self.shell == nil ? "there is no sqlite3 shell" : "libfirn_sqlite.so is not built") here")
             return nil
@@ -41,12 +46,21 @@ import Testing
         process.standardError = FileHandle(forWritingAtPath: errors)
         try process.run()
         process.waitUntilExit()
-        return (try String(contentsOfFile: out, encoding: .utf8), try String(contentsOfFile: errors, encoding: .utf8), process.terminationReason == .uncaughtSignal)
+        return (
+            try String(contentsOfFile: out, encoding: .utf8), try String(contentsOfFile: errors, encoding: .utf8),
+            process.terminationReason == .uncaughtSignal
+        )
     }
 
     private func sample(_ folder: TemporaryFolder) throws {
-        let person = TypeSchema("Person", columns: [ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("name", ColumnType(.string), id: 1)], key: [0])
-        let dog = TypeSchema("Dog", columns: [ColumnSchema("name", ColumnType(.string), id: 0), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person"), id: 1)])
+        let person = TypeSchema(
+            "Person", columns: [ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("name", ColumnType(.string), id: 1)], key: [0])
+        let dog = TypeSchema(
+            "Dog",
+            columns: [
+                ColumnSchema("name", ColumnType(.string), id: 0),
+                ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person"), id: 1),
+            ])
         let transaction = try Database.create(path: folder.file("dogs.firn")).begin()
         try transaction.extendSchema([person, dog])
         let ada = try transaction.insert("Person", [.int(1), .string("Ada")])
@@ -58,15 +72,27 @@ import Testing
     @Test func `a table of a file can be made in the shell`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
-        guard let run = try shell(["CREATE VIRTUAL TABLE d USING firn('dogs.firn', 'Dog')", "SELECT name, owner FROM d ORDER BY name", "SELECT name FROM d WHERE owner = 1"], in: folder) else { return }
+        guard
+            let run = try shell(
+                [
+                    "CREATE VIRTUAL TABLE d USING firn('dogs.firn', 'Dog')", "SELECT name, owner FROM d ORDER BY name",
+                    "SELECT name FROM d WHERE owner = 1",
+                ], in: folder)
+        else { return }
         #expect(run.out == "Bo|\nRex|1\nRex\n" && run.errors.isEmpty && !run.crashed, "\(run)")
     }
 
     @Test func `all types of a file become tables by firn_open`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
-        guard let run = try shell(["SELECT firn_open('dogs.firn')", "SELECT d.name, p.name FROM Dog d JOIN Person p ON d.owner = p.id", "SELECT firn_open('dogs.firn@1', 'old_')",
-                                   "SELECT count(*) FROM old_Dog NATURAL JOIN Dog"], in: folder) else { return }
+        guard
+            let run = try shell(
+                [
+                    "SELECT firn_open('dogs.firn')", "SELECT d.name, p.name FROM Dog d JOIN Person p ON d.owner = p.id",
+                    "SELECT firn_open('dogs.firn@1', 'old_')",
+                    "SELECT count(*) FROM old_Dog NATURAL JOIN Dog",
+                ], in: folder)
+        else { return }
         #expect(run.out == "2\nRex|Ada\n2\n1\n" && run.errors.isEmpty && !run.crashed, "\(run)")
     }
 
@@ -75,7 +101,9 @@ import Testing
         try transaction.extendSchema([TypeSchema("Wide", columns: (0..<40_000).map { ColumnSchema("c\($0)", ColumnType(.int)) })])
         try transaction.commit()
         guard let run = try shell(["CREATE VIRTUAL TABLE x USING firn('wide.firn')"], in: folder) else { return }
-        #expect(run.errors.contains("\"Wide\" has 40000 columns, and a table of SQLite has at most ") && run.out.isEmpty && !run.crashed, "\(run)")
+        #expect(
+            run.errors.contains("\"Wide\" has 40000 columns, and a table of SQLite has at most ") && run.out.isEmpty && !run.crashed,
+            "\(run)")
     }
 
     @Test func `what cannot be opened is an error with a reason`() throws {
@@ -83,8 +111,11 @@ import Testing
         try sample(folder)
         try Data("hello".utf8).write(to: URL(filePath: folder.file("text.firn")))
         for (statement, reason) in [
-            ("CREATE VIRTUAL TABLE x USING firn('none.firn')", "none.firn"), ("CREATE VIRTUAL TABLE x USING firn('dogs.firn')", "several types: Person, Dog"), ("CREATE VIRTUAL TABLE x USING firn()", "firn takes a file"),
-            ("CREATE VIRTUAL TABLE x USING firn('dogs.firn', 'Cat')", "no type \"Cat\""), ("SELECT firn_open('text.firn')", "text.firn"), ("SELECT firn_open(5)", "firn_open takes a file"), ("SELECT * FROM firn", "no such table"),
+            ("CREATE VIRTUAL TABLE x USING firn('none.firn')", "none.firn"),
+            ("CREATE VIRTUAL TABLE x USING firn('dogs.firn')", "several types: Person, Dog"),
+            ("CREATE VIRTUAL TABLE x USING firn()", "firn takes a file"),
+            ("CREATE VIRTUAL TABLE x USING firn('dogs.firn', 'Cat')", "no type \"Cat\""), ("SELECT firn_open('text.firn')", "text.firn"),
+            ("SELECT firn_open(5)", "firn_open takes a file"), ("SELECT * FROM firn", "no such table"),
         ] {
             guard let run = try shell([statement], in: folder) else { return }
             #expect(run.errors.contains(reason) && run.out.isEmpty && !run.crashed, "\(statement): \(run)")
@@ -96,9 +127,14 @@ import Testing
     @Test func `the extension adds one module and one function, and leaves the settings of the connection as they are`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
-        let questions = [".dbconfig", ".limit", "PRAGMA hard_heap_limit", "PRAGMA trusted_schema", "PRAGMA temp_store", "SELECT name, narg, flags FROM pragma_function_list WHERE name <> 'firn_open' ORDER BY 1, 2, 3",
-                         "SELECT name FROM pragma_module_list WHERE name <> 'firn' ORDER BY 1"]
-        guard let loaded = try shell(["SELECT firn_open('dogs.firn') > 0"] + questions, in: folder), let plain = try shell(["SELECT 1"] + questions, in: folder, loading: false) else { return }
+        let questions = [
+            ".dbconfig", ".limit", "PRAGMA hard_heap_limit", "PRAGMA trusted_schema", "PRAGMA temp_store",
+            "SELECT name, narg, flags FROM pragma_function_list WHERE name <> 'firn_open' ORDER BY 1, 2, 3",
+            "SELECT name FROM pragma_module_list WHERE name <> 'firn' ORDER BY 1",
+        ]
+        guard let loaded = try shell(["SELECT firn_open('dogs.firn') > 0"] + questions, in: folder),
+            let plain = try shell(["SELECT 1"] + questions, in: folder, loading: false)
+        else { return }
         #expect(loaded.out == plain.out && loaded.errors == plain.errors && loaded.out.contains("defensive"), "\(loaded)\(plain)")
     }
 
@@ -108,9 +144,17 @@ import Testing
         let make = "CREATE VIRTUAL TABLE d USING firn('dogs.firn', 'Dog')"
         guard let stored = try shell([make, "CREATE VIEW v AS SELECT name FROM d", "SELECT * FROM v"], in: folder) else { return }
         #expect(stored.errors.contains("unsafe use of virtual table") && stored.out.isEmpty, "\(stored)")
-        guard let trigger = try shell([make, "CREATE TABLE a(x)", "CREATE TRIGGER g AFTER INSERT ON a BEGIN INSERT INTO a SELECT name FROM d; END", "INSERT INTO a VALUES (1)"], in: folder) else { return }
+        guard
+            let trigger = try shell(
+                [
+                    make, "CREATE TABLE a(x)", "CREATE TRIGGER g AFTER INSERT ON a BEGIN INSERT INTO a SELECT name FROM d; END",
+                    "INSERT INTO a VALUES (1)",
+                ], in: folder)
+        else { return }
         #expect(trigger.errors.contains("unsafe use of virtual table"), "\(trigger)")
-        guard let temporary = try shell([make, "CREATE TEMP VIEW v AS SELECT name FROM d", "SELECT * FROM v ORDER BY 1"], in: folder) else { return }
+        guard let temporary = try shell([make, "CREATE TEMP VIEW v AS SELECT name FROM d", "SELECT * FROM v ORDER BY 1"], in: folder) else {
+            return
+        }
         #expect(temporary.out == "Bo\nRex\n" && temporary.errors.isEmpty, "\(temporary)")
     }
 }

@@ -7,23 +7,37 @@ import Testing
 
 /// What types, columns and values look like in SQL.
 @Suite struct FormTests {
-    private static let address = TypeSchema("Address", columns: [ColumnSchema("city", ColumnType(.string, optional: true)), ColumnSchema("zip", ColumnType(.string))], isEmbedded: true)
-    private static let person = TypeSchema("Person", columns: [
-        ColumnSchema("id", ColumnType(.string)), ColumnSchema("age", ColumnType(.int, optional: true)), ColumnSchema("home", ColumnType(.embedded, optional: true, target: "Address")),
-        ColumnSchema("dogs", ColumnType(.link, collection: .list, target: "Dog")), ColumnSchema("best", ColumnType(.link, optional: true, target: "Person")),
-    ], key: [0])
-    private static let dog = TypeSchema("Dog", columns: [
-        ColumnSchema("name", ColumnType(.string)), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person")), ColumnSchema("mate", ColumnType(.link, optional: true, target: "Dog")),
-        ColumnSchema("friends", ColumnType(.link, collection: .set, target: "Person")), ColumnSchema("sizes", ColumnType(.double, collection: .map)),
-    ])
+    private static let address = TypeSchema(
+        "Address", columns: [ColumnSchema("city", ColumnType(.string, optional: true)), ColumnSchema("zip", ColumnType(.string))],
+        isEmbedded: true)
+    private static let person = TypeSchema(
+        "Person",
+        columns: [
+            ColumnSchema("id", ColumnType(.string)), ColumnSchema("age", ColumnType(.int, optional: true)),
+            ColumnSchema("home", ColumnType(.embedded, optional: true, target: "Address")),
+            ColumnSchema("dogs", ColumnType(.link, collection: .list, target: "Dog")),
+            ColumnSchema("best", ColumnType(.link, optional: true, target: "Person")),
+        ], key: [0])
+    private static let dog = TypeSchema(
+        "Dog",
+        columns: [
+            ColumnSchema("name", ColumnType(.string)), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person")),
+            ColumnSchema("mate", ColumnType(.link, optional: true, target: "Dog")),
+            ColumnSchema("friends", ColumnType(.link, collection: .set, target: "Person")),
+            ColumnSchema("sizes", ColumnType(.double, collection: .map)),
+        ])
 
     private func kennel(_ path: String) throws -> Database {
         let database = try Database.create(path: path), transaction = try database.begin()
         try transaction.extendSchema([Self.address, Self.person, Self.dog])
-        let ada = try transaction.insert("Person", [.string("ada"), .int(36), .object([.init("city", .string("London")), .init("zip", .string("W1"))]), .list([]), .null])
+        let ada = try transaction.insert(
+            "Person",
+            [.string("ada"), .int(36), .object([.init("city", .string("London")), .init("zip", .string("W1"))]), .list([]), .null])
         let bob = try transaction.insert("Person", [.string("bob"), .null, .null, .list([]), .link(ada)])
         let gone = try transaction.insert("Person", [.string("gone"), .int(1), .null, .list([]), .null])
-        let rex = try transaction.insert("Dog", [.string("Rex"), .link(ada), .null, .set([.link(ada), .link(bob)]), .map([.init("a", .double(1.5)), .init("b", .double(2))])])
+        let rex = try transaction.insert(
+            "Dog",
+            [.string("Rex"), .link(ada), .null, .set([.link(ada), .link(bob)]), .map([.init("a", .double(1.5)), .init("b", .double(2))])])
         let bo = try transaction.insert("Dog", [.string("Bo"), .link(gone), .link(rex), .set([]), .map([])])
         _ = try transaction.insert("Dog", [.string("Fido"), .link(bob), .null, .set([.link(bob)]), .map([])])
         try transaction.update("Person", rowID: ada, column: "dogs", .list([.link(bo), .link(rex), .link(rex)]))
@@ -43,13 +57,22 @@ import Testing
         _ = try kennel(folder.file("k.firn"))
         let sql = try connection(folder.file("k.firn"))
         #expect(try sql.column("SELECT owner FROM Dog ORDER BY name") == ["null", "string(\"bob\")", "string(\"ada\")"])
-        #expect(try sql.all("SELECT d.name, p.age FROM Dog d JOIN Person p ON d.owner = p.id ORDER BY 1") == [[.string("Fido"), .null], [.string("Rex"), .int(36)]])
-        #expect(try sql.all("SELECT p.id, count(d.name) FROM Person p LEFT JOIN Dog d ON d.owner = p.id GROUP BY p.id") == [[.string("ada"), .int(1)], [.string("bob"), .int(1)]])
+        #expect(
+            try sql.all("SELECT d.name, p.age FROM Dog d JOIN Person p ON d.owner = p.id ORDER BY 1") == [
+                [.string("Fido"), .null], [.string("Rex"), .int(36)],
+            ])
+        #expect(
+            try sql.all("SELECT p.id, count(d.name) FROM Person p LEFT JOIN Dog d ON d.owner = p.id GROUP BY p.id") == [
+                [.string("ada"), .int(1)], [.string("bob"), .int(1)],
+            ])
         #expect(try sql.all("SELECT a.name FROM Dog a JOIN Dog b ON a.mate = b.rowid") == [[.string("Bo")]])
         #expect(try sql.all("SELECT name FROM Dog WHERE owner = 'ada'") == [[.string("Rex")]])
         // Bo's owner was deleted.
         #expect(try sql.all("SELECT name FROM Dog WHERE owner IS NULL") == [[.string("Bo")]])
-        #expect(try sql.all("SELECT name FROM Dog WHERE owner IS NOT NULL AND owner <> 'x' ORDER BY owner DESC") == [[.string("Fido")], [.string("Rex")]])
+        #expect(
+            try sql.all("SELECT name FROM Dog WHERE owner IS NOT NULL AND owner <> 'x' ORDER BY owner DESC") == [
+                [.string("Fido")], [.string("Rex")],
+            ])
         #expect(try sql.all("SELECT name FROM Dog WHERE owner IN ('ada', 'gone')") == [[.string("Rex")]])
         #expect(try sql.all("SELECT name FROM Dog WHERE mate = 0") == [[.string("Bo")]])
     }
@@ -58,33 +81,63 @@ import Testing
         let folder = TemporaryFolder()
         _ = try kennel(folder.file("k.firn"))
         let sql = try connection(folder.file("k.firn"))
-        #expect(try sql.all("SELECT home, dogs FROM Person ORDER BY id") == [[.string("{\"city\":\"London\",\"zip\":\"W1\"}"), .string("[1,0,0]")], [.null, .string("[]")]])
-        #expect(try sql.all("SELECT friends, sizes FROM Dog WHERE name = 'Rex'") == [[.string("[\"ada\",\"bob\"]"), .string("{\"a\":1.5,\"b\":2}")]])
+        #expect(
+            try sql.all("SELECT home, dogs FROM Person ORDER BY id") == [
+                [.string("{\"city\":\"London\",\"zip\":\"W1\"}"), .string("[1,0,0]")], [.null, .string("[]")],
+            ])
+        #expect(
+            try sql.all("SELECT friends, sizes FROM Dog WHERE name = 'Rex'") == [
+                [.string("[\"ada\",\"bob\"]"), .string("{\"a\":1.5,\"b\":2}")]
+            ])
         #expect(try sql.all("SELECT home ->> 'city' FROM Person WHERE home ->> '$.zip' = 'W1'") == [[.string("London")]])
-        #expect(try sql.all("SELECT d.name FROM Person p, json_each(p.dogs) j JOIN Dog d ON d.rowid = j.value WHERE p.id = 'ada' ORDER BY j.key") == [[.string("Bo")], [.string("Rex")], [.string("Rex")]])
-        #expect(try sql.all("SELECT p.id, count(*) FROM Dog d, json_each(d.friends) f JOIN Person p ON p.id = f.value GROUP BY 1") == [[.string("ada"), .int(1)], [.string("bob"), .int(2)]])
-        #expect(try sql.all("SELECT key, value FROM Dog, json_each(sizes) WHERE name = 'Rex'") == [[.string("a"), .double(1.5)], [.string("b"), .int(2)]])
+        #expect(
+            try sql.all(
+                "SELECT d.name FROM Person p, json_each(p.dogs) j JOIN Dog d ON d.rowid = j.value WHERE p.id = 'ada' ORDER BY j.key") == [
+                    [.string("Bo")], [.string("Rex")], [.string("Rex")],
+                ])
+        #expect(
+            try sql.all("SELECT p.id, count(*) FROM Dog d, json_each(d.friends) f JOIN Person p ON p.id = f.value GROUP BY 1") == [
+                [.string("ada"), .int(1)], [.string("bob"), .int(2)],
+            ])
+        #expect(
+            try sql.all("SELECT key, value FROM Dog, json_each(sizes) WHERE name = 'Rex'") == [
+                [.string("a"), .double(1.5)], [.string("b"), .int(2)],
+            ])
     }
 
     @Test func `values have the kinds that SQL knows`() throws {
         let columns: [(ColumnType, Notation, Value, [Value], String)] = [
             (ColumnType(.bool), .plain, .bool(true), [.int(1)], "BOOLEAN"), (ColumnType(.int), .plain, .int(.min), [.int(.min)], "INTEGER"),
-            (ColumnType(.float), .plain, .float(0.5), [.double(0.5)], "FLOAT"), (ColumnType(.double), .plain, .double(.nan), [.null], "DOUBLE"),
-            (ColumnType(.string), .plain, .string("a\u{0}b'\""), [.string("a\u{0}b'\"")], "TEXT"), (ColumnType(.data), .plain, .data([0, 255]), [.data([0, 255])], "BLOB"),
-            (ColumnType(.date), .plain, .date(Timestamp(seconds: 1_475_145_000, nanoseconds: 120_000_000)), [.string("2016-09-29 10:30:00.12")], "DATETIME TEXT"),
+            (ColumnType(.float), .plain, .float(0.5), [.double(0.5)], "FLOAT"),
+            (ColumnType(.double), .plain, .double(.nan), [.null], "DOUBLE"),
+            (ColumnType(.string), .plain, .string("a\u{0}b'\""), [.string("a\u{0}b'\"")], "TEXT"),
+            (ColumnType(.data), .plain, .data([0, 255]), [.data([0, 255])], "BLOB"),
+            (
+                ColumnType(.date), .plain, .date(Timestamp(seconds: 1_475_145_000, nanoseconds: 120_000_000)),
+                [.string("2016-09-29 10:30:00.12")], "DATETIME TEXT"
+            ),
             (ColumnType(.date), .dateOnly, .date(Timestamp(seconds: 1_475_107_200)), [.string("2016-09-29")], "DATE TEXT"),
             (ColumnType(.date), .plain, .date(Timestamp(seconds: -1)), [.string("1969-12-31 23:59:59")], "DATETIME TEXT"),
-            (ColumnType(.decimal), .plain, .decimal(Decimal("1.10")!), [.double(1.1)], "DECIMAL"), (ColumnType(.decimal), .plain, .decimal(Decimal("12.00")!), [.int(12)], "DECIMAL"),
+            (ColumnType(.decimal), .plain, .decimal(Decimal("1.10")!), [.double(1.1)], "DECIMAL"),
+            (ColumnType(.decimal), .plain, .decimal(Decimal("12.00")!), [.int(12)], "DECIMAL"),
             (ColumnType(.decimal), .plain, .decimal(Decimal("1234567890.1234567890")!), [.string("1234567890.1234567890")], "DECIMAL"),
-            (ColumnType(.uuid), .uuidUpper, .uuid(Identifier(high: 0xAB, low: 1)), [.string("00000000-0000-00AB-0000-000000000001")], "UUID TEXT"),
-            (ColumnType(.objectID), .plain, .objectID(Identifier(high: 0xAB, low: 1)), [.string("00000000000000ab00000001")], "OBJECTID TEXT"),
-            (ColumnType(.any), .plain, .list([.int(1), .null]), [.string("[1,null]")], ""), (ColumnType(.any), .plain, .bool(false), [.int(0)], ""),
+            (
+                ColumnType(.uuid), .uuidUpper, .uuid(Identifier(high: 0xAB, low: 1)), [.string("00000000-0000-00AB-0000-000000000001")],
+                "UUID TEXT"
+            ),
+            (
+                ColumnType(.objectID), .plain, .objectID(Identifier(high: 0xAB, low: 1)), [.string("00000000000000ab00000001")],
+                "OBJECTID TEXT"
+            ),
+            (ColumnType(.any), .plain, .list([.int(1), .null]), [.string("[1,null]")], ""),
+            (ColumnType(.any), .plain, .bool(false), [.int(0)], ""),
             (ColumnType(.any), .plain, .data([1]), [.data([1])], ""), (ColumnType(.any), .plain, .null, [.null], ""),
             (ColumnType(.string, collection: .list), .plain, .list([.string("\"")]), [.string("[\"\\\"\"]")], "JSON TEXT"),
         ]
         for (type, notation, value, expected, declaration) in columns {
             let schema = TypeSchema("T", columns: [ColumnSchema("c", type, notation: notation)])
-            let table = MemoryTable(schema, schema: Schema([schema]), batches: [RandomTables.batch([[value]], of: schema, in: Schema([schema]))])
+            let table = MemoryTable(
+                schema, schema: Schema([schema]), batches: [RandomTables.batch([[value]], of: schema, in: Schema([schema]))])
             let sql = try SQLConnection(functions: firn_sqlite_functions())
             try sql.add(SQLFile(name: "memory", tables: [table]), type: "T", as: "T")
             #expect(try sql.all("SELECT c FROM T") == [expected])
@@ -98,7 +151,10 @@ import Testing
         let table = MemoryTable(type, schema: schema, batches: [RandomTables.batch([(1...7).map { .int($0) }], of: type, in: schema)])
         let sql = try SQLConnection(functions: firn_sqlite_functions())
         try sql.add(SQLFile(name: "memory", tables: [table]), type: type.name, as: type.name)
-        #expect(try sql.all("SELECT id, ID_2, \"Date added\", \"sel\"\"ect\", \"\", id_2_2, \"group\" FROM \"odd \"\"name\"\"\" WHERE \"ID_2\" = 2 AND \"\" > 4 AND \"group\" IN (7, 8)") == [(1...7).map { .int($0) }])
+        #expect(
+            try sql.all(
+                "SELECT id, ID_2, \"Date added\", \"sel\"\"ect\", \"\", id_2_2, \"group\" FROM \"odd \"\"name\"\"\" WHERE \"ID_2\" = 2 AND \"\" > 4 AND \"group\" IN (7, 8)"
+            ) == [(1...7).map { .int($0) }])
     }
 
     @Test func `a file that grows is read anew by the next statement, and a version stays what it is`() throws {
@@ -120,7 +176,12 @@ import Testing
         for i in names.indices { batch.columns[i].append(.int(Int64(i))) }
         batch.count = 1
         let connection = try SQLConnection(functions: firn_sqlite_functions())
-        try connection.add(SQLFile(name: "memory", tables: [MemoryTable(type, schema: Schema([type]), batches: [batch])]), type: type.name, as: type.name)
-        for (i, name) in names.enumerated() { #expect(try connection.all("SELECT \(SQLSpelling.name(name)) FROM \(SQLSpelling.name(type.name))") == [[.int(Int64(i))]], "\(name.debugDescription)") }
+        try connection.add(
+            SQLFile(name: "memory", tables: [MemoryTable(type, schema: Schema([type]), batches: [batch])]), type: type.name, as: type.name)
+        for (i, name) in names.enumerated() {
+            #expect(
+                try connection.all("SELECT \(SQLSpelling.name(name)) FROM \(SQLSpelling.name(type.name))") == [[.int(Int64(i))]],
+                "\(name.debugDescription)")
+        }
     }
 }

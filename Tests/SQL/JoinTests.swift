@@ -24,23 +24,31 @@ import Testing
             case 11: return "\(q).\(b) \(pick(["<", ">=", "<>", ">", "<="])) p.\(a)"
             case 12: return "\(q).\(b) IN (p.\(a), p.\(column()), 5)"
             case 13: return "(\(q).\(b) = p.\(a) OR \(q).\(column()) = p.\(column()))"
-            case 14: return "\(q).\(b) = \(pick(["p.n + 0.0", "CAST(p.n AS TEXT)", "p.n || ''", "p.s || ''", "+p.\(a)", "p.d * 2", "CAST(p.w AS NUMERIC)", "abs(p.n % 5)", "upper(p.w)", "9e999", "CAST(p.w AS BLOB)"]))"
+            case 14:
+                return
+                    "\(q).\(b) = \(pick(["p.n + 0.0", "CAST(p.n AS TEXT)", "p.n || ''", "p.s || ''", "+p.\(a)", "p.d * 2", "CAST(p.w AS NUMERIC)", "abs(p.n % 5)", "upper(p.w)", "9e999", "CAST(p.w AS BLOB)"]))"
             case 15: return "\(q).\(pick(["s", "w"])) = p.\(pick(["s", "w", "a"])) COLLATE \(pick(["NOCASE", "RTRIM", "BINARY"]))"
             case 16: return "\(q).n BETWEEN p.n - 1 AND p.n + 2"
-            default: return "\(q).\(pick(["s", "w", "o", "u", "t", "day", "x", "m", "a"])) = p.\(pick(["n", "i", "d", "e", "f", "b", "m", "a", "s", "w"]))"
+            default:
+                return
+                    "\(q).\(pick(["s", "w", "o", "u", "t", "day", "x", "m", "a"])) = p.\(pick(["n", "i", "d", "e", "f", "b", "m", "a", "s", "w"]))"
             }
         }
 
-        private mutating func conditions(_ q: String) -> String { (0...random.number(0...3)).map { _ in condition(q) }.joined(separator: " AND ") }
+        private mutating func conditions(_ q: String) -> String {
+            (0...random.number(0...3)).map { _ in condition(q) }.joined(separator: " AND ")
+        }
 
         mutating func two(_ table: String) -> String {
             let kind = pick(["JOIN", "LEFT JOIN", "LEFT JOIN", "CROSS JOIN"])
-            return "SELECT p.rowid, q.rowid FROM \(table) p \(kind) \(table) q ON \(conditions("q"))\(pick(["", "", " WHERE p.n > 3", " WHERE q.i IS NULL", " WHERE q.w > 'a' OR p.b"]))"
+            return
+                "SELECT p.rowid, q.rowid FROM \(table) p \(kind) \(table) q ON \(conditions("q"))\(pick(["", "", " WHERE p.n > 3", " WHERE q.i IS NULL", " WHERE q.w > 'a' OR p.b"]))"
         }
 
         mutating func three(_ table: String) -> String {
             let kinds = [pick(["JOIN", "LEFT JOIN"]), pick(["JOIN", "LEFT JOIN"])]
-            return "SELECT p.rowid, q.rowid, z.rowid FROM \(table) p \(kinds[0]) \(table) q ON \(conditions("q")) AND q.n = p.n \(kinds[1]) \(table) z ON z.i = q.i AND \(conditions("z")) WHERE p.n % 4 = 0"
+            return
+                "SELECT p.rowid, q.rowid, z.rowid FROM \(table) p \(kinds[0]) \(table) q ON \(conditions("q")) AND q.n = p.n \(kinds[1]) \(table) z ON z.i = q.i AND \(conditions("z")) WHERE p.n % 4 = 0"
         }
     }
 
@@ -48,14 +56,17 @@ import Testing
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed)
         let rows = Zoo.rows(150, &random)
-        let connection = seed % 2 == 0 ? try Zoo.connection(rows) : try Zoo.stored(rows, folder.file("zoo.firn"), &random, indexed: seed % 3 == 0)
+        let connection =
+            seed % 2 == 0 ? try Zoo.connection(rows) : try Zoo.stored(rows, folder.file("zoo.firn"), &random, indexed: seed % 3 == 0)
         try Zoo.copy(connection)
         var answered = 0
         for round in 0..<120 {
             var joins = Joins(random: RandomTables(seed: seed * 1000 + UInt64(round))), again = joins
             let isThree = round % 4 == 3
             let sql = (isThree ? joins.three("t") : joins.two("t"), isThree ? again.three("r") : again.two("r"))
-            func rows(_ sql: String) throws -> [String] { try connection.all("SELECT * FROM (\(sql)) LIMIT 60000").map { "\($0)" }.sorted() }
+            func rows(_ sql: String) throws -> [String] {
+                try connection.all("SELECT * FROM (\(sql)) LIMIT 60000").map { "\($0)" }.sorted()
+            }
             let virtual = try rows(sql.0), real = try rows(sql.1)
             guard real.count < 60000 else { continue }
             #expect(virtual == real, "seed \(seed), round \(round): \(sql.0): \(virtual.count) rows, not \(real.count)")
@@ -64,10 +75,16 @@ import Testing
         #expect(answered > 30)
     }
 
-    /// A table `t` of `rows` rows: `id` counts them, `a` has `few` values, `b` all of them for each of `a`, `word` is a long text that begins with digits, `code` plain digits.
+    /// A table `t` of `rows` rows: `id` counts them, `a` has `few` values, `b` all of them for each of `a`, `word` is a long text that
+    /// begins with digits, `code` plain digits.
     private func table(_ rows: Int, few: Int) throws -> SQLConnection {
-        let type = TypeSchema("t", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.int, optional: true)), ColumnSchema("word", ColumnType(.string)),
-                                             ColumnSchema("code", ColumnType(.string))], key: [0])
+        let type = TypeSchema(
+            "t",
+            columns: [
+                ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.int)),
+                ColumnSchema("b", ColumnType(.int, optional: true)), ColumnSchema("word", ColumnType(.string)),
+                ColumnSchema("code", ColumnType(.string)),
+            ], key: [0])
         var batches: [Batch] = []
         for start in stride(from: 0, to: rows, by: 4096) {
             var batch = Batch(type, in: Schema([type]))
@@ -82,7 +99,8 @@ import Testing
             batches.append(batch)
         }
         let connection = try SQLConnection(functions: firn_sqlite_functions())
-        try connection.add(SQLFile(name: "memory", tables: [MemoryTable(type, schema: Schema([type]), batches: batches)]), type: "t", as: "t")
+        try connection.add(
+            SQLFile(name: "memory", tables: [MemoryTable(type, schema: Schema([type]), batches: batches)]), type: "t", as: "t")
         return connection
     }
 
@@ -106,7 +124,8 @@ import Testing
         #expect(left == .int(Int64(20_000 + partners)) && leftRows < 45_000, "\(left) \(leftRows)")
         let three = try cost(connection, "SELECT count(*) FROM t a JOIN t b ON a.a = b.a AND a.b = b.b AND a.word = b.word")
         #expect(three.answer == .int(Int64(20_000 - nulls)) && three.rows < 45_000, "\(three)")
-        let plan = try connection.all("EXPLAIN QUERY PLAN SELECT count(*) FROM t a JOIN t b ON a.a = b.a AND a.b = b.b AND b.id > a.id").map { "\($0[3])" }.joined()
+        let plan = try connection.all("EXPLAIN QUERY PLAN SELECT count(*) FROM t a JOIN t b ON a.a = b.a AND a.b = b.b AND b.id > a.id").map
+        { "\($0[3])" }.joined()
         #expect(plan.contains("look up a = ? and b = ?, id > ?") || plan.contains("look up b = ? and a = ?, id > ?"), "\(plan)")
     }
 
@@ -121,16 +140,19 @@ import Testing
     @Test func `of several orders of a join the one with fewer rows is taken`() throws {
         let connection = try table(20_000, few: 10)
         // By `a` alone each row has 2,000 partners; by `word` one.
-        let (answer, rows) = try cost(connection, "SELECT count(*) FROM t x, t y, t z WHERE x.id < 40 AND y.a = x.a AND z.word = x.word AND y.word = z.word")
+        let (answer, rows) = try cost(
+            connection, "SELECT count(*) FROM t x, t y, t z WHERE x.id < 40 AND y.a = x.a AND z.word = x.word AND y.word = z.word")
         #expect(answer == .int(40) && rows < 25_000, "\(rows)")
         // A value that half of the rows have is known to be no help.
-        let skewed = try cost(connection, "SELECT count(*) FROM t x JOIN t y ON y.b = x.b AND y.a = 3 WHERE x.id BETWEEN 100 AND 200 AND x.a = 3")
+        let skewed = try cost(
+            connection, "SELECT count(*) FROM t x JOIN t y ON y.b = x.b AND y.a = 3 WHERE x.id BETWEEN 100 AND 200 AND x.a = 3")
         #expect(skewed.answer == .int(Int64((100...200).filter { $0 % 10 == 3 && $0 % 11 != 5 }.count)), "\(skewed)")
     }
 
     @Test func `rows of a look-up come in the order of the table, and ORDER BY and LIMIT hold for joins`() throws {
         let connection = try table(3000, few: 10)
-        let ordered = try connection.all("SELECT a.id, b.id FROM t a JOIN t b ON b.a = a.a AND b.word <> a.word WHERE a.id < 50 ORDER BY a.rowid, b.rowid LIMIT 700")
+        let ordered = try connection.all(
+            "SELECT a.id, b.id FROM t a JOIN t b ON b.a = a.a AND b.word <> a.word WHERE a.id < 50 ORDER BY a.rowid, b.rowid LIMIT 700")
         var expected: [[Value]] = []
         for i in 0..<50 { for j in 0..<3000 where j % 10 == i % 10 && j != i { expected.append([.int(Int64(i)), .int(Int64(j))]) } }
         #expect(ordered == Array(expected.prefix(700)))

@@ -14,16 +14,22 @@ import Testing
     }
 
     private static let numbers = ["0", "1", "-1", "9223372036854775807", "-9223372036854775808", "1e308", "-0.5"]
-    private static let texts = ["''", "'simple'", "'porter'", "'$.a[0]'", "'%s%n%p%1000000d%99999s'", "'now'", "'[1,{\"a\":2}]'", "'t'", "hex(zeroblob(3000))", "'AAAAAAAA'"]
+    private static let texts = [
+        "''", "'simple'", "'porter'", "'$.a[0]'", "'%s%n%p%1000000d%99999s'", "'now'", "'[1,{\"a\":2}]'", "'t'", "hex(zeroblob(3000))",
+        "'AAAAAAAA'",
+    ]
     private static let blobs = ["x'4141414141414141'", "x''", "zeroblob(5000)", "NULL"]
-    private static let values: [Value] = [.data([0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41]), .string("simple"), .string("AAAAAAAA"), .int(.max), .double(-1e300)]
+    private static let values: [Value] = [
+        .data([0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41]), .string("simple"), .string("AAAAAAAA"), .int(.max), .double(-1e300),
+    ]
 
     /// Runs a statement to its end; nil: it was refused, or failed.
     private func rows(_ connection: SQLConnection, _ sql: String, _ values: [Value] = []) -> [[Value]]? { try? connection.all(sql, values) }
 
     @Test func `no function of SQLite prints an address or crashes, whatever its arguments are`() throws {
         let connection = try connection(), memory = MappedMemory()
-        let functions = try connection.all("SELECT DISTINCT name, narg FROM pragma_function_list").compactMap { row -> (name: String, count: Int)? in
+        let functions = try connection.all("SELECT DISTINCT name, narg FROM pragma_function_list").compactMap {
+            row -> (name: String, count: Int)? in
             guard case .string(let name) = row[0], case .int(let count) = row[1] else { return nil }
             return (name, Int(count))
         }
@@ -47,7 +53,9 @@ import Testing
                 for value in Self.values where count > 0 {
                     let sql = "SELECT \(name)(\((1...count).map { "?\($0)" }.joined(separator: ", ")))"
                     for first in [value, .string("simple")] {
-                        for value in (rows(connection, sql, [first] + Array(repeating: value, count: count - 1)) ?? []).joined() { #expect(!memory.holdsAddress(value), "\(sql): \(value)") }
+                        for value in (rows(connection, sql, [first] + Array(repeating: value, count: count - 1)) ?? []).joined() {
+                            #expect(!memory.holdsAddress(value), "\(sql): \(value)")
+                        }
                     }
                 }
             }
@@ -68,14 +76,26 @@ import Testing
     @Test func `only pragmas that list something are available, with whatever arguments`() throws {
         let connection = try connection(), memory = MappedMemory(), folder = TemporaryFolder()
         var names = try connection.column("SELECT name FROM pragma_pragma_list").map { String($0.dropFirst("string(\"".count).dropLast(2)) }
-        names += ["key", "rekey", "hexkey", "activate_extensions", "vdbe_debug", "parser_trace", "lock_proxy_file", "data_store_directory", "nothing"]
+        names += [
+            "key", "rekey", "hexkey", "activate_extensions", "vdbe_debug", "parser_trace", "lock_proxy_file", "data_store_directory",
+            "nothing",
+        ]
         #expect(names.count > 50)
-        let available: Set = ["case_sensitive_like", "collation_list", "compile_options", "database_list", "foreign_key_list", "function_list", "index_info", "index_list", "index_xinfo", "module_list",
-                              "pragma_list", "table_info", "table_list", "table_xinfo"]
-        let arguments = Self.numbers + ["'t'", "t", "'simple'", "x'4141414141414141'", "NULL", "'\(folder.file("x"))'", "ON", "WAL", "'\(String(repeating: "a", count: 9000))'"]
+        let available: Set = [
+            "case_sensitive_like", "collation_list", "compile_options", "database_list", "foreign_key_list", "function_list", "index_info",
+            "index_list", "index_xinfo", "module_list",
+            "pragma_list", "table_info", "table_list", "table_xinfo",
+        ]
+        let arguments =
+            Self.numbers + [
+                "'t'", "t", "'simple'", "x'4141414141414141'", "NULL", "'\(folder.file("x"))'", "ON", "WAL",
+                "'\(String(repeating: "a", count: 9000))'",
+            ]
         for name in names {
             var isAnswered = false
-            for sql in ["PRAGMA \(name)", "SELECT * FROM pragma_\(name)", "PRAGMA temp.\(name)"] + arguments.flatMap({ ["PRAGMA \(name) = \($0)", "PRAGMA \(name)(\($0))", "SELECT * FROM pragma_\(name)(\($0))"] }) {
+            for sql in ["PRAGMA \(name)", "SELECT * FROM pragma_\(name)", "PRAGMA temp.\(name)"]
+                + arguments.flatMap({ ["PRAGMA \(name) = \($0)", "PRAGMA \(name)(\($0))", "SELECT * FROM pragma_\(name)(\($0))"] })
+            {
                 guard let rows = rows(connection, sql) else { continue }
                 isAnswered = true
                 for value in rows.joined() { #expect(!memory.holdsAddress(value), "\(sql): \(value)") }
@@ -93,11 +113,17 @@ import Testing
         let connection = try connection()
         let names = try connection.column("SELECT name FROM pragma_module_list").map { String($0.dropFirst("string(\"".count).dropLast(2)) }
         #expect(names.contains("fts3") && names.contains("dbstat"))
-        for name in names + ["sqlite_dbpage", "bytecode", "tables_used", "csv", "fsdir", "zipfile", "generate_series"] where !name.hasPrefix("pragma_") {
+        for name in names + ["sqlite_dbpage", "bytecode", "tables_used", "csv", "fsdir", "zipfile", "generate_series"]
+        where !name.hasPrefix("pragma_") {
             for arguments in ["", "(a)", "(a, tokenize=simple)", "('main')", "(0)", "(main, t)"] {
-                #expect(throws: FirnError.self, "\(name)\(arguments)") { try connection.all("CREATE VIRTUAL TABLE temp.v USING \"\(name)\"\(arguments)") }
+                #expect(throws: FirnError.self, "\(name)\(arguments)") {
+                    try connection.all("CREATE VIRTUAL TABLE temp.v USING \"\(name)\"\(arguments)")
+                }
             }
-            for sql in ["SELECT * FROM \"\(name)\"", "SELECT count(*) FROM \"\(name)\"", "SELECT 1 FROM t, \"\(name)\"('main')", "SELECT * FROM \"\(name)\"('[1]', 2)"] {
+            for sql in [
+                "SELECT * FROM \"\(name)\"", "SELECT count(*) FROM \"\(name)\"", "SELECT 1 FROM t, \"\(name)\"('main')",
+                "SELECT * FROM \"\(name)\"('[1]', 2)",
+            ] {
                 let isAnswered = rows(connection, sql) != nil
                 #expect(!isAnswered || name.hasPrefix("json_"), "\(sql)")
             }
@@ -107,16 +133,24 @@ import Testing
 
     @Test func `a refused function is refused in every clause of a statement`() throws {
         let connection = try connection(), folder = TemporaryFolder()
-        let calls = ["fts3_tokenizer('simple')", "FTS3_Tokenizer('simple', x'4141414141414141')", "\"fts3_tokenizer\"('simple')", "load_extension('\(folder.file("x"))')", "sqlite_log(1, 'x')"]
+        let calls = [
+            "fts3_tokenizer('simple')", "FTS3_Tokenizer('simple', x'4141414141414141')", "\"fts3_tokenizer\"('simple')",
+            "load_extension('\(folder.file("x"))')", "sqlite_log(1, 'x')",
+        ]
         for call in calls {
             for sql in [
-                "SELECT \(call)", "SELECT 1 WHERE \(call) IS NULL", "EXPLAIN SELECT \(call)", "WITH c AS (SELECT \(call) AS x) SELECT x FROM c", "SELECT (SELECT \(call) FROM t LIMIT 1)", "SELECT count(*) FROM t ORDER BY \(call)",
-                "SELECT value FROM json_each(json_array(\(call)))", "CREATE TEMP TABLE z AS SELECT \(call) AS x", "VALUES (\(call))", "SELECT 1 LIMIT \(call)",
+                "SELECT \(call)", "SELECT 1 WHERE \(call) IS NULL", "EXPLAIN SELECT \(call)",
+                "WITH c AS (SELECT \(call) AS x) SELECT x FROM c", "SELECT (SELECT \(call) FROM t LIMIT 1)",
+                "SELECT count(*) FROM t ORDER BY \(call)",
+                "SELECT value FROM json_each(json_array(\(call)))", "CREATE TEMP TABLE z AS SELECT \(call) AS x", "VALUES (\(call))",
+                "SELECT 1 LIMIT \(call)",
             ] {
                 #expect(throws: FirnError.self, "\(sql)") { try connection.all(sql) }
             }
             for (make, use) in [
-                ("CREATE TEMP TABLE y(a, b DEFAULT (\(call)))", "INSERT INTO y(a) VALUES (1)"), ("CREATE TEMP TABLE y(a, b AS (\(call)))", "SELECT b FROM y"), ("CREATE TEMP TABLE y(a CHECK (\(call) = 1))", "INSERT INTO y VALUES (1)"),
+                ("CREATE TEMP TABLE y(a, b DEFAULT (\(call)))", "INSERT INTO y(a) VALUES (1)"),
+                ("CREATE TEMP TABLE y(a, b AS (\(call)))", "SELECT b FROM y"),
+                ("CREATE TEMP TABLE y(a CHECK (\(call) = 1))", "INSERT INTO y VALUES (1)"),
                 ("CREATE TEMP VIEW y AS SELECT \(call) AS x", "SELECT x FROM y"),
             ] {
                 _ = rows(connection, make)
@@ -125,8 +159,12 @@ import Testing
                 _ = rows(connection, "DROP VIEW y")
             }
         }
-        let others = ["ATTACH '\(folder.file("a.db"))' AS a", "VACUUM INTO '\(folder.file("b.db"))'", "DETACH main", "CREATE TABLE u(a)", "CREATE TABLE x(a)", "CREATE INDEX main.j ON t(n)", "DROP TABLE t", "ALTER TABLE t RENAME TO q",
-                      "UPDATE sqlite_master SET sql = ''", "DELETE FROM sqlite_temp_master", "CREATE TRIGGER main.g AFTER INSERT ON t BEGIN SELECT 1; END", "ANALYZE main", "SELECT firn_open('\(folder.file("a.firn"))')"]
+        let others = [
+            "ATTACH '\(folder.file("a.db"))' AS a", "VACUUM INTO '\(folder.file("b.db"))'", "DETACH main", "CREATE TABLE u(a)",
+            "CREATE TABLE x(a)", "CREATE INDEX main.j ON t(n)", "DROP TABLE t", "ALTER TABLE t RENAME TO q",
+            "UPDATE sqlite_master SET sql = ''", "DELETE FROM sqlite_temp_master",
+            "CREATE TRIGGER main.g AFTER INSERT ON t BEGIN SELECT 1; END", "ANALYZE main", "SELECT firn_open('\(folder.file("a.firn"))')",
+        ]
         for sql in others { #expect(throws: FirnError.self, "\(sql)") { try connection.all(sql) } }
         #expect(try folder.names == [])
     }
@@ -134,9 +172,12 @@ import Testing
     @Test func `temporary tables, views, triggers and indexes can be made and changed`() throws {
         let connection = try connection()
         for sql in [
-            "CREATE TEMP TABLE a(x INTEGER PRIMARY KEY, y DEFAULT (upper('b')))", "INSERT INTO a(x) VALUES (1), (2)", "CREATE TEMP TABLE log(x)", "CREATE TEMP TRIGGER g AFTER UPDATE ON a BEGIN INSERT INTO log VALUES (new.x); END",
-            "UPDATE a SET y = 'c' WHERE x = 2", "DELETE FROM a WHERE x = 1", "CREATE INDEX temp.i ON a(y)", "ALTER TABLE a RENAME TO c", "ALTER TABLE c ADD COLUMN z", "ALTER TABLE c RENAME COLUMN z TO w", "ALTER TABLE c DROP COLUMN w",
-            "CREATE TEMP VIEW v AS SELECT c.x, c.y, count(t.n) AS n FROM c, t GROUP BY 1", "BEGIN", "SAVEPOINT s", "INSERT INTO c VALUES (7, 'd')", "ROLLBACK TO s", "COMMIT", "REINDEX temp.i", "ANALYZE temp", "DROP INDEX i", "DROP TRIGGER g",
+            "CREATE TEMP TABLE a(x INTEGER PRIMARY KEY, y DEFAULT (upper('b')))", "INSERT INTO a(x) VALUES (1), (2)",
+            "CREATE TEMP TABLE log(x)", "CREATE TEMP TRIGGER g AFTER UPDATE ON a BEGIN INSERT INTO log VALUES (new.x); END",
+            "UPDATE a SET y = 'c' WHERE x = 2", "DELETE FROM a WHERE x = 1", "CREATE INDEX temp.i ON a(y)", "ALTER TABLE a RENAME TO c",
+            "ALTER TABLE c ADD COLUMN z", "ALTER TABLE c RENAME COLUMN z TO w", "ALTER TABLE c DROP COLUMN w",
+            "CREATE TEMP VIEW v AS SELECT c.x, c.y, count(t.n) AS n FROM c, t GROUP BY 1", "BEGIN", "SAVEPOINT s",
+            "INSERT INTO c VALUES (7, 'd')", "ROLLBACK TO s", "COMMIT", "REINDEX temp.i", "ANALYZE temp", "DROP INDEX i", "DROP TRIGGER g",
         ] { #expect(throws: Never.self, "\(sql)") { try connection.all(sql) } }
         #expect(try connection.all("SELECT v.x, v.y, v.n, log.x FROM v, log") == [[.int(2), .string("c"), .int(3), .int(2)]])
         for sql in ["DROP VIEW v", "DROP TABLE c", "DROP TABLE log"] { #expect(throws: Never.self, "\(sql)") { try connection.all(sql) } }
@@ -144,7 +185,9 @@ import Testing
 
     @Test func `a table of a file may have the name of a module`() throws {
         let connection = try connection()
-        let table = MemoryTable(TypeSchema("dbstat", columns: [ColumnSchema("n", ColumnType(.int))]), schema: Schema([TypeSchema("dbstat", columns: [ColumnSchema("n", ColumnType(.int))])]), batches: [])
+        let table = MemoryTable(
+            TypeSchema("dbstat", columns: [ColumnSchema("n", ColumnType(.int))]),
+            schema: Schema([TypeSchema("dbstat", columns: [ColumnSchema("n", ColumnType(.int))])]), batches: [])
         try connection.add(SQLFile(name: "memory", tables: [table]), type: "dbstat", as: "DBStat")
         #expect(try connection.all("SELECT count(n) FROM dbstat") == [[.int(0)]])
     }
@@ -152,8 +195,11 @@ import Testing
     @Test func `values and statements of too many bytes are errors`() throws {
         let connection = try connection()
         #expect(throws: Never.self) { try connection.all("SELECT length(printf('%2147483647d', 1))") }
-        for sql in ["SELECT zeroblob(9223372036854775807)", "SELECT hex(zeroblob(900000000))", "SELECT replace(hex(zeroblob(20000)), '0', hex(zeroblob(20000)))", "SELECT randomblob(2000000000)",
-                    "SELECT 1 -- \(String(repeating: "x", count: 65 << 20))"] {
+        for sql in [
+            "SELECT zeroblob(9223372036854775807)", "SELECT hex(zeroblob(900000000))",
+            "SELECT replace(hex(zeroblob(20000)), '0', hex(zeroblob(20000)))", "SELECT randomblob(2000000000)",
+            "SELECT 1 -- \(String(repeating: "x", count: 65 << 20))",
+        ] {
             #expect(throws: FirnError.self, "\(sql.prefix(80))") { try connection.all(sql) }
         }
     }
@@ -173,7 +219,9 @@ private struct MappedMemory {
         for line in list.split(separator: "\n") {
             let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
             // The kernel's page for calls is where it is in every process.
-            if bounds.count == 2, bounds[0] < bounds[1], bounds[0] > 1 << 32, !line.contains("vsyscall") { ranges.append(bounds[0]..<bounds[1]) }
+            if bounds.count == 2, bounds[0] < bounds[1], bounds[0] > 1 << 32, !line.contains("vsyscall") {
+                ranges.append(bounds[0]..<bounds[1])
+            }
         }
     }
 
@@ -186,7 +234,8 @@ private struct MappedMemory {
         case .double(let x): return holds(UInt64(exactly: x)) || holds(x.bitPattern)
         case .data(let bytes):
             guard bytes.count >= 8 else { return false }
-            return (0...min(bytes.count, 4096) - 8).contains { at in holds(bytes[at..<at + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }) }
+            return (0...min(bytes.count, 4096) - 8).contains { at in holds(bytes[at..<at + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) })
+            }
         case .string(let text):
             let runs = text.prefix(20_000).split { !$0.isHexDigit && $0 != "x" }
             return runs.contains { run in
@@ -207,8 +256,12 @@ private struct MappedMemory {
         defer { place.deallocate() }
         guard FileManager.default.fileExists(atPath: "/proc/self/maps") else { return }
         let code = UInt64(UInt(bitPattern: unsafeBitCast(firn_sqlite_functions(), to: UnsafeRawPointer.self)))
-        #expect(memory.holdsAddress(.int(Int64(code))) && memory.holdsAddress(.data([0] + withUnsafeBytes(of: code) { Array($0) })) && memory.holdsAddress(.string("at 0x\(String(code, radix: 16))")))
+        #expect(
+            memory.holdsAddress(.int(Int64(code))) && memory.holdsAddress(.data([0] + withUnsafeBytes(of: code) { Array($0) }))
+                && memory.holdsAddress(.string("at 0x\(String(code, radix: 16))")))
         #expect(memory.holdsAddress(.string("\(code)")) && memory.holdsAddress(.double(Double(code))))
-        #expect(!memory.holdsAddress(.int(.max)) && !memory.holdsAddress(.int(1 << 20)) && !memory.holdsAddress(.string("4141414141414141")) && !memory.holdsAddress(.data([1, 2, 3])))
+        #expect(
+            !memory.holdsAddress(.int(.max)) && !memory.holdsAddress(.int(1 << 20)) && !memory.holdsAddress(.string("4141414141414141"))
+                && !memory.holdsAddress(.data([1, 2, 3])))
     }
 }

@@ -11,14 +11,14 @@ private let sizes = [0, 1, 100, 320, 321, 3840, 3904, 3905, 4500, 8000, 8001, 50
 private func begin(alone size: Int, at path: String, calls: (any DiskCalls)? = nil) throws -> Store {
     let store = try Store.create(path: path, overwrite: true, atFirstCommit: true, calls: calls)
     let transaction = try store.begin()
-    _ = try transaction.write(pattern(3, 90_000))           // what the model wrote before it saw how little it was
+    _ = try transaction.write(pattern(3, 90_000))  // what the model wrote before it saw how little it was
     try transaction.commitAlone(pattern(size, size))
     return store
 }
 
 private func story(_ seed: UInt64) -> Story {
     var story = Story(seed: seed)
-    story.contents.append([])                               // version 1 has no references
+    story.contents.append([])  // version 1 has no references
     return story
 }
 
@@ -177,13 +177,17 @@ private func story(_ seed: UInt64) -> Story {
                 do {
                     let copy = try Store.open(path: scratch("b"), writable: true), snapshot = try copy.snapshot()
                     #expect(try history.holds(snapshot), "\(what)")
-                    if snapshot.version == 1 { #expect(try snapshot.read(snapshot.catalogue).elementsEqual(pattern(size, size)), "\(what)") }
+                    if snapshot.version == 1 {
+                        #expect(try snapshot.read(snapshot.catalogue).elementsEqual(pattern(size, size)), "\(what)")
+                    }
                     snapshot.release()
                     _ = try copy.history()
                     try copy.begin().cancel()
                 } catch is FirnError {} catch is Damage {}
             }
-            for length in stride(from: 0, to: whole.count, by: commits == 0 ? 1 : 64) { try probe(Array(whole[..<length]), "size \(size), cut at \(length)") }
+            for length in stride(from: 0, to: whole.count, by: commits == 0 ? 1 : 64) {
+                try probe(Array(whole[..<length]), "size \(size), cut at \(length)")
+            }
             var random = Seeded(4)
             for place in whole.indices {
                 var flipped = whole

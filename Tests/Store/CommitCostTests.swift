@@ -36,10 +36,13 @@ import Testing
             journal.clear()
             try rows.commit()
             let calls = journal.calls
-            #expect(calls["lock"] == 2 && calls["read"] == 1 && calls["sync"] == 1 && calls["status", default: 0] == 0, "commit \(step): \(calls)")
+            #expect(
+                calls["lock"] == 2 && calls["read"] == 1 && calls["sync"] == 1 && calls["status", default: 0] == 0,
+                "commit \(step): \(calls)")
             pieces[calls["write"]!, default: 0] += 1
         }
-        // The extents in one piece, and the root. Others are those that found no room in one piece: they do not make the file longer for it.
+        // The extents in one piece, and the root. Others are those that found no room in one piece: they do not make the file longer for
+        // it.
         #expect(pieces[2, default: 0] >= 600 && pieces.reduce(0) { $0 + $1.key * $1.value } <= 2500, "\(pieces)")
         let size = try Paths.size(folder.file("a"))
         #expect(size < 300_000, "\(size) bytes")
@@ -56,7 +59,9 @@ import Testing
                 try rows.commit()
                 let bytes = journal.events.reduce(0) { if case .write(_, _, let bytes) = $1 { $0 + bytes.count } else { $0 } }
                 let grown = try Int(Paths.size(folder.file("a"))) - Int(before)
-                #expect(bytes <= 24 << 10 && (grown == 0 || grown >= 16 << 10 || step < 2), "commit \(step) wrote \(bytes) bytes, and made the file longer by \(grown)")
+                #expect(
+                    bytes <= 24 << 10 && (grown == 0 || grown >= 16 << 10 || step < 2),
+                    "commit \(step) wrote \(bytes) bytes, and made the file longer by \(grown)")
             }
             // One that is given up leaves what is spare.
             let spare = try Paths.size(folder.file("a"))
@@ -114,7 +119,9 @@ import Testing
 
     @Test func `free space is given from a piece that holds what is to come, and behind what was given`() {
         var space = FreeSpace()
-        for range in [UnitRange(start: 100, end: 104), UnitRange(start: 200, end: 220), UnitRange(start: 300, end: 340)] { _ = space.insert(range) }
+        for range in [UnitRange(start: 100, end: 104), UnitRange(start: 200, end: 220), UnitRange(start: 300, end: 340)] {
+            _ = space.insert(range)
+        }
         #expect(space.take(4, within: 18) == UnitRange(start: 200, end: 204))
         #expect(space.take(10, at: 204) == UnitRange(start: 204, end: 214))
         #expect(space.take(7, at: 214) == nil && space.take(1, at: 215) == nil)

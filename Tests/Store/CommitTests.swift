@@ -14,7 +14,10 @@ import Testing
             recorder.clear()
             let transaction = try store.begin()
             nodes.forEach(transaction.free)
-            nodes = [try transaction.write(pattern(version, 4000)), try transaction.write(pattern(version + 1, 4000)), try transaction.write(pattern(version + 2, 900))]
+            nodes = [
+                try transaction.write(pattern(version, 4000)), try transaction.write(pattern(version + 1, 4000)),
+                try transaction.write(pattern(version + 2, 900)),
+            ]
             try transaction.commit(catalogue: nodes[2])
             var bytes = 0, syncs = 0, roots = 0
             for call in recorder.calls {
@@ -27,8 +30,11 @@ import Testing
             #expect(roots == 1 && bytes <= 24 << 10, "version \(version) wrote \(bytes) bytes in \(recorder.calls.count) calls")
             if version > 1 {
                 #expect(syncs == 1 && recorder.calls.last == .sync)
-                if case .write(let offset, _) = recorder.calls[recorder.calls.count - 2] { #expect(offset == (version & 1 == 0 ? 0 : 4096)) }
-                else { Issue.record("the root is not the last write") }
+                if case .write(let offset, _) = recorder.calls[recorder.calls.count - 2] {
+                    #expect(offset == (version & 1 == 0 ? 0 : 4096))
+                } else {
+                    Issue.record("the root is not the last write")
+                }
             }
         }
         #expect(try store.spaceReport().fileLength < 200_000)
@@ -176,7 +182,9 @@ import Testing
         }
         try transaction.commit(catalogue: try transaction.write(catalogueBytes(written)))
         let snapshot = try store.snapshot()
-        for (index, ref) in written.enumerated() { #expect(try snapshot.read(ref).elementsEqual(pattern(index, index % 5 == 0 ? 70_000 : 3000))) }
+        for (index, ref) in written.enumerated() {
+            #expect(try snapshot.read(ref).elementsEqual(pattern(index, index % 5 == 0 ? 70_000 : 3000)))
+        }
         #expect(try faults(store).isEmpty)
     }
 

@@ -64,12 +64,15 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
     }
 
     @Test func `T13: keys are 64 bytes, or 128 hexadecimal digits`() {
-        #expect(EncryptionKey([]) == nil && EncryptionKey([UInt8](repeating: 1, count: 63)) == nil && EncryptionKey([UInt8](repeating: 1, count: 65)) == nil)
+        #expect(
+            EncryptionKey([]) == nil && EncryptionKey([UInt8](repeating: 1, count: 63)) == nil
+                && EncryptionKey([UInt8](repeating: 1, count: 65)) == nil)
         #expect(EncryptionKey([UInt8](repeating: 1, count: 64)) != nil)
         let hex = (0..<64).map { String($0 / 16, radix: 16) + String($0 % 16, radix: 16, uppercase: true) }.joined()
         #expect(EncryptionKey(written: Array((" " + hex + "\n").utf8)) == testKey)
         #expect(EncryptionKey(written: testKey.bytes) == testKey)
-        #expect(EncryptionKey(written: Array(hex.dropLast().utf8)) == nil && EncryptionKey(written: Array((hex.dropLast() + "g").utf8)) == nil)
+        #expect(
+            EncryptionKey(written: Array(hex.dropLast().utf8)) == nil && EncryptionKey(written: Array((hex.dropLast() + "g").utf8)) == nil)
     }
 
     /// The beginnings of all units that were ever written: every nonce is one of them.
@@ -106,7 +109,9 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
             let written = recorder.calls[..<(recorder.refusedAt ?? recorder.calls.count)]
             for case .write(let offset, let bytes) in recorder.calls[written.count...] {
                 let isKnown = written.contains { call in
-                    guard case .write(let start, let known) = call, start <= offset, offset + UInt64(bytes.count) <= start + UInt64(known.count) else { return false }
+                    guard case .write(let start, let known) = call, start <= offset,
+                        offset + UInt64(bytes.count) <= start + UInt64(known.count)
+                    else { return false }
                     return known[Int(offset - start)...].starts(with: bytes)
                 }
                 #expect(isKnown, "\(bytes.count) other bytes at \(offset)")
@@ -209,7 +214,9 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         var seen = Data()
         for case .write(_, let bytes) in recorder.calls { seen.append(contentsOf: bytes) }
         #expect(seen.count > 500_000)
-        for word in [secret, Array(secret[..<9]), Array("CMT1".utf8) + [0, 0, 0, 0], Array("SPC1".utf8) + [0, 0, 0, 0]] { #expect(seen.range(of: Data(word)) == nil) }
+        for word in [secret, Array(secret[..<9]), Array("CMT1".utf8) + [0, 0, 0, 0], Array("SPC1".utf8) + [0, 0, 0, 0]] {
+            #expect(seen.range(of: Data(word)) == nil)
+        }
         // Nor hashes, by which equal contents would be known.
         var hash = ByteWriter()
         hash.append(secret.withUnsafeBytes { Hash128(of: $0) })
@@ -243,8 +250,12 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
                 // An older version, or the flip is found where it is read.
                 if snapshot.version == story.contents.count - 1 {
                     let found = try faults(store)
-                    #expect(throws: (any Error).self, "byte \(place) was believed; \(found)") { for ref in try liveExtents(snapshot) { _ = try snapshot.read(ref) } }
-                } else { #expect(try store.fellBack != nil && story.holds(snapshot), "byte \(place)") }
+                    #expect(throws: (any Error).self, "byte \(place) was believed; \(found)") {
+                        for ref in try liveExtents(snapshot) { _ = try snapshot.read(ref) }
+                    }
+                } else {
+                    #expect(try store.fellBack != nil && story.holds(snapshot), "byte \(place)")
+                }
             } catch let error as FirnError { #expect([.damaged, .notThisFormat].contains(error.code), "byte \(place): \(error)") }
         }
     }
@@ -266,9 +277,11 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(throws: Damage.self) { _ = try snapshot.read(refs[1]) }
         #expect(try Array(snapshot.read(refs[2])) == pattern(2, 1000))
         // Whoever holds a reference to one place does not get what was sealed for another, or for another version.
-        for wrong in [ExtentRef(offset: refs[2].offset, length: refs[2].length, birth: refs[2].birth + 1, hash: refs[2].hash),
-                      ExtentRef(offset: refs[2].offset, length: refs[2].length - 1, birth: refs[2].birth, hash: refs[2].hash),
-                      ExtentRef(offset: refs[3].offset, length: refs[2].length, birth: refs[2].birth, hash: refs[2].hash)] {
+        for wrong in [
+            ExtentRef(offset: refs[2].offset, length: refs[2].length, birth: refs[2].birth + 1, hash: refs[2].hash),
+            ExtentRef(offset: refs[2].offset, length: refs[2].length - 1, birth: refs[2].birth, hash: refs[2].hash),
+            ExtentRef(offset: refs[3].offset, length: refs[2].length, birth: refs[2].birth, hash: refs[2].hash),
+        ] {
             #expect(throws: Damage.self) { _ = try snapshot.read(wrong) }
         }
         // Extents of another file under the same key.
@@ -302,7 +315,8 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
                 }
             }
             var crashes = CrashImages(seed: random.next())
-            try crashes.visit(events, from: DiskState(contents: [1: base], names: ["/b": 1]), stops: events.count...events.count) { _, _, files in
+            try crashes.visit(events, from: DiskState(contents: [1: base], names: ["/b": 1]), stops: events.count...events.count) {
+                _, _, files in
                 try Data(files["b"]!).write(to: URL(fileURLWithPath: scratch("b")))
                 let opened = try Store.open(path: scratch("b"), writable: false, key: testKey), snapshot = try opened.snapshot()
                 #expect(Int(snapshot.version) == before || Int(snapshot.version) == before + 1)

@@ -8,11 +8,15 @@ import Testing
 @Suite struct FaultTests {
     @Test(arguments: [false, true]) func `T4: whichever call fails, what was committed is intact`(forEver: Bool) throws {
         // Reads and the like fail by themselves: they are many, and change nothing.
-        let kinds: [(only: String?, code: Int32)] = [(nil, 5 /* EIO */), (nil, 28 /* ENOSPC */), ("map", 12 /* ENOMEM */), ("memory", 12), ("status", 5), ("read", 5), ("lock", 37 /* ENOLCK */)]
+        let kinds: [(only: String?, code: Int32)] = [
+            (nil, 5 /* EIO */), (nil, 28 /* ENOSPC */), ("map", 12 /* ENOMEM */), ("memory", 12), ("status", 5), ("read", 5),
+            ("lock", 37 /* ENOLCK */),
+        ]
         for (only, code) in kinds {
             var nth = 0
             while true {
-                let folder = TemporaryFolder(), journal = DiskJournal(of: folder, .init(after: nth, only: only, forEver: forEver, code: code))
+                let folder = TemporaryFolder(),
+                    journal = DiskJournal(of: folder, .init(after: nth, only: only, forEver: forEver, code: code))
                 defer { ScriptedDisk.end(in: folder.path) }
                 var story = Story(seed: 5), acknowledged = 0, tried = story, failure: FirnError?
                 do {
@@ -41,7 +45,11 @@ import Testing
                 let where_ = "\(journal.refusals[0]) \(nth), error \(code)"
                 // What fails without an error: removing what was written in vain, giving space back at the end, looking for it, and mapping
                 // (bytes are copied then).
-                if failure == nil { #expect(acknowledged == 5 && ["remove", "truncate", "status", "read", "lock", "map"].contains(journal.refusals[0]), "\(where_)") }
+                if failure == nil {
+                    #expect(
+                        acknowledged == 5 && ["remove", "truncate", "status", "read", "lock", "map"].contains(journal.refusals[0]),
+                        "\(where_)")
+                }
                 journal.refuse(nil)
                 if Paths.exists(folder.file("a")) {
                     let store = try Store.open(path: folder.file("a"), writable: true)
@@ -67,7 +75,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, testKey]) func `T4: a read that fails while a file is opened is an error, and no older version stands in`(key: EncryptionKey?) throws {
+    @Test(arguments: [nil, testKey]) func `T4: a read that fails while a file is opened is an error, and no older version stands in`(
+        key: EncryptionKey?
+    ) throws {
         let folder = TemporaryFolder()
         var story = Story(seed: 6)
         do {

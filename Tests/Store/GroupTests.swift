@@ -28,7 +28,9 @@ import Testing
         try refs(snapshot).map { Array(try snapshot.read($0)) } == story.contents.last!
     }
 
-    @Test(arguments: 1...5) func `commits that nobody waits for are seen here at once, and elsewhere when they are durable`(_ count: Int) throws {
+    @Test(arguments: 1...5) func `commits that nobody waits for are seen here at once, and elsewhere when they are durable`(_ count: Int)
+        throws
+    {
         let folder = TemporaryFolder(inMemory: true)
         var (store, story) = try begun(folder)
         let before = story
@@ -74,7 +76,9 @@ import Testing
             try commit(&story, store, .full)
             #expect(try newest(story, Store.open(path: folder.file("a"), writable: false).snapshot()), "\(count)")
             #expect(try store.history().count >= 3 && faults(store).isEmpty)
-            for info in try store.history() { try refs(store.snapshot(version: info.version)).forEach { _ = try store.snapshot().readVerifying($0) } }
+            for info in try store.history() {
+                try refs(store.snapshot(version: info.version)).forEach { _ = try store.snapshot().readVerifying($0) }
+            }
         }
     }
 
@@ -102,7 +106,8 @@ import Testing
                 let transaction = try store.begin()
                 let old = transaction.base.catalogue.isNone ? [] : Array(try transaction.base.read(transaction.base.catalogue))
                 if !old.isEmpty { transaction.free(transaction.base.catalogue) }
-                let version = try transaction.commit(catalogue: try transaction.write(old + [UInt8(thread), UInt8(step)]), durability: .grouped)
+                let version = try transaction.commit(
+                    catalogue: try transaction.write(old + [UInt8(thread), UInt8(step)]), durability: .grouped)
                 #expect(try store.latestVersion() >= version)
                 #expect(try Store.open(path: folder.file("a"), writable: false).latestVersion() >= version)
                 _ = versions.withLock { $0.insert(version) }

@@ -5,12 +5,15 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// A writer that was stopped before its sync, or whose sync failed, and another that goes on from the version it left, which all see and the medium may not have.
+/// A writer that was stopped before its sync, or whose sync failed, and another that goes on from the version it left, which all see and
+/// the medium may not have.
 @Suite struct HandoverTests {
     /// What became of the bytes that were not synced: kept by the system and written with the next sync, or given up by it.
     enum Fate: CaseIterable { case kept, dropped, droppedButTheRoot, droppedInPart }
 
-    @Test(arguments: Fate.allCases, [nil, testKey]) func `T2, T4: a commit on a version that was never synced risks no acknowledged one`(_ fate: Fate, _ key: EncryptionKey?) throws {
+    @Test(arguments: Fate.allCases, [nil, testKey]) func `T2, T4: a commit on a version that was never synced risks no acknowledged one`(
+        _ fate: Fate, _ key: EncryptionKey?
+    ) throws {
         var states = 0
         for seed: UInt64 in 1...4 {
             let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder), images = TemporaryFolder(inMemory: true)
@@ -38,7 +41,9 @@ import Testing
                 durable.append((journal.count, story.contents.count - 1))
             }
             var events = journal.events
-            func isRoot(_ event: DiskJournal.Event) -> Bool { if case .write(_, let offset, let bytes) = event { bytes.count == 512 && offset <= 4096 } else { false } }
+            func isRoot(_ event: DiskJournal.Event) -> Bool {
+                if case .write(_, let offset, let bytes) = event { bytes.count == 512 && offset <= 4096 } else { false }
+            }
             let root = events[before..<after].firstIndex(where: isRoot)!, shift: Int
             #expect(events[root + 1..<after].contains(where: isRoot), "what was not synced is written once more")
             var state = journal.first
@@ -65,7 +70,8 @@ import Testing
             var crashes = CrashImages(seed: seed)
             try crashes.visit(events, from: journal.first, stops: root + 1 + max(shift, 0)...events.count) { stop, what, files in
                 states += 1
-                let place: Comment = "seed \(seed), \(fate), \(stop - root) calls after the root, \(what)", least = durable.last { $0.calls + shift <= stop }!.version
+                let place: Comment = "seed \(seed), \(fate), \(stop - root) calls after the root, \(what)",
+                    least = durable.last { $0.calls + shift <= stop }!.version
                 try FirnStoreTests.place(files["a"]!, at: images.file("b"))
                 do {
                     let snapshot = try Store.open(path: images.file("b"), writable: true, key: key).snapshot()
@@ -77,7 +83,10 @@ import Testing
         #expect(states > 100)
     }
 
-    @Test func `T2: who only opens a file whose last version was never synced, and closes it, cuts off nothing that the version before has`() throws {
+    @Test
+    func `T2: who only opens a file whose last version was never synced, and closes it, cuts off nothing that the version before has`()
+        throws
+    {
         let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder), images = TemporaryFolder(inMemory: true)
         defer { ScriptedDisk.end(in: folder.path) }
         var contents: [[UInt8]] = [], end: UInt64 = 0
@@ -89,7 +98,9 @@ import Testing
                 if step == 0 {
                     kept = try transaction.write(pattern(1, 2000))
                     tail = try transaction.write(pattern(2, 20_000))
-                } else if step == 1 { transaction.free(tail) }
+                } else if step == 1 {
+                    transaction.free(tail)
+                }
                 transaction.free(catalogue)
                 contents = [pattern(1, 2000)] + (step == 0 ? [pattern(2, 20_000)] : [])
                 catalogue = try transaction.write(catalogueBytes(step == 0 ? [kept, tail] : [kept]))
@@ -97,7 +108,9 @@ import Testing
                     end = try store.newestRoot().end
                     journal.refuse(.init(after: 0, only: "sync"))
                     #expect(throws: FirnError.self) { try transaction.commit(catalogue: catalogue, keep: 2) }
-                } else { try transaction.commit(catalogue: catalogue, keep: 2) }
+                } else {
+                    try transaction.commit(catalogue: catalogue, keep: 2)
+                }
             }
         }
         let after = journal.count
@@ -138,8 +151,11 @@ import Testing
         #expect(try faults(two).isEmpty)
     }
 
-    @Test(arguments: [false, true]) func `T2: a file whose name was never synced is there once a commit of another was acknowledged`(beginsAlone: Bool) throws {
-        let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder, .init(after: 0, only: "syncDirectory")), images = TemporaryFolder(inMemory: true)
+    @Test(arguments: [false, true]) func `T2: a file whose name was never synced is there once a commit of another was acknowledged`(
+        beginsAlone: Bool
+    ) throws {
+        let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder, .init(after: 0, only: "syncDirectory")),
+            images = TemporaryFolder(inMemory: true)
         defer { ScriptedDisk.end(in: folder.path) }
         #expect(throws: FirnError.self) {
             let store = try Store.create(path: folder.file("a"), overwrite: false, atFirstCommit: beginsAlone)

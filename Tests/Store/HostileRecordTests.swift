@@ -25,21 +25,25 @@ import Testing
     /// Puts bytes behind the file, and the root that leads there in its slot.
     private func write(_ image: [UInt8], _ root: Root) throws {
         var image = image
-        image.replaceSubrange(Int(root.offset(of: root.version))..<Int(root.offset(of: root.version)) + Root.slotBytes, with: root.encoded())
+        image.replaceSubrange(
+            Int(root.offset(of: root.version))..<Int(root.offset(of: root.version)) + Root.slotBytes, with: root.encoded())
         try place(image, at: scratch("b"))
     }
 
     @Test func `T7 a record that lists one extent over and over is refused, and the version before is read`() throws {
         let made = try file(5, bytes: 200_000)
         var image = made.image, root = made.root
-        var record = try image.withUnsafeBytes { try CommitRecord(UnsafeRawBufferPointer(rebasing: $0[Int(root.record.offset)...].prefix(Int(root.record.length)))) }
+        var record = try image.withUnsafeBytes {
+            try CommitRecord(UnsafeRawBufferPointer(rebasing: $0[Int(root.record.offset)...].prefix(Int(root.record.length))))
+        }
         record.listed = Array(repeating: made.extent, count: 3000)
         image += [UInt8](repeating: 0, count: (64 - image.count % 64) % 64)
         let offset = UInt64(image.count)
         root.end = offset / 64 + (UInt64(record.encoded().count) + 63) / 64
         record.end = root.end
         let bytes = record.encoded()
-        root.record = ExtentRef(offset: offset, length: UInt64(bytes.count), birth: root.version, hash: bytes.withUnsafeBytes { Hash128(of: $0) })
+        root.record = ExtentRef(
+            offset: offset, length: UInt64(bytes.count), birth: root.version, hash: bytes.withUnsafeBytes { Hash128(of: $0) })
         try write(image + bytes + [UInt8](repeating: 0, count: 64), root)
         let store = try Store.open(path: scratch("b"), writable: false)
         #expect(try store.latestVersion() == 4)
@@ -60,9 +64,13 @@ import Testing
         // The newest lies first.
         for index in (0..<count).reversed() {
             let version = root.version - UInt64(index), offset = start + index * stride
-            let record = CommitRecord(version: version, time: 0, oldestKept: 0, oldestRecord: 1, end: root.end, checkpointVersion: 0, previous: previous, catalogue: root.catalogue, checkpoint: .none)
+            let record = CommitRecord(
+                version: version, time: 0, oldestKept: 0, oldestRecord: 1, end: root.end, checkpointVersion: 0, previous: previous,
+                catalogue: root.catalogue, checkpoint: .none)
             image.replaceSubrange(offset..<offset + record.encoded().count, with: record.encoded())
-            previous = ExtentRef(offset: UInt64(offset), length: UInt64(end - offset), birth: version, hash: image[offset..<end].withUnsafeBytes { Hash128(of: $0) })
+            previous = ExtentRef(
+                offset: UInt64(offset), length: UInt64(end - offset), birth: version,
+                hash: image[offset..<end].withUnsafeBytes { Hash128(of: $0) })
         }
         root.record = previous
         try write(image, root)
@@ -81,7 +89,9 @@ import Testing
     @Test func `T7 a file that ends where offsets end is not written beyond`() throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a")
         var (image, root, _) = try file(2, bytes: 100)
-        var record = try image.withUnsafeBytes { try CommitRecord(UnsafeRawBufferPointer(rebasing: $0[Int(root.record.offset)...].prefix(Int(root.record.length)))) }
+        var record = try image.withUnsafeBytes {
+            try CommitRecord(UnsafeRawBufferPointer(rebasing: $0[Int(root.record.offset)...].prefix(Int(root.record.length))))
+        }
         (root.end, record.end, root.listsExtents) = (ExtentRef.maximumUnit, ExtentRef.maximumUnit, false)
         let bytes = record.encoded() + [UInt8](repeating: 0, count: Int(root.record.length) - record.encoded().count)
         image.replaceSubrange(Int(root.record.offset)..<Int(root.record.offset) + bytes.count, with: bytes)
@@ -127,7 +137,9 @@ import Testing
         transaction.free(refs[150])
         #expect(transaction.retired.count == 1, "of 6 MB there is what was given out")
         #expect(given.elementsEqual(pattern(0, 30_000)))
-        #expect(try transaction.read(refs[199]).elementsEqual(pattern(199, 30_000)) && transaction.read(refs[3]).elementsEqual(pattern(3, 30_000)))
+        #expect(
+            try transaction.read(refs[199]).elementsEqual(pattern(199, 30_000))
+                && transaction.read(refs[3]).elementsEqual(pattern(3, 30_000)))
         try transaction.commit(catalogue: try transaction.write(catalogueBytes(refs.filter { $0 != refs[150] })))
         #expect(given.elementsEqual(pattern(0, 30_000)))
         let snapshot = try store.snapshot()

@@ -153,12 +153,12 @@ private final class Lockless: DiskCalls {
         let mine = try store.snapshot(), theirs = try other.snapshot()
         let holders = try store.pinHolders()
         #if os(Linux)
-        #expect(holders[theirs.version]?.map(\.process) == [Machine.processID] && mine.version == theirs.version)
-        #expect(holders[theirs.version]?.first?.description.contains("process \(Machine.processID) (") == true)
-        theirs.release()
-        #expect(try store.pinHolders().isEmpty)
+            #expect(holders[theirs.version]?.map(\.process) == [Machine.processID] && mine.version == theirs.version)
+            #expect(holders[theirs.version]?.first?.description.contains("process \(Machine.processID) (") == true)
+            theirs.release()
+            #expect(try store.pinHolders().isEmpty)
         #else
-        #expect(holders.isEmpty)
+            #expect(holders.isEmpty)
         #endif
     }
 }

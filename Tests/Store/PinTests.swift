@@ -37,10 +37,12 @@ import Testing
         var turns = try Turns(scratch("a"))
         for _ in 0..<500 { try turns.commit() }
         let settled = try Paths.size(scratch("a"))
-        let other = try Store.open(path: scratch("a"), writable: false), held = try other.snapshot(), content = try refs(held).map { Array(try held.read($0)) }
+        let other = try Store.open(path: scratch("a"), writable: false), held = try other.snapshot(),
+            content = try refs(held).map { Array(try held.read($0)) }
         for _ in 0..<commits { try turns.commit() }
         let grown = try Paths.size(scratch("a"))
-        // The 8 extents of 4,032 bytes that changed, their catalogue and the record; and what 500 commits more or less make the bookkeeping differ by.
+        // The 8 extents of 4,032 bytes that changed, their catalogue and the record; and what 500 commits more or less make the bookkeeping
+        // differ by.
         #expect(grown <= settled + 8 * 4032 + 1856 + 512 + 20_000, "grew from \(settled) to \(grown) in \(commits) commits")
         #expect(try refs(held).map { Array(try held.read($0)) } == content)
         #expect(try turns.store.pins() == [held.version])
@@ -89,7 +91,9 @@ import Testing
         new.release()
         for _ in 0..<3 { try turns.commit() }
         let after = try turns.store.loadSpace(try turns.store.snapshot()).space
-        for ref in newRefs[50...] { #expect(after.pending[ref.units.lowerBound].map { $0.birth != ref.birth } ?? true, "what the newer pin held is free") }
+        for ref in newRefs[50...] {
+            #expect(after.pending[ref.units.lowerBound].map { $0.birth != ref.birth } ?? true, "what the newer pin held is free")
+        }
         for ref in oldRefs[50...] { #expect(after.pending[ref.units.lowerBound]?.birth == ref.birth) }
         #expect(try oldRefs.map { Array(try old.readVerifying($0)) } == content)
     }

@@ -33,7 +33,9 @@ import Testing
         first.free(catalogue)
         try first.commit(catalogue: try first.write(catalogueBytes(Array(extents[1...]))), keep: 2)
         let root = try store.newestRoot(), place = ExtentRef(offset: root.end * 64, length: 100, birth: 1, hash: extents[1].hash)
-        for wrong in [[extents[0]], [extents[1], extents[1]], [place], [ExtentRef(offset: 64, length: 100, birth: 1, hash: extents[1].hash)]] {
+        for wrong in [
+            [extents[0]], [extents[1], extents[1]], [place], [ExtentRef(offset: 64, length: 100, birth: 1, hash: extents[1].hash)],
+        ] {
             let transaction = try store.begin()
             wrong.forEach(transaction.free)
             #expect(code { try transaction.commit(catalogue: transaction.base.catalogue) } == .damaged, "\(wrong)")
@@ -74,7 +76,9 @@ import Testing
             var bytes = try file.read(count: Root.slotBytes, at: slot)
             bytes[24] |= 128
             let hash = Hash128(of: Array(bytes[..<160]))
-            bytes.replaceSubrange(160..<176, with: withUnsafeBytes(of: hash.low.littleEndian, Array.init) + withUnsafeBytes(of: hash.high.littleEndian, Array.init))
+            bytes.replaceSubrange(
+                160..<176,
+                with: withUnsafeBytes(of: hash.low.littleEndian, Array.init) + withUnsafeBytes(of: hash.high.littleEndian, Array.init))
             try file.write(bytes, at: slot)
         }
         for _ in 0..<2 { #expect(code { _ = try store.begin() } == .unsupported) }

@@ -39,7 +39,8 @@ import Testing
     }
 
     /// The next commit is made on version 3, and all of it is there.
-    private func goesOn(_ bytes: [UInt8], from version: UInt64 = 3, _ catalogue: [UInt8], key: EncryptionKey? = nil, _ what: String) throws {
+    private func goesOn(_ bytes: [UInt8], from version: UInt64 = 3, _ catalogue: [UInt8], key: EncryptionKey? = nil, _ what: String) throws
+    {
         try place(bytes, at: path)
         let store = try Store.open(path: path, writable: true, key: key, check: RestoringTests.isWhole), transaction = try store.begin()
         #expect(transaction.base.version == version, "\(what)")
@@ -58,7 +59,10 @@ import Testing
         #expect(try kept.read(kept.catalogue).elementsEqual(catalogue), "\(what)")
     }
 
-    @Test(arguments: [false, true]) func `one flipped bit in the newest root loses no version: readers read it, and the next writer restores the root`(isEncrypted: Bool) throws {
+    @Test(arguments: [false, true])
+    func `one flipped bit in the newest root loses no version: readers read it, and the next writer restores the root`(isEncrypted: Bool)
+        throws
+    {
         let key = isEncrypted ? testKey : nil, (whole, root, catalogue) = try make(key: key), slot = Int(root.offset(of: 3))
         for byte in 0..<(isEncrypted ? RootSeal.rootLength : Root.length) {
             var bytes = whole
@@ -71,9 +75,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a newest root of zeros or of other bytes is restored from the commit record that a scan finds`(isLarge: Bool) throws {
+    @Test(arguments: [false, true]) func `a newest root of zeros or of other bytes is restored from the commit record that a scan finds`(
+        isLarge: Bool
+    ) throws {
         let (whole, root, catalogue) = try make(large: isLarge), slot = Int(root.offset(of: 3))
-        for (what, sector) in [("zeros", [UInt8](repeating: 0, count: 512)), ("garbage", pattern(77, 512)), ("half", Array(whole[slot..<slot + 100]) + [UInt8](repeating: 0, count: 412))] {
+        for (what, sector) in [
+            ("zeros", [UInt8](repeating: 0, count: 512)), ("garbage", pattern(77, 512)),
+            ("half", Array(whole[slot..<slot + 100]) + [UInt8](repeating: 0, count: 412)),
+        ] {
             var bytes = whole
             bytes.replaceSubrange(slot..<slot + 512, with: sector)
             try place(bytes, at: path)
@@ -106,7 +115,7 @@ import Testing
         var bytes = whole
         bytes[slot + 20] ^= 1
         bytes[slot + 21] ^= 1
-        bytes[Int(root.record.offset) + 41] ^= 1   // the record's end of the file: its number and its catalogue are whole
+        bytes[Int(root.record.offset) + 41] ^= 1  // the record's end of the file: its number and its catalogue are whole
         try place(bytes, at: path)
         #expect(try Salvage(path: path).strayLeads().contains { $0.version == 3 })
         let store = try Store.open(path: path, writable: false)
@@ -114,7 +123,8 @@ import Testing
         #expect(try faults(store).contains { $0.contains("version 3 is not read") })
     }
 
-    @Test(arguments: [false, true]) func `a rejected version does not return when its extents become whole after a writer made its slot vacant`(isInline: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a rejected version does not return when its extents become whole after a writer made its slot vacant`(isInline: Bool) throws {
         for last in 2...3 {
             let store = try Store.create(path: path, overwrite: true, atFirstCommit: isInline)
             let first = try store.begin()

@@ -57,7 +57,8 @@ func refs(_ snapshot: StoreSnapshot) throws -> [ExtentRef] {
         #expect(try Paths.size(scratch("a")) == 512)
         #expect(try store!.latestVersion() == 0)
         let transaction = try store!.begin()
-        let small = try transaction.write(pattern(1, 100)), large = try transaction.write(pattern(2, 100_000)), empty = try transaction.write([])
+        let small = try transaction.write(pattern(1, 100)), large = try transaction.write(pattern(2, 100_000)),
+            empty = try transaction.write([])
         #expect(try transaction.read(small).elementsEqual(pattern(1, 100)))
         #expect(try transaction.read(large).elementsEqual(pattern(2, 100_000)))
         let catalogue = try transaction.write(catalogueBytes([small, large, empty]))

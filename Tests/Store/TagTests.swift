@@ -50,7 +50,8 @@ extension Story {
         #expect(try faults(again).isEmpty)
     }
 
-    /// 50 extents that stay and one that every commit changes; tagged at version 60 of 400, and untagged at the end. Pending bytes before and after that.
+    /// 50 extents that stay and one that every commit changes; tagged at version 60 of 400, and untagged at the end. Pending bytes before
+    /// and after that.
     private func pending(tagging: Bool) throws -> (held: UInt64, after: UInt64) {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
@@ -143,7 +144,8 @@ extension Story {
             let transaction = try store.begin()
             if let saying { transaction.retain(saying) }
             if !transaction.base.catalogue.isNone { transaction.free(transaction.base.catalogue) }
-            try transaction.commit(catalogue: try transaction.write(pattern(hoursAgo, 100)), retention: retention, time: now - Int64(hoursAgo) * hour)
+            try transaction.commit(
+                catalogue: try transaction.write(pattern(hoursAgo, 100)), retention: retention, time: now - Int64(hoursAgo) * hour)
             return try store.history().map(\.version)
         }
         for version in 1...8 { _ = try commit(hoursAgo: 30 - version, in: store) }
@@ -159,10 +161,14 @@ extension Story {
     }
 
     @Test func `names that could be something else are refused`() {
-        for name in ["", "12", "-x", "a b", "a@b", "a:b", "a/b", "a\\b", "a,b", "tab\t", "\u{7F}", "\"", "'", String(repeating: "x", count: 101)] {
+        for name in [
+            "", "12", "-x", "a b", "a@b", "a:b", "a/b", "a\\b", "a,b", "tab\t", "\u{7F}", "\"", "'", String(repeating: "x", count: 101),
+        ] {
             #expect(Tag.refusal(of: name) != nil, "\(name)")
         }
-        for name in ["v1", "1.0", "before-migration", "Überfall", "_", "2026-11-21", String(repeating: "x", count: 100)] { #expect(Tag.refusal(of: name) == nil, "\(name)") }
+        for name in ["v1", "1.0", "before-migration", "Überfall", "_", "2026-11-21", String(repeating: "x", count: 100)] {
+            #expect(Tag.refusal(of: name) == nil, "\(name)")
+        }
     }
 }
 
@@ -178,7 +184,11 @@ extension Story {
                 if bytes.count < end { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
                 bytes.replaceSubrange(Int(offset)..<end, with: new)
             case .truncate(let length):
-                if bytes.count > Int(length) { bytes.removeLast(bytes.count - Int(length)) } else { bytes += [UInt8](repeating: 0, count: Int(length) - bytes.count) }
+                if bytes.count > Int(length) {
+                    bytes.removeLast(bytes.count - Int(length))
+                } else {
+                    bytes += [UInt8](repeating: 0, count: Int(length) - bytes.count)
+                }
             default: break
             }
         }
@@ -297,7 +307,9 @@ extension Story {
         let newest = try store.snapshot(), bytes = Array(try newest.read(store.record(of: newest.version, from: newest).history))
         let whole = try bytes.withUnsafeBytes { try KeptHistory($0, version: newest.version) }
         #expect(whole.encoded() == bytes && whole.tags.count == 3)
-        for count in 0..<bytes.count { #expect(throws: Damage.self) { try bytes[..<count].withUnsafeBytes { try KeptHistory($0, version: newest.version) } } }
+        for count in 0..<bytes.count {
+            #expect(throws: Damage.self) { try bytes[..<count].withUnsafeBytes { try KeptHistory($0, version: newest.version) } }
+        }
         var random = Seeded(1), taken = 0
         for _ in 0..<20_000 {
             var changed = bytes
@@ -344,12 +356,16 @@ extension Story {
         for slot in [0, 4096] {
             bytes[slot + 24] |= 128
             let hash = Hash128(of: Array(bytes[slot..<slot + 160]))
-            bytes.replaceSubrange(slot + 160..<slot + 176, with: withUnsafeBytes(of: hash.low.littleEndian, Array.init) + withUnsafeBytes(of: hash.high.littleEndian, Array.init))
+            bytes.replaceSubrange(
+                slot + 160..<slot + 176,
+                with: withUnsafeBytes(of: hash.low.littleEndian, Array.init) + withUnsafeBytes(of: hash.high.littleEndian, Array.init))
         }
         try File(path: scratch("b"), .createNew).write(bytes, at: 0)
         let store = try Store.open(path: scratch("b"), writable: true)
         #expect(!store.isWritable)
         #expect(try store.tags().count == 3)
-        #expect { try store.begin() } throws: { ($0 as? FirnError)?.code == .unsupported && ($0 as? FirnError)?.advice?.contains("newer version") == true }
+        #expect { try store.begin() } throws: {
+            ($0 as? FirnError)?.code == .unsupported && ($0 as? FirnError)?.advice?.contains("newer version") == true
+        }
     }
 }

@@ -22,8 +22,11 @@ import Testing
         let node = try TreeNodeView(try source.read(root))
         var list = [root]
         for index in 0..<node.count {
-            if node.level > 0 { list += try extents(try node.child(index), source) }
-            else if case (nil, let ref) = try node.value(index) { list.append(ref) }
+            if node.level > 0 {
+                list += try extents(try node.child(index), source)
+            } else if case (nil, let ref) = try node.value(index) {
+                list.append(ref)
+            }
         }
         return list
     }
@@ -37,7 +40,7 @@ import Testing
             switch kind {
             case 1: return TreeKey.bytes(UInt64(random.next(3000)))
             case 2: return Array("k\(random.next(3000))".utf8)
-            default:   // long shared beginnings, empty keys, the longest keys
+            default:  // long shared beginnings, empty keys, the longest keys
                 let stem = [UInt8](repeating: UInt8(random.next(3)), count: [0, 1, 200, 500, 508][random.next(5)])
                 return stem + (0..<random.next(5)).map { _ in UInt8(random.next(4)) }
             }
@@ -174,7 +177,9 @@ import Testing
         var random = Seeded(77)
         for _ in 0..<4000 {
             var bytes = nodes[random.next(min(nodes.count, 2 + random.next(nodes.count)))]
-            for _ in 0...random.next(4) { bytes[random.next(random.next(2) == 0 ? 12 : bytes.count)] = [0, 1, 0xFF, UInt8(random.next(256))][random.next(4)] }
+            for _ in 0...random.next(4) {
+                bytes[random.next(random.next(2) == 0 ? 12 : bytes.count)] = [0, 1, 0xFF, UInt8(random.next(256))][random.next(4)]
+            }
             if random.next(5) == 0 { bytes.removeLast(random.next(bytes.count)) }
             let ref = try transaction.write(bytes)
             let tree = TreeReader(root: ref, source: transaction)

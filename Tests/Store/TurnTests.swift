@@ -56,12 +56,14 @@ import Testing
         let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
         journal.syncPause = 2000
         defer { ScriptedDisk.end(in: folder.path) }
-        let store = try Store.create(path: folder.file("a"), overwrite: false), other = try Store.open(path: folder.file("a"), writable: true)
+        let store = try Store.create(path: folder.file("a"), overwrite: false),
+            other = try Store.open(path: folder.file("a"), writable: true)
         do {
             let busy = BusyWriter(store)
             defer { busy.end() }
             for turn in 0..<10 {
-                let before = busy.commits.load(ordering: .relaxed), transaction = try other.begin(wait: turn % 2 == 0 ? .seconds(60) : .asLongAs { true })
+                let before = busy.commits.load(ordering: .relaxed),
+                    transaction = try other.begin(wait: turn % 2 == 0 ? .seconds(60) : .asLongAs { true })
                 let passed = busy.commits.load(ordering: .relaxed) - before
                 transaction.cancel()
                 #expect(passed <= 3, "turn \(turn): \(passed) commits went before")
@@ -107,7 +109,8 @@ import Testing
     }
 
     @Test func `a program whose commits wait for nothing lets others have their turn`() throws {
-        let folder = TemporaryFolder(), store = try Store.create(path: folder.file("a"), overwrite: false), other = try Store.open(path: folder.file("a"), writable: true)
+        let folder = TemporaryFolder(), store = try Store.create(path: folder.file("a"), overwrite: false),
+            other = try Store.open(path: folder.file("a"), writable: true)
         try store.begin().commit(catalogue: .none)
         var turns = 0, commits = 2
         let group = DispatchGroup(), isOver = Atomic<Bool>(false)
@@ -137,10 +140,12 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func `T4: when a write fails, all who stand in line are told`() throws {
-        let folder = TemporaryFolder(), journal = DiskJournal(of: folder), store = try Store.create(path: folder.file("a"), overwrite: false)
+        let folder = TemporaryFolder(), journal = DiskJournal(of: folder),
+            store = try Store.create(path: folder.file("a"), overwrite: false)
         defer { ScriptedDisk.end(in: folder.path) }
         try store.begin().commit(catalogue: .none)
-        let transaction = try store.begin(), catalogue = try transaction.write(pattern(1, 100)), group = DispatchGroup(), told = Atomic<Int>(0)
+        let transaction = try store.begin(), catalogue = try transaction.write(pattern(1, 100)), group = DispatchGroup(),
+            told = Atomic<Int>(0)
         for _ in 0..<6 {
             Thread.detachNewThread {
                 group.enter()

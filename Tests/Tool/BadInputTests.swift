@@ -5,16 +5,20 @@ import Testing
 /// T8: an input that cannot be read ends the command with the place of what is wrong, and nothing is written.
 @Suite struct BadInputTests {
     /// Converts a file, to a target that is there already or not; checks that a refusal names the place and leaves the folder as it was.
-    private func convert(_ path: String, _ words: [String] = [], in scratch: Scratch, overwrites: Bool, input: String? = nil) throws -> FirnRun {
+    private func convert(_ path: String, _ words: [String] = [], in scratch: Scratch, overwrites: Bool, input: String? = nil) throws
+        -> FirnRun
+    {
         try? FileManager.default.removeItem(at: scratch.file("out.firn"))
         if overwrites { try scratch.write("out.firn", "as it was") }
         let before = scratch.names
-        let run = try FirnRun(["convert", path, "out.firn", "-q"] + (overwrites ? ["--force"] : []) + words, input: input, in: scratch.folder)
+        let run = try FirnRun(
+            ["convert", path, "out.firn", "-q"] + (overwrites ? ["--force"] : []) + words, input: input, in: scratch.folder)
         #expect(!run.isCrash && [0, 3, 4].contains(run.code), "\(path) \(words): \(run.code) \(run.errors)")
         guard run.code != 0 else { return run }
         #expect(scratch.names == before, "\(path) \(words) leaves \(scratch.names)")
         if overwrites { #expect(try scratch.read("out.firn") == "as it was", "\(path) \(words) touches the target") }
-        #expect(run.out.isEmpty && run.errors.hasPrefix("firn: \(path == "-" ? "standard input" : path)"), "\(path) \(words): \(run.errors)")
+        #expect(
+            run.out.isEmpty && run.errors.hasPrefix("firn: \(path == "-" ? "standard input" : path)"), "\(path) \(words): \(run.errors)")
         let isWhole = ["the input is empty", "compressed with"].contains(where: run.errors.contains)
         #expect(place(run, path) != nil || isWhole, "\(path) \(words) is refused without a place: \(run.errors)")
         return run
@@ -22,22 +26,28 @@ import Testing
 
     /// Line and column of a refusal.
     private func place(_ run: FirnRun, _ path: String) -> String? {
-        let rest = run.errors.dropFirst("firn: \(path == "-" ? "standard input" : path):".count), parts = rest.split(separator: ":", maxSplits: 2)
+        let rest = run.errors.dropFirst("firn: \(path == "-" ? "standard input" : path):".count),
+            parts = rest.split(separator: ":", maxSplits: 2)
         guard parts.count == 3, let line = Int(parts[0]), let column = Int(parts[1]), line > 0, column > 0 else { return nil }
         return "\(line):\(column)"
     }
 
     @Test(arguments: [
-        ("ragged.csv", "a,b\n1,2\n3,4,5\n", "3:6"), ("short.csv", "a,b\n1,2\n\"x\"\n", "3:4"), ("open.csv", "a,b\n1,\"2\n3,4\n", "2:3"), ("quote.csv", "a,b\n1,\"2\"3\n", "2:6"),
+        ("ragged.csv", "a,b\n1,2\n3,4,5\n", "3:6"), ("short.csv", "a,b\n1,2\n\"x\"\n", "3:4"), ("open.csv", "a,b\n1,\"2\n3,4\n", "2:3"),
+        ("quote.csv", "a,b\n1,\"2\"3\n", "2:6"),
         ("bytes.csv", "a,b\n1,x\u{FFFF}\n", "2:4"),
-        ("comma.json", "[{\"a\":1},]", "1:10"), ("cut.json", "[{\"a\":1}\n,{\"a\":", "2:7"), ("twice.json", "{\"a\":1} {", "1:9"), ("word.json", "[\n  {\"a\": nul}]", "2:9"),
-        ("line.ndjson", "{\"a\":1}\n{\"a\":\n", "2:6"), ("text.ndjson", "{\"a\":1}\n\n{\"a\":\"\t\"}\n", "3:7"), ("tab.json", "[1,\n {\"a\":\"x\ty\"}]", "2:9"), ("open.json", "[{\"a\":1},\n{\"b", "2:2"), ("open.ndjson", "{\"a\":1}\n{\"a\":\"b\n", "2:6"),
+        ("comma.json", "[{\"a\":1},]", "1:10"), ("cut.json", "[{\"a\":1}\n,{\"a\":", "2:7"), ("twice.json", "{\"a\":1} {", "1:9"),
+        ("word.json", "[\n  {\"a\": nul}]", "2:9"),
+        ("line.ndjson", "{\"a\":1}\n{\"a\":\n", "2:6"), ("text.ndjson", "{\"a\":1}\n\n{\"a\":\"\t\"}\n", "3:7"),
+        ("tab.json", "[1,\n {\"a\":\"x\ty\"}]", "2:9"), ("open.json", "[{\"a\":1},\n{\"b", "2:2"),
+        ("open.ndjson", "{\"a\":1}\n{\"a\":\"b\n", "2:6"),
         ("deep.json", String(repeating: "[", count: 3000), "1:513"),
     ])
     func `T8: a refusal names line and column, and writes nothing`(name: String, text: String, truth: String) throws {
         let scratch = try Scratch()
         // Bytes that are no UTF-8 stand for a character that is none.
-        let bytes = Data(text.utf8).split(separator: Data([0xEF, 0xBF, 0xBF]), omittingEmptySubsequences: false).joined(separator: Data([0xC3, 0x28]))
+        let bytes = Data(text.utf8).split(separator: Data([0xEF, 0xBF, 0xBF]), omittingEmptySubsequences: false).joined(
+            separator: Data([0xC3, 0x28]))
         try Data(bytes).write(to: scratch.file(name))
         for overwrites in [false, true] {
             let run = try convert(name, in: scratch, overwrites: overwrites)
@@ -63,7 +73,9 @@ import Testing
             guard (try? file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == true else { continue }
             let isJSON = last.hasSuffix(".json")
             var ways = [isJSON ? ["--from", "json"] : []]
-            if (refused + accepted) % 4 == 0 || !isJSON || last.contains("line") { ways.append(isJSON ? ["--from", "ndjson"] : ["--from", "csv", "--lossless"]) }
+            if (refused + accepted) % 4 == 0 || !isJSON || last.contains("line") {
+                ways.append(isJSON ? ["--from", "ndjson"] : ["--from", "csv", "--lossless"])
+            }
             for words in ways {
                 let run = try convert(file.path, words, in: scratch, overwrites: (refused + accepted) % 2 == 0)
                 if run.code == 0 { accepted += 1 } else { refused += 1 }

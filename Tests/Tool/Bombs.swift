@@ -35,9 +35,10 @@ enum Bomb: String, CaseIterable {
 
     func write(_ path: String) throws {
         switch self {
-        case .dictionaries: try HostileWriter(path, text(64)).write(rows: 2) { writer, column in
-            HostileWriter.Part(chunk: try writer.extent(HostileWriter.coded), shared: try writer.extent(Bomb.dictionary))
-        }
+        case .dictionaries:
+            try HostileWriter(path, text(64)).write(rows: 2) { writer, column in
+                HostileWriter.Part(chunk: try writer.extent(HostileWriter.coded), shared: try writer.extent(Bomb.dictionary))
+            }
         case .sharedPage:
             let writer = try HostileWriter(path, text(200)), page = HostileWriter.text(HostileWriter.page([30_500_000, 30_500_000]))
             let ref = try writer.extent(page)
@@ -46,12 +47,15 @@ enum Bomb: String, CaseIterable {
             let writer = try HostileWriter(path, [ColumnSchema("c0", ColumnType(.any)), ColumnSchema("c1", ColumnType(.any))])
             let ref = try writer.extent(HostileWriter.nested(lists: 48_000, of: 1000))
             try writer.write(rows: 1) { _, _ in HostileWriter.Part(chunk: ref) }
-        case .constants: try HostileWriter(path, text(4)).write(rows: segmentSize) { writer, _ in
-            HostileWriter.Part(chunk: try writer.extent(HostileWriter.text([0x60] + [UInt8](repeating: 97, count: 300_000))))
-        }
-        case .longLists: try HostileWriter(path, (0..<4).map { ColumnSchema("c\($0)", ColumnType(.int, collection: .list)) }).write(rows: 1) { writer, _ in
-            HostileWriter.Part(chunk: try writer.extent(HostileWriter.list(of: 33_000_000)))
-        }
+        case .constants:
+            try HostileWriter(path, text(4)).write(rows: segmentSize) { writer, _ in
+                HostileWriter.Part(chunk: try writer.extent(HostileWriter.text([0x60] + [UInt8](repeating: 97, count: 300_000))))
+            }
+        case .longLists:
+            try HostileWriter(path, (0..<4).map { ColumnSchema("c\($0)", ColumnType(.int, collection: .list)) }).write(rows: 1) {
+                writer, _ in
+                HostileWriter.Part(chunk: try writer.extent(HostileWriter.list(of: 33_000_000)))
+            }
         case .nestedObjects: try nested(path)
         case .cyclicObjects: try cyclic(path)
         }
@@ -75,7 +79,10 @@ enum Bomb: String, CaseIterable {
         let levels = 5, fanOut = 300
         var types = [TypeSchema("T", columns: [ColumnSchema("c0", ColumnType(.embedded, collection: .list, target: "L0"))])]
         for level in 0..<levels {
-            let inner = level + 1 < levels ? ColumnSchema("c0", ColumnType(.embedded, collection: .list, target: "L\(level + 1)")) : ColumnSchema("c0", ColumnType(.int))
+            let inner =
+                level + 1 < levels
+                ? ColumnSchema("c0", ColumnType(.embedded, collection: .list, target: "L\(level + 1)"))
+                : ColumnSchema("c0", ColumnType(.int))
             types.append(TypeSchema("L\(level)", columns: [inner], isEmbedded: true))
         }
         let database = try Database.create(path: path), transaction = try database.begin()
@@ -136,13 +143,16 @@ struct HostileWriter {
         }
         var header = SegmentHeader(rowCount: rows, firstRowID: 0, entries: entries)
         header.shared = shared
-        let entry = DirectoryEntry(firstRowID: 0, lastRowID: Int64(rows - 1), rowCount: rows, deletedCount: 0, header: try transaction.write(header.encoded))
+        let entry = DirectoryEntry(
+            firstRowID: 0, lastRowID: Int64(rows - 1), rowCount: rows, deletedCount: 0, header: try transaction.write(header.encoded))
         _ = transaction.giveRowIDs(0, count: rows * times)
         try transaction.addSegments(Array(repeating: entry, count: times), type: 0)
         try transaction.commit()
     }
 
-    private static func words(_ values: [Int64]) -> [UInt8] { values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) } }
+    private static func words(_ values: [Int64]) -> [UInt8] {
+        values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
+    }
 
     /// A column of text with this stream.
     static func text(_ stream: [UInt8]) -> [UInt8] { Chunk(streams: [(.text, stream)]).encoded }
@@ -172,13 +182,20 @@ struct HostileWriter {
         all.append(AnyTag.list)
         all.appendVarint(lists)
         for _ in 0..<lists { all.append(contentsOf: one.bytes) }
-        return Chunk(streams: [(.words, words([0])), (.extra, words([0])), (.reals, reals), (.text, page([all.count], raw: all.bytes)), (.tags, words([Int64(AnyTag.list)]))]).encoded
+        return Chunk(streams: [
+            (.words, words([0])), (.extra, words([0])), (.reals, reals), (.text, page([all.count], raw: all.bytes)),
+            (.tags, words([Int64(AnyTag.list)])),
+        ]).encoded
     }
 
-    private static var reals: [UInt8] { [0].withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: false, profile: .standard) } }
+    private static var reals: [UInt8] {
+        [0].withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: false, profile: .standard) }
+    }
 
     /// A row of a list of equal numbers.
     static func list(of count: Int) -> [UInt8] {
-        Chunk(streams: [(.lengths, [0, count].withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .standard) }), (.words, [1, 14])]).encoded
+        Chunk(streams: [
+            (.lengths, [0, count].withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .standard) }), (.words, [1, 14]),
+        ]).encoded
     }
 }

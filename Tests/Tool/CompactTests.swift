@@ -22,7 +22,9 @@ import Testing
     @Test func `a file that only its owner can read stays so when it is compacted in place, or written over`() throws {
         let scratch = try Scratch(), file = scratch.file("a.firn")
         grown(file)
-        func mode() throws -> Int? { (try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber)?.intValue }
+        func mode() throws -> Int? {
+            (try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber)?.intValue
+        }
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         let before = try Data(contentsOf: file).count
         #expect(try scratch.firn("compact", "a.firn").code == 0)
@@ -51,7 +53,9 @@ import Testing
         grown(scratch.file("a.firn"))
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
         let size = (try Data(contentsOf: scratch.file("a.firn")).count + 4095) / 4096 * 4096
-        guard shell("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", disk.path) == 0 else { print("skipped: no tmpfs can be mounted here"); return }
+        guard shell("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", disk.path) == 0 else {
+            print("skipped: no tmpfs can be mounted here"); return
+        }
         defer { _ = shell("umount", disk.path) }
         try FileManager.default.copyItem(at: scratch.file("a.firn"), to: disk.appending(path: "a.firn"))
         let run = try scratch.firn("compact", "disk/a.firn")
@@ -79,7 +83,9 @@ import Testing
         let scratch = try Scratch(), disk = scratch.file("disk")
         grown(scratch.file("a.firn"))
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
-        guard shell("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path) == 0 else { print("skipped: no tmpfs can be mounted here"); return }
+        guard shell("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path) == 0 else {
+            print("skipped: no tmpfs can be mounted here"); return
+        }
         defer { _ = shell("umount", disk.path) }
         try FileManager.default.copyItem(at: scratch.file("a.firn"), to: disk.appending(path: "a.firn"))
         #expect(shell("mount", "-o", "remount,ro", disk.path) == 0)
@@ -89,7 +95,9 @@ import Testing
             #expect(try FirnRun(["info", "disk/a.firn"] + flags, in: scratch.folder).code == 0)
             #expect(try FirnRun(["compact", "disk/a.firn", flags.isEmpty ? "b.firn" : "c.firn"] + flags, in: scratch.folder).code == 0)
         }
-        for words in [["compact", "disk/a.firn"], ["index", "disk/a.firn", "Account.balance"], ["convert", "a.firn:Entry", "disk/b.csv"]] {
+        for words in [
+            ["compact", "disk/a.firn"], ["index", "disk/a.firn", "Account.balance"], ["convert", "a.firn:Entry", "disk/b.csv"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 5 && run.errors.lowercased().contains("read-only"), "\(words): \(run.code) \(run.errors)")
         }
@@ -103,7 +111,9 @@ import Testing
         // Whatever the mask of who runs the tests.
         _ = shell("chmod", "755", scratch.folder.path)
         _ = shell("chmod", "644", scratch.file("a.firn").path)
-        guard shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "--version") == 0 else { print("skipped: nobody else can run the command here"); return }
+        guard shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "--version") == 0 else {
+            print("skipped: nobody else can run the command here"); return
+        }
         let path = scratch.file("a.firn").path
         #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "query", path + ":Account") == 0)
         #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "compact", path) == 5)
@@ -121,7 +131,9 @@ import Testing
         try scratch.write("a.csv", text)
         #expect(try scratch.firn("convert", "--key", "id", "a.csv", "a.firn", "-q").code == 0)
         // A second version that costs next to nothing, and both tightly packed.
-        #expect(try scratch.firn("index", "-q", "a.firn", "a.id").code == 0 && scratch.firn("index", "-q", "--drop", "a.firn", "a.id").code == 0)
+        #expect(
+            try scratch.firn("index", "-q", "a.firn", "a.id").code == 0 && scratch.firn("index", "-q", "--drop", "a.firn", "a.id").code == 0
+        )
         #expect(try scratch.firn("compact", "--profile", "small", "--keep", "2", "a.firn", "p.firn").code == 0)
         try FileManager.default.removeItem(at: file)
         try FileManager.default.moveItem(at: scratch.file("p.firn"), to: file)
@@ -133,7 +145,9 @@ import Testing
         let all = try scratch.firn("compact", "--profile", "fast", "--keep", "9", "a.firn")
         #expect(all.code == 0 && all.errors.contains("cannot be made smaller, and is unchanged"), "\(all.errors)")
         #expect(try Data(contentsOf: file) == before)
-        #expect(try scratch.firn("compact", "--profile", "fast", "--keep", "1", "--dry-run", "a.firn").code == 0 && Data(contentsOf: file) == before)
+        #expect(
+            try scratch.firn("compact", "--profile", "fast", "--keep", "1", "--dry-run", "a.firn").code == 0
+                && Data(contentsOf: file) == before)
         let run = try scratch.firn("compact", "--profile", "fast", "--keep", "1", "a.firn")
         #expect(run.code == 0 && !run.errors.contains("was left"), "\(run.errors)")
         #expect(try Data(contentsOf: file).count >= before.count, "\(before.count) bytes before: this shows nothing")
@@ -151,11 +165,15 @@ import Testing
         let inode = try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
         let run = try scratch.firn("compact", "--in-place", "a.firn")
         #expect(run.code == 0 && run.out.hasPrefix("a.firn: "), "\(run.out) \(run.errors)")
-        #expect(run.errors.contains("are held by readers of older versions") && run.errors.contains("process \(reader.process.processIdentifier)"), "\(run.errors)")
+        #expect(
+            run.errors.contains("are held by readers of older versions")
+                && run.errors.contains("process \(reader.process.processIdentifier)"), "\(run.errors)")
         try reader.end()
         let second = try scratch.firn("compact", "--in-place", "--json", "a.firn")
         let after = try Data(contentsOf: file).count
-        #expect(second.code == 0 && second.out.contains("\"bytesAfter\":\(after),") && second.out.contains("\"waitingForReaders\":0,") && second.out.contains("\"complete\":true"), "\(second.out)")
+        #expect(
+            second.code == 0 && second.out.contains("\"bytesAfter\":\(after),") && second.out.contains("\"waitingForReaders\":0,")
+                && second.out.contains("\"complete\":true"), "\(second.out)")
         #expect(after < before * 2 / 3, "\(before) bytes before, \(after) after")
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
         #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int == inode)
@@ -167,7 +185,9 @@ import Testing
         grown(scratch.file("a.firn"))
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
         let size = (try Data(contentsOf: scratch.file("a.firn")).count + 4095) / 4096 * 4096
-        guard shell("mount", "-t", "tmpfs", "-o", "size=\(size + 131_072)", "tmpfs", disk.path) == 0 else { print("skipped: no tmpfs can be mounted here"); return }
+        guard shell("mount", "-t", "tmpfs", "-o", "size=\(size + 131_072)", "tmpfs", disk.path) == 0 else {
+            print("skipped: no tmpfs can be mounted here"); return
+        }
         defer { _ = shell("umount", disk.path) }
         try FileManager.default.copyItem(at: scratch.file("a.firn"), to: disk.appending(path: "a.firn"))
         #expect(try scratch.firn("compact", "--in-place", "disk/a.firn").code == 0)
@@ -183,7 +203,9 @@ import Testing
             let run = try FirnRun(["compact", "--in-place", "a.firn"] + words, in: scratch.folder)
             #expect(run.code == 2 && run.errors.contains("--in-place"), "\(words): \(run.code) \(run.errors)")
         }
-        #expect(try scratch.firn("tag", "a.firn", "now").code == 0 && scratch.firn("compact", "--in-place", "a.firn@now").code == 2 && scratch.firn("tag", "--delete", "a.firn", "now").code == 0)
+        #expect(
+            try scratch.firn("tag", "a.firn", "now").code == 0 && scratch.firn("compact", "--in-place", "a.firn@now").code == 2
+                && scratch.firn("tag", "--delete", "a.firn", "now").code == 0)
         try FileManager.default.linkItem(at: scratch.file("a.firn"), to: scratch.file("b.firn"))
         let before = try Data(contentsOf: scratch.file("b.firn")).count
         #expect(try scratch.firn("compact", "--in-place", "a.firn").code == 0)

@@ -5,11 +5,14 @@ import Testing
 @Suite struct ConvertRefusalTests {
     @Test func `T8: bytes that are no text are not taken for Latin-1, and text that is Latin-1 is`() throws {
         let scratch = try Scratch()
-        let picture: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10, 0, 0, 0, 13] + Array("IHDR".utf8) + Array(repeating: 0xC3, count: 60)
+        let picture: [UInt8] =
+            [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10, 0, 0, 0, 13] + Array("IHDR".utf8) + Array(repeating: 0xC3, count: 60)
         let files: [(String, [UInt8], String)] = [
-            ("a.png", picture, "a binary file"), ("a.csv", picture, "a binary file"), ("a.arrow", Array(repeating: 0xFF, count: 4) + [0x10, 1, 0, 0] + Array(repeating: 0, count: 90), "a binary file"),
+            ("a.png", picture, "a binary file"), ("a.csv", picture, "a binary file"),
+            ("a.arrow", Array(repeating: 0xFF, count: 4) + [0x10, 1, 0, 0] + Array(repeating: 0, count: 90), "a binary file"),
             ("b.csv", Array("a,b\n1,2\n".utf8) + [0xFF, 0, 0xFE], "a binary file"),
-            ("b.arrow", Array("ARROW1\0\0".utf8) + Array(repeating: 0xFF, count: 40), "an Arrow file"), ("b.parquet", Array("PAR1".utf8) + [0x15, 4, 0xFF, 0xFF], "a Parquet file"),
+            ("b.arrow", Array("ARROW1\0\0".utf8) + Array(repeating: 0xFF, count: 40), "an Arrow file"),
+            ("b.parquet", Array("PAR1".utf8) + [0x15, 4, 0xFF, 0xFF], "a Parquet file"),
             ("b.db", Array("SQLite format 3\0".utf8) + [0x10, 0, 0xFF, 0xFF], "an SQLite database"),
         ]
         for (name, bytes, kind) in files {
@@ -17,12 +20,16 @@ import Testing
             // What one insists on is looked at, and told of as well.
             for flags in [[], ["--from", "csv"]] {
                 let run = try FirnRun(["convert", name, "out.firn"] + flags, in: scratch.folder)
-                #expect([3, 4].contains(run.code) && run.errors.contains(kind) && !run.errors.contains("latin-1") && !scratch.has("out.firn"), "\(name) \(flags): \(run.code) \(run.errors)")
+                #expect(
+                    [3, 4].contains(run.code) && run.errors.contains(kind) && !run.errors.contains("latin-1") && !scratch.has("out.firn"),
+                    "\(name) \(flags): \(run.code) \(run.errors)")
             }
         }
         try Data(Array("a,b\n1,caf".utf8) + [0xE9, 10]).write(to: scratch.file("l.csv"))
         let latin = try scratch.firn("convert", "l.csv", "out.firn")
-        #expect(latin.code == 3 && latin.errors.contains("l.csv:2:6: text is not UTF-8") && latin.errors.contains("--encoding latin-1"), "\(latin.errors)")
+        #expect(
+            latin.code == 3 && latin.errors.contains("l.csv:2:6: text is not UTF-8") && latin.errors.contains("--encoding latin-1"),
+            "\(latin.errors)")
         // A zero byte in a text is a character like others.
         try Data("a,b\n1,x\0y\n".utf8).write(to: scratch.file("z.csv"))
         #expect(try scratch.firn("convert", "z.csv", "out.csv", "-q").code == 0 && scratch.read("out.csv") == scratch.read("z.csv"))
@@ -33,7 +40,9 @@ import Testing
         try scratch.write("in.csv", "a\n1\n")
         for name in ["x.csv.gz", "x.csv.zst", "x.firn.gz"] {
             let run = try scratch.firn("convert", "in.csv", name)
-            #expect(run.code == 2 && run.errors.contains("write \(name.hasPrefix("x.firn") ? "x.firn" : "x.csv") and compress it"), "\(run.code) \(run.errors)")
+            #expect(
+                run.code == 2 && run.errors.contains("write \(name.hasPrefix("x.firn") ? "x.firn" : "x.csv") and compress it"),
+                "\(run.code) \(run.errors)")
         }
         #expect(scratch.names == ["in.csv"])
     }
@@ -44,13 +53,19 @@ import Testing
         try scratch.write("int.json", #"{"columns": [{"name": "id", "type": "int"}, {"name": "x", "type": "double?"}]}"#)
         let run = try scratch.firn("convert", "in.csv", "out.firn", "--schema", "int.json")
         #expect(run.code == 0, "\(run.errors)")
-        #expect(run.errors.contains("column \"id\" (int): 2 cells are written back differently: the first \"007\" as \"7\" in line 3"), "\(run.errors)")
-        #expect(run.errors.contains("column \"x\" (double?): 1 cell is written back differently: \"1.50\" as \"1.5\" in line 3"), "\(run.errors)")
+        #expect(
+            run.errors.contains("column \"id\" (int): 2 cells are written back differently: the first \"007\" as \"7\" in line 3"),
+            "\(run.errors)")
+        #expect(
+            run.errors.contains("column \"x\" (double?): 1 cell is written back differently: \"1.50\" as \"1.5\" in line 3"),
+            "\(run.errors)")
         #expect(try scratch.firn("convert", "out.firn", "-", "--to", "csv").out == "id,x\n7,1.5\n7,1.5\n8,\n")
         try scratch.write("big.csv", "id\n9007199254740993\n1\n")
         try scratch.write("double.json", #"{"columns": [{"name": "id", "type": "double"}]}"#)
         let changed = try scratch.firn("convert", "big.csv", "big.firn", "--schema", "double.json")
-        #expect(changed.code == 3 && changed.errors.contains("big.csv:2:1") && changed.errors.contains("9007199254740993"), "\(changed.code) \(changed.errors)")
+        #expect(
+            changed.code == 3 && changed.errors.contains("big.csv:2:1") && changed.errors.contains("9007199254740993"),
+            "\(changed.code) \(changed.errors)")
         #expect(!scratch.has("big.firn"))
         #expect(try scratch.firn("convert", "big.csv", "big.firn", "--schema", "double.json", "--rejects", "bad.csv").code == 3)
         #expect(try scratch.read("bad.csv") == "9007199254740993\n")
@@ -61,7 +76,9 @@ import Testing
         try scratch.write("in.csv", "name,age\na,1\n")
         try scratch.write("s.json", #"{"columns": [{"name": "nmae", "type": "string"}]}"#)
         let run = try scratch.firn("convert", "in.csv", "out.firn", "--schema", "s.json")
-        #expect(run.code == 2 && run.errors.contains("\"nmae\"") && run.errors.contains("did you mean \"name\"?") && !scratch.has("out.firn"), "\(run.code) \(run.errors)")
+        #expect(
+            run.code == 2 && run.errors.contains("\"nmae\"") && run.errors.contains("did you mean \"name\"?") && !scratch.has("out.firn"),
+            "\(run.code) \(run.errors)")
     }
 
     @Test func `each column's own word for null comes back`() throws {
@@ -109,8 +126,10 @@ import Testing
 
     @Test func `files of other formats are called by their name`() throws {
         let scratch = try Scratch()
-        for (magic, name) in [("PAR1\u{15}\u{4}", "Parquet"), ("SQLite format 3\0", "SQLite"), ("BZh91AY&SY", "bzip2"), ("ARROW1\0\0", "Arrow"),
-                              (String(repeating: "\0", count: 16) + "T-DB\u{9}\u{9}\0\0", "Realm")] {
+        for (magic, name) in [
+            ("PAR1\u{15}\u{4}", "Parquet"), ("SQLite format 3\0", "SQLite"), ("BZh91AY&SY", "bzip2"), ("ARROW1\0\0", "Arrow"),
+            (String(repeating: "\0", count: 16) + "T-DB\u{9}\u{9}\0\0", "Realm"),
+        ] {
             try scratch.write("data.csv", magic + "\0\0\0")
             let run = try scratch.firn("convert", "data.csv", "out.firn")
             #expect(run.code == 4 && run.errors.contains(name) && !run.errors.contains("latin-1"), "\(name): \(run.code) \(run.errors)")

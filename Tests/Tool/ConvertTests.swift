@@ -11,7 +11,9 @@ private let people = #"""
     """#
 
 @Suite struct ConvertTests {
-    @Test(arguments: ["csv", "tsv", "json", "ndjson"]) func `rows come back cell for cell through a firn file and any other format`(format: String) throws {
+    @Test(arguments: ["csv", "tsv", "json", "ndjson"]) func `rows come back cell for cell through a firn file and any other format`(
+        format: String
+    ) throws {
         let scratch = try Scratch()
         try scratch.write("people.csv", people)
         for step in [["people.csv", "a.\(format)"], ["a.\(format)", "b.firn"], ["b.firn", "c.\(format)"]] {
@@ -102,7 +104,8 @@ private let people = #"""
     @Test func `columns, rows, name and key can be chosen`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "id,x,y\n1,a,10\n2,b,20\n3,c,30\n")
-        let run = try scratch.firn("convert", "in.csv", "out.firn", "--columns", "y,id", "--where", "y > 10", "--limit", "1", "--type", "Thing", "--key", "id")
+        let run = try scratch.firn(
+            "convert", "in.csv", "out.firn", "--columns", "y,id", "--where", "y > 10", "--limit", "1", "--type", "Thing", "--key", "id")
         #expect(run.code == 0, "\(run.errors)")
         #expect(try scratch.firn("convert", "out.firn", "-", "--to", "csv").out == "y,id\n20,2\n")
         let schema = try scratch.firn("schema", "out.firn", "--json").out
@@ -146,7 +149,7 @@ private let people = #"""
         while process.isRunning, scratch.names.count < 3, Date() < deadline { usleep(500) }
         process.interrupt()
         process.waitUntilExit()
-        guard process.terminationStatus != 0 else { return }   // it was done before the signal came
+        guard process.terminationStatus != 0 else { return }  // it was done before the signal came
         #expect(process.terminationStatus == 130 || process.terminationReason == .uncaughtSignal)
         #expect(try scratch.read("out.firn") == "precious")
         #expect(scratch.names == ["big.csv", "out.firn"])
@@ -170,14 +173,17 @@ private let people = #"""
         try scratch.write("in.csv", text)
         let disk = scratch.file("disk")
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
-        guard shell("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk.path) == 0 else { print("skipped: no tmpfs can be mounted here"); return }
+        guard shell("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk.path) == 0 else {
+            print("skipped: no tmpfs can be mounted here"); return
+        }
         defer { _ = shell("umount", disk.path) }
         for target in ["disk/out.firn", "disk/out.csv"] {
             try scratch.write(target, "precious")
             let run = try scratch.firn("convert", "in.csv", target, "--force")
             #expect(run.code == 5 && run.errors.contains("space"), "\(target): \(run.code) \(run.errors)")
             #expect(try scratch.read(target) == "precious")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).allSatisfy { $0.hasPrefix("out.") && !$0.contains("tmp") })
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: disk.path).allSatisfy { $0.hasPrefix("out.") && !$0.contains("tmp") })
         }
     }
 

@@ -15,10 +15,14 @@ import Testing
     @Test func `a file cut short is damage to every command`() throws {
         let scratch = try Scratch()
         let whole = try sample(scratch)
-        for part in [0, 1, 3, 4, 64, 512, 4096, whole.count / 4, whole.count / 2, whole.count - 64, whole.count - 1] where part < whole.count {
+        for part in [0, 1, 3, 4, 64, 512, 4096, whole.count / 4, whole.count / 2, whole.count - 64, whole.count - 1]
+        where part < whole.count {
             try whole.prefix(part).write(to: scratch.file("cut.firn"))
-            for words in [["info", "cut.firn"], ["schema", "cut.firn"], ["query", "cut.firn"], ["verify", "cut.firn"], ["convert", "cut.firn", "out.csv", "--force"],
-                          ["diff", "cut.firn", "whole.firn", "--key", "id"], ["compact", "cut.firn"]] {
+            for words in [
+                ["info", "cut.firn"], ["schema", "cut.firn"], ["query", "cut.firn"], ["verify", "cut.firn"],
+                ["convert", "cut.firn", "out.csv", "--force"],
+                ["diff", "cut.firn", "whole.firn", "--key", "id"], ["compact", "cut.firn"],
+            ] {
                 let run = try FirnRun(words, in: scratch.folder)
                 #expect(!run.isCrash && [0, 1, 2, 3, 4, 5].contains(run.code), "\(words) of \(part) bytes: \(run.code) \(run.errors)")
                 if words[0] == "verify" { #expect(run.code != 0, "verify accepts \(part) of \(whole.count) bytes") }
@@ -37,11 +41,14 @@ import Testing
             var bytes = whole
             bytes[place] ^= bit
             try bytes.write(to: scratch.file("bad.firn"))
-            let verify = try scratch.firn("verify", "--full", "bad.firn"), convert = try scratch.firn("convert", "bad.firn", "-", "--to", "csv", "-q")
+            let verify = try scratch.firn("verify", "--full", "bad.firn"),
+                convert = try scratch.firn("convert", "bad.firn", "-", "--to", "csv", "-q")
             #expect(!verify.isCrash && !convert.isCrash, "byte \(place) ^ \(bit)")
             #expect(convert.code == 0 || convert.code == 4, "byte \(place) ^ \(bit): \(convert.code) \(convert.errors)")
             if convert.code == 0 { #expect(convert.out == truth, "byte \(place) ^ \(bit) changes the data unnoticed") }
-            if verify.code == 0 { #expect(convert.code == 0, "byte \(place) ^ \(bit): verify says intact, convert fails: \(convert.errors)") }
+            if verify.code == 0 {
+                #expect(convert.code == 0, "byte \(place) ^ \(bit): verify says intact, convert fails: \(convert.errors)")
+            }
         }
     }
 

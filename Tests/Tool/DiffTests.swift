@@ -13,13 +13,18 @@ import Testing
     @Test(arguments: ["added", "removed", "changed"])
     func `only chooses what is printed, not what is counted`(kind: String) throws {
         let scratch = try sample()
-        func diff(_ words: String...) throws -> FirnRun { try FirnRun(["diff", "old.csv", "new.csv", "--key", "id"] + words, in: scratch.folder) }
+        func diff(_ words: String...) throws -> FirnRun {
+            try FirnRun(["diff", "old.csv", "new.csv", "--key", "id"] + words, in: scratch.folder)
+        }
         #expect(try diff("--only", kind, "--format", "summary").out == (try diff("--format", "summary").out))
         let all = try diff("--json").out.split(separator: "\n"), some = try diff("--json", "--only", kind)
         #expect(some.code == 1)
-        #expect(some.out.split(separator: "\n") == all.filter { $0.contains("\"kind\":\"\(kind)\"") || $0.contains("\"kind\":\"summary\"") })
+        #expect(
+            some.out.split(separator: "\n") == all.filter { $0.contains("\"kind\":\"\(kind)\"") || $0.contains("\"kind\":\"summary\"") })
         let listing = try diff("--only", kind).out.split(separator: "\n").dropFirst(2)
-        for (name, mark) in [("added", "+"), ("removed", "-"), ("changed", "~")] { #expect(listing.contains { $0.hasPrefix(mark) } == (name == kind)) }
+        for (name, mark) in [("added", "+"), ("removed", "-"), ("changed", "~")] {
+            #expect(listing.contains { $0.hasPrefix(mark) } == (name == kind))
+        }
         #expect(listing.last == "2 added, 1 removed, 1 changed, 1 unchanged")
     }
 
@@ -37,9 +42,13 @@ import Testing
     @Test func `cells are written as their columns write them`() throws {
         let scratch = try sample()
         let table = try scratch.firn("diff", "old.csv", "new.csv", "--key", "id").out
-        #expect(table.contains("day: 2024-01-02 → 2024-02-02") && table.contains("day=2024-01-04, score=4.00") && !table.contains("T00:00"), "\(table)")
+        #expect(
+            table.contains("day: 2024-01-02 → 2024-02-02") && table.contains("day=2024-01-04, score=4.00") && !table.contains("T00:00"),
+            "\(table)")
         let lines = try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--format", "ndjson").out
-        #expect(lines.contains(#""day":{"old":"2024-01-02","new":"2024-02-02"}"#) && lines.contains(#""new":{"id":4,"day":"2024-01-04","score":4.00}"#), "\(lines)")
+        #expect(
+            lines.contains(#""day":{"old":"2024-01-02","new":"2024-02-02"}"#)
+                && lines.contains(#""new":{"id":4,"day":"2024-01-04","score":4.00}"#), "\(lines)")
         let keyed = try scratch.firn("diff", "old.csv", "new.csv", "--key", "day").out
         #expect(keyed.contains("- day=2024-01-03") && !keyed.contains("T00:00"), "\(keyed)")
     }
@@ -48,12 +57,20 @@ import Testing
         let scratch = try sample()
         let run = try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--json", "--format", "summary")
         #expect(run.code == 1)
-        #expect(run.out == #"{"kind":"summary","v":1,"added":2,"removed":1,"changed":1,"unchanged":1,"cells":2,"columns":{"day":1,"score":1}}"# + "\n")
+        #expect(
+            run.out == #"{"kind":"summary","v":1,"added":2,"removed":1,"changed":1,"unchanged":1,"cells":2,"columns":{"day":1,"score":1}}"#
+                + "\n")
         try scratch.write("wide.csv", "id,day,score,more\n1,2024-01-01,1.50,x\n")
         let wide = try scratch.firn("diff", "old.csv", "wide.csv", "--key", "id", "--json", "--format", "summary").out
-        #expect(wide.split(separator: "\n").count == 1 && wide.contains(#""schema":{"added":[{"name":"more","type":"string"}],"removed":[]"#), "\(wide)")
+        #expect(
+            wide.split(separator: "\n").count == 1 && wide.contains(#""schema":{"added":[{"name":"more","type":"string"}],"removed":[]"#),
+            "\(wide)")
         // Each other form of diff has NDJSON with --json.
-        for format in ["table", "ndjson"] { #expect(try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--json", "--format", format).out == (try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--json").out)) }
+        for format in ["table", "ndjson"] {
+            #expect(
+                try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--json", "--format", format).out
+                    == (try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--json").out))
+        }
     }
 
     @Test func `json with a form of rows that is no JSON is refused`() throws {
@@ -64,13 +81,21 @@ import Testing
                 #expect(run.code == 2 && run.errors.contains("--json and --format \(format)"), "\(run.errors)")
             }
         }
-        for words in [["query", "old.csv"], ["sql", "old.csv", "SELECT * FROM old"]] { #expect(try FirnRun(words + ["--json", "--format", "json"], in: scratch.folder).out.hasPrefix("[")) }
+        for words in [["query", "old.csv"], ["sql", "old.csv", "SELECT * FROM old"]] {
+            #expect(try FirnRun(words + ["--json", "--format", "json"], in: scratch.folder).out.hasPrefix("["))
+        }
     }
 
     private func nested() throws -> Scratch {
         let scratch = try Scratch()
-        try scratch.write("old.json", #"[{"id":{"n":1,"of":"a"},"birth":{"place":{"name":"A","type":"nation"},"year":1930},"tags":["x","y","z"]},{"id":{"n":2,"of":"a"},"birth":null,"tags":[]}]"#)
-        try scratch.write("new.json", #"[{"id":{"n":1,"of":"a"},"birth":{"place":{"name":"B","type":"nation"},"year":1930},"tags":["x","new","y","z"]},{"id":{"n":2,"of":"a"},"birth":null,"tags":[]}]"#)
+        try scratch.write(
+            "old.json",
+            #"[{"id":{"n":1,"of":"a"},"birth":{"place":{"name":"A","type":"nation"},"year":1930},"tags":["x","y","z"]},{"id":{"n":2,"of":"a"},"birth":null,"tags":[]}]"#
+        )
+        try scratch.write(
+            "new.json",
+            #"[{"id":{"n":1,"of":"a"},"birth":{"place":{"name":"B","type":"nation"},"year":1930},"tags":["x","new","y","z"]},{"id":{"n":2,"of":"a"},"birth":null,"tags":[]}]"#
+        )
         return scratch
     }
 
@@ -79,13 +104,20 @@ import Testing
         let run = try scratch.firn("diff", "old.json", "new.json", "--key", "id.n")
         #expect(run.code == 1 && run.out.contains("~ id.n=1\n    birth.place.name: A → B\n    + tags[1]: new\n"), "\(run.out)\(run.errors)")
         let lines = try scratch.firn("diff", "old.json", "new.json", "--key", "id.n,id.of", "--json").out
-        #expect(lines.contains(#"{"kind":"changed","key":{"id.n":1,"id.of":"a"},"cells":{"birth.place.name":{"path":["birth","place","name"],"old":"A","new":"B"},"tags[1]":{"path":["tags",1],"new":"new"}}}"#), "\(lines)")
+        #expect(
+            lines.contains(
+                #"{"kind":"changed","key":{"id.n":1,"id.of":"a"},"cells":{"birth.place.name":{"path":["birth","place","name"],"old":"A","new":"B"},"tags[1]":{"path":["tags",1],"new":"new"}}}"#
+            ), "\(lines)")
         // Stored, and against a file that has the path as a column.
         for side in ["old", "new"] { #expect(try scratch.firn("convert", "\(side).json", "\(side).firn", "-q").code == 0) }
-        #expect(try scratch.firn("diff", "old.firn", "new.firn", "--key", "id.n").out == run.out.replacingOccurrences(of: ".json", with: ".firn"))
+        #expect(
+            try scratch.firn("diff", "old.firn", "new.firn", "--key", "id.n").out
+                == run.out.replacingOccurrences(of: ".json", with: ".firn"))
         try scratch.write("flat.csv", "id.n,tags\n2,[]\n7,[]\n")
         let flat = try scratch.firn("diff", "old.firn", "flat.csv", "--key", "id.n", "--json").out
-        #expect(flat.contains(#""kind":"removed","key":{"id.n":1}"#) && flat.contains(#"{"kind":"added","key":{"id.n":7},"new":{"id.n":7,"tags":"[]"}}"#), "\(flat)")
+        #expect(
+            flat.contains(#""kind":"removed","key":{"id.n":1}"#)
+                && flat.contains(#"{"kind":"added","key":{"id.n":7},"new":{"id.n":7,"tags":"[]"}}"#), "\(flat)")
     }
 
     @Test func `a key within objects is refused where a file is to keep it, with what to do`() throws {
@@ -94,7 +126,10 @@ import Testing
         #expect(unknown.code == 2 && unknown.errors.contains("id.none"), "\(unknown.errors)")
         let list = try scratch.firn("diff", "old.json", "new.json", "--key", "tags")
         #expect(list.code == 2)
-        for words in [["convert", "old.json", "a.firn", "--key", "id.n"], ["hash", "old.json", "--key", "id.n"], ["diff", "old.json", "new.json", "--key", "id.n", "--changes", "c.firn"]] {
+        for words in [
+            ["convert", "old.json", "a.firn", "--key", "id.n"], ["hash", "old.json", "--key", "id.n"],
+            ["diff", "old.json", "new.json", "--key", "id.n", "--changes", "c.firn"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 2 && run.errors.contains("\"id.n\" is") && run.errors.contains("column"), "\(run.errors)")
         }
@@ -103,19 +138,24 @@ import Testing
     @Test func `rows that differ are printed whatever logical hashes two files claim`() throws {
         let scratch = try Scratch()
         func csv(_ changed: Range<Int>) -> String {
-            "id,x,name\n" + (0..<9000).map { i in
-                let mixed = UInt64(i) &* 0x9E37_79B9_7F4A_7C15
-                return "\(i),\(changed.contains(i) ? 1 : mixed >> 1),name \(mixed)"
-            }.joined(separator: "\n") + "\n"
+            "id,x,name\n"
+                + (0..<9000).map { i in
+                    let mixed = UInt64(i) &* 0x9E37_79B9_7F4A_7C15
+                    return "\(i),\(changed.contains(i) ? 1 : mixed >> 1),name \(mixed)"
+                }.joined(separator: "\n") + "\n"
         }
         for (name, changed) in [("a", 0..<0), ("b", 500..<530)] {
             try scratch.write("\(name).csv", csv(changed))
             #expect(try scratch.firn("convert", "\(name).csv", "\(name).firn", "--key", "id", "-q").code == 0)
         }
         for byte in [0, 9] as [UInt8] {
-            for name in ["a", "b"] { #expect(try ForeignHashes.write([UInt8](repeating: byte, count: 16), in: scratch.file("\(name).firn").path) == 3) }
+            for name in ["a", "b"] {
+                #expect(try ForeignHashes.write([UInt8](repeating: byte, count: 16), in: scratch.file("\(name).firn").path) == 3)
+            }
             #expect(try scratch.firn("verify", "a.firn").code == 0)
-            for (format, wanted) in [("table", "0 added, 0 removed, 30 changed, 8,970 unchanged"), ("summary", "30 changed"), ("ndjson", #""changed":30"#)] {
+            for (format, wanted) in [
+                ("table", "0 added, 0 removed, 30 changed, 8,970 unchanged"), ("summary", "30 changed"), ("ndjson", #""changed":30"#),
+            ] {
                 let run = try scratch.firn("diff", "a.firn", "b.firn", "--format", format)
                 #expect(run.code == 1 && run.out.contains(wanted), "\(byte) \(format): \(run.out.suffix(300))\(run.errors)")
             }

@@ -29,28 +29,39 @@ import Testing
         try #expect(!shows(scratch, "a.firn"))
         let count = ["query", "--key-file", "k1", "-a", "count", "--format", "csv", "a.firn"]
         #expect(try FirnRun(count, in: scratch.folder).out == "count\n3000\n")
-        #expect(try scratch.firn("query", "--key-file", "k1", "--format", "csv", "-s", "secret", "a.firn", "id == 1").out == "secret\nthe marmalade heist number 1917\n")
-        for words in [["verify", "--full", "a.firn"], ["schema", "a.firn"], ["info", "a.firn"], ["index", "a.firn", "heists.secret"],
-                      ["sql", "a.firn", "SELECT count(*) FROM heists GROUP BY secret ORDER BY secret"], ["diff", "heists.csv", "a.firn", "--key", "id"],
-                      ["convert", "--force", "a.firn", "b.csv"], ["compact", "--dry-run", "a.firn"], ["compact", "a.firn"]] {
+        #expect(
+            try scratch.firn("query", "--key-file", "k1", "--format", "csv", "-s", "secret", "a.firn", "id == 1").out
+                == "secret\nthe marmalade heist number 1917\n")
+        for words in [
+            ["verify", "--full", "a.firn"], ["schema", "a.firn"], ["info", "a.firn"], ["index", "a.firn", "heists.secret"],
+            ["sql", "a.firn", "SELECT count(*) FROM heists GROUP BY secret ORDER BY secret"],
+            ["diff", "heists.csv", "a.firn", "--key", "id"],
+            ["convert", "--force", "a.firn", "b.csv"], ["compact", "--dry-run", "a.firn"], ["compact", "a.firn"],
+        ] {
             let run = try FirnRun(words + ["--key-file", "k1"], in: scratch.folder)
             #expect(run.code == 0, "\(words): \(run.errors)")
             if words[0] != "info" {
                 let locked = try FirnRun(words, in: scratch.folder)
-                #expect(locked.code == 4 && locked.errors.contains("encrypted") || words[1].hasSuffix("csv"), "\(words): \(locked.out) \(locked.errors)")
+                #expect(
+                    locked.code == 4 && locked.errors.contains("encrypted") || words[1].hasSuffix("csv"),
+                    "\(words): \(locked.out) \(locked.errors)")
             }
             try #expect(!shows(scratch, "a.firn"), "\(words)")
         }
         #expect(try scratch.read("b.csv") == scratch.read("heists.csv"))
         // The key of the environment, as digits; never of the command line.
         let hex = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        #expect(try FirnRun(count.filter { !$0.hasPrefix("k") && $0 != "--key-file" }, in: scratch.folder, environment: ["FIRN_KEY": hex]).out == "count\n3000\n")
+        #expect(
+            try FirnRun(count.filter { !$0.hasPrefix("k") && $0 != "--key-file" }, in: scratch.folder, environment: ["FIRN_KEY": hex]).out
+                == "count\n3000\n")
     }
 
     @Test func `T13: wrong, missing, malformed and needless keys are told apart`() throws {
         let scratch = try prepared()
         let missing = try scratch.firn("query", "a.firn", "id > 1")
-        #expect(missing.code == 4 && missing.errors.contains("the file is encrypted") && missing.errors.contains("--key-file") && missing.errors.contains("FIRN_KEY"))
+        #expect(
+            missing.code == 4 && missing.errors.contains("the file is encrypted") && missing.errors.contains("--key-file")
+                && missing.errors.contains("FIRN_KEY"))
         let wrong = try scratch.firn("query", "--key-file", "k2", "a.firn", "id > 1")
         #expect(wrong.code == 4 && wrong.errors.contains("not the one that the file was encrypted with"))
         #expect(try scratch.firn("verify", "--key-file", "k2", "a.firn").code == 4)
@@ -62,10 +73,15 @@ import Testing
         let needless = try scratch.firn("info", "--key-file", "k1", "plain.firn")
         #expect(needless.code == 2 && needless.errors.contains("not encrypted"))
         // Where several files are named the way out is the variable, and the message says so.
-        for words in [["diff", "a.firn", "plain.firn"], ["hash", "a.firn", "plain.firn"], ["verify", "a.firn", "plain.firn"], ["diff", "plain.firn", "a.firn"]] {
+        for words in [
+            ["diff", "a.firn", "plain.firn"], ["hash", "a.firn", "plain.firn"], ["verify", "a.firn", "plain.firn"],
+            ["diff", "plain.firn", "a.firn"],
+        ] {
             let run = try FirnRun(words + ["--key-file", "k1"], in: scratch.folder)
             #expect(run.code == 2 || words[0] != "diff", "\(words): \(run.code)")
-            #expect(run.code != 0 && run.errors.contains("omit --key-file") && run.errors.contains("FIRN_KEY"), "\(words): \(run.code) \(run.errors)")
+            #expect(
+                run.code != 0 && run.errors.contains("omit --key-file") && run.errors.contains("FIRN_KEY"),
+                "\(words): \(run.code) \(run.errors)")
             let hex = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
             #expect(try FirnRun(words, in: scratch.folder, environment: ["FIRN_KEY": hex]).code == 0, "\(words)")
         }
@@ -86,20 +102,27 @@ import Testing
         #expect(info.code == 0 && info.out.hasPrefix("a.firn: ") && info.out.contains("encrypted") && !info.out.contains("heists"))
         let object = try JSONSerialization.jsonObject(with: Data(try scratch.firn("info", "--json", "a.firn").out.utf8)) as? [String: Any]
         #expect(object?["encrypted"] as? Bool == true && object?["types"] == nil)
-        let opened = try JSONSerialization.jsonObject(with: Data(try scratch.firn("info", "--json", "--key-file", "k1", "a.firn").out.utf8)) as? [String: Any]
+        let opened =
+            try JSONSerialization.jsonObject(with: Data(try scratch.firn("info", "--json", "--key-file", "k1", "a.firn").out.utf8))
+            as? [String: Any]
         #expect(opened?["encrypted"] as? Bool == true && (opened?["types"] as? [Any])?.count == 1)
     }
 
     @Test func `T13: compact and convert change keys, take them away and keep them`() throws {
         let scratch = try prepared()
         func isSame(_ name: String, _ keyFile: String?) throws -> Bool {
-            let run = try FirnRun(["diff", "heists.csv", name, "--key", "id"] + (keyFile.map { ["--key-file", $0] } ?? []), in: scratch.folder)
+            let run = try FirnRun(
+                ["diff", "heists.csv", name, "--key", "id"] + (keyFile.map { ["--key-file", $0] } ?? []), in: scratch.folder)
             return run.code == 0
         }
-        for (command, flags, name, keyFile) in [("compact", ["--key-file", "k1"], "b.firn", "k1"), ("compact", ["--key-file", "k1", "--new-key-file", "k2"], "c.firn", "k2"),
-                                                ("compact", ["--key-file", "k1", "--plain"], "d.firn", nil), ("convert", ["--key-file", "k1"], "e.firn", "k1"),
-                                                ("convert", ["--key-file", "k1", "--new-key-file", "k2"], "f.firn", "k2"), ("convert", ["--key-file", "k1", "--plain"], "g.firn", nil)]
-            as [(String, [String], String, String?)] {
+        for (command, flags, name, keyFile) in [
+            ("compact", ["--key-file", "k1"], "b.firn", "k1"), ("compact", ["--key-file", "k1", "--new-key-file", "k2"], "c.firn", "k2"),
+            ("compact", ["--key-file", "k1", "--plain"], "d.firn", nil), ("convert", ["--key-file", "k1"], "e.firn", "k1"),
+            ("convert", ["--key-file", "k1", "--new-key-file", "k2"], "f.firn", "k2"),
+            ("convert", ["--key-file", "k1", "--plain"], "g.firn", nil),
+        ]
+            as [(String, [String], String, String?)]
+        {
             let run = try FirnRun([command, "a.firn", name] + flags, in: scratch.folder)
             #expect(run.code == 0, "\(run.errors)")
             try #expect(isSame(name, keyFile), "\(command) \(flags)")
@@ -121,8 +144,10 @@ import Testing
         try FileManager.default.createDirectory(at: scratch.file("tmp"), withIntermediateDirectories: true)
         // Where nothing can be written, a spool cannot be made: the command succeeds because it needs none.
         let nowhere = ["TMPDIR": scratch.file("none").path]
-        #expect(try scratch.firn("convert", "-", "z.firn", "--from", "csv", input: scratch.read("heists.csv"), environment: nowhere).code != 0)
-        let run = try scratch.firn("convert", "-", "z.firn", "--from", "csv", "--new-key-file", "k1", input: scratch.read("heists.csv"), environment: nowhere)
+        #expect(
+            try scratch.firn("convert", "-", "z.firn", "--from", "csv", input: scratch.read("heists.csv"), environment: nowhere).code != 0)
+        let run = try scratch.firn(
+            "convert", "-", "z.firn", "--from", "csv", "--new-key-file", "k1", input: scratch.read("heists.csv"), environment: nowhere)
         #expect(run.code == 0, "\(run.errors)")
         try #expect(!shows(scratch, "z.firn"))
     }

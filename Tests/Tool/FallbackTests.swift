@@ -5,11 +5,15 @@ import Testing
 @Suite struct FallbackTests {
     /// Two versions; the second one small, so that it lists what it wrote. The first has too many bytes to be one extent.
     private func sample() throws -> (Scratch, Data) {
-        func text(_ row: Int) -> String { String(UInt64(row + 1) &* 0x9E37_79B9_7F4A_7C15, radix: 36) + String(UInt64(row + 1) &* 0x5851_F42D_4C95_7F2D, radix: 36) }
+        func text(_ row: Int) -> String {
+            String(UInt64(row + 1) &* 0x9E37_79B9_7F4A_7C15, radix: 36) + String(UInt64(row + 1) &* 0x5851_F42D_4C95_7F2D, radix: 36)
+        }
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,name\n" + (0..<9000).map { "\($0),\(text($0))\n" }.joined())
         try scratch.write("b.csv", "id,name\n" + (0..<9000).map { "\($0),\($0 == 5 ? "text 5000" : text($0))\n" }.joined())
-        for name in ["a", "b"] { #expect(try scratch.firn("convert", "\(name).csv", "\(name).firn", "--key", "id", "--type", "a", "-q").code == 0) }
+        for name in ["a", "b"] {
+            #expect(try scratch.firn("convert", "\(name).csv", "\(name).firn", "--key", "id", "--type", "a", "-q").code == 0)
+        }
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
         #expect(try scratch.firn("patch", "a.firn", "c.firn", "-q").code == 0)
         return (scratch, try Data(contentsOf: scratch.file("a.firn")))
@@ -25,14 +29,23 @@ import Testing
     @Test func `a fallback is a member of what reports print as JSON, and an error with --strict`() throws {
         let (scratch, whole) = try sample()
         try damaged(scratch, whole)
-        for words in [["info", "bad.firn"], ["hash", "bad.firn"], ["convert", "bad.firn", "out.csv", "--force"], ["log", "bad.firn"], ["compact", "bad.firn", "out.firn", "--force"]] {
+        for words in [
+            ["info", "bad.firn"], ["hash", "bad.firn"], ["convert", "bad.firn", "out.csv", "--force"], ["log", "bad.firn"],
+            ["compact", "bad.firn", "out.firn", "--force"],
+        ] {
             let run = try FirnRun(words + ["--json"], in: scratch.folder)
-            #expect(run.code == 0 && run.out.contains("\"notices\":[\"bad.firn: a commit was interrupted, or is damaged"), "\(words): \(run.code) \(run.out)\(run.errors)")
-            #expect(try !FirnRun(words.map { $0 == "bad.firn" ? "a.firn" : $0 } + ["--json"], in: scratch.folder).out.contains("notices"), "\(words)")
+            #expect(
+                run.code == 0 && run.out.contains("\"notices\":[\"bad.firn: a commit was interrupted, or is damaged"),
+                "\(words): \(run.code) \(run.out)\(run.errors)")
+            #expect(
+                try !FirnRun(words.map { $0 == "bad.firn" ? "a.firn" : $0 } + ["--json"], in: scratch.folder).out.contains("notices"),
+                "\(words)")
             let strict = try FirnRun(words + ["--strict"], in: scratch.folder)
             #expect(strict.code == 4 && strict.errors.contains("only version 1 can be read"), "\(words): \(strict.code) \(strict.errors)")
         }
-        for words in [["query", "bad.firn", "id == 5"], ["sql", "bad.firn", "SELECT count(*) FROM a"], ["diff", "bad.firn", "a.firn", "-q"]] {
+        for words in [
+            ["query", "bad.firn", "id == 5"], ["sql", "bad.firn", "SELECT count(*) FROM a"], ["diff", "bad.firn", "a.firn", "-q"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder), strict = try FirnRun(words + ["--strict"], in: scratch.folder)
             #expect([0, 1].contains(run.code) && run.errors.contains("version 1 is read"), "\(words): \(run.code) \(run.errors)")
             #expect(strict.code == 4, "\(words): \(strict.code) \(strict.errors)")
@@ -44,9 +57,12 @@ import Testing
         var bytes = whole
         bytes[50] ^= 4
         try bytes.write(to: scratch.file("bad.firn"))
-        let query = try scratch.firn("query", "bad.firn", "id == 5", "--strict"), verify = try scratch.firn("verify", "bad.firn"), json = try scratch.firn("verify", "--json", "bad.firn")
+        let query = try scratch.firn("query", "bad.firn", "id == 5", "--strict"), verify = try scratch.firn("verify", "bad.firn"),
+            json = try scratch.firn("verify", "--json", "bad.firn")
         #expect(query.code == 0 && query.out.contains("text 5000") && query.errors.isEmpty, "\(query.out)\(query.errors)")
-        #expect(verify.code == 0 && verify.errors.contains("notice") && verify.errors.contains("root at 0"), "\(verify.code) \(verify.out)\(verify.errors)")
+        #expect(
+            verify.code == 0 && verify.errors.contains("notice") && verify.errors.contains("root at 0"),
+            "\(verify.code) \(verify.out)\(verify.errors)")
         #expect(json.code == 0 && json.out.contains("\"intact\":true") && json.out.contains("\"notices\":["), "\(json.out)")
     }
 
@@ -74,7 +90,9 @@ import Testing
         // The second commit gives a column another type: nothing of it is stored in both versions.
         try scratch.write("a.csv", "id,x\n" + (0..<500).map { "\($0),\($0 * 7)\n" }.joined())
         try scratch.write("b.csv", "id,x\n" + (0..<500).map { "\($0),\($0 % 3 == 0 ? "text \($0)" : "\($0 * 7)")\n" }.joined())
-        for name in ["a", "b"] { #expect(try scratch.firn("convert", "\(name).csv", "\(name).firn", "--key", "id", "--type", "T", "-q").code == 0) }
+        for name in ["a", "b"] {
+            #expect(try scratch.firn("convert", "\(name).csv", "\(name).firn", "--key", "id", "--type", "T", "-q").code == 0)
+        }
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
         #expect(try scratch.firn("patch", "a.firn", "c.firn", "-q").code == 0)
         let whole = try Data(contentsOf: scratch.file("a.firn"))
@@ -93,7 +111,10 @@ import Testing
         for left in [whole.count - 40, whole.count - 100] {
             let cut = whole.prefix(left)
             try cut.write(to: scratch.file("d.firn"))
-            for words in [["patch", "--check", "d.firn", "c.firn"], ["compact", "d.firn"], ["compact", "--dry-run", "d.firn"], ["verify", "d.firn"], ["tag", "d.firn"], ["log", "d.firn"]] {
+            for words in [
+                ["patch", "--check", "d.firn", "c.firn"], ["compact", "d.firn"], ["compact", "--dry-run", "d.firn"], ["verify", "d.firn"],
+                ["tag", "d.firn"], ["log", "d.firn"],
+            ] {
                 _ = try FirnRun(words, in: scratch.folder)
                 #expect(try Data(contentsOf: scratch.file("d.firn")) == cut, "\(words)")
             }
@@ -133,7 +154,9 @@ import Testing
             try bytes.write(to: scratch.file("bad.firn"))
             for words in [["recover"], ["recover", "--unproven"]] {
                 let run = try FirnRun(words + ["bad.firn", "b.firn"], in: scratch.folder)
-                #expect(run.code == 4 && !FileManager.default.fileExists(atPath: scratch.file("b.firn").path), "byte \(place): \(run.code) \(run.out)\(run.errors)")
+                #expect(
+                    run.code == 4 && !FileManager.default.fileExists(atPath: scratch.file("b.firn").path),
+                    "byte \(place): \(run.code) \(run.out)\(run.errors)")
             }
         }
         var bytes = whole

@@ -29,14 +29,18 @@ struct FirnRun {
 
     /// `addressSpace`: KiB that the command may have (`ulimit -v`).
     @discardableResult
-    init(_ words: [String], input: String? = nil, in folder: URL? = nil, environment: [String: String] = [:], addressSpace: Int? = nil) throws {
+    init(_ words: [String], input: String? = nil, in folder: URL? = nil, environment: [String: String] = [:], addressSpace: Int? = nil)
+        throws
+    {
         let process = Process()
         process.executableURL = addressSpace == nil ? FirnRun.binary : URL(filePath: "/bin/sh")
         // FIRN_TOOL_FLAGS="--no-mmap" runs every command with these flags too.
         let flags = ProcessInfo.processInfo.environment["FIRN_TOOL_FLAGS"]?.split(separator: " ").map(String.init) ?? []
         let takesFlags = words.first.map { !$0.hasPrefix("-") && !["help", "completions", "reference"].contains($0) } ?? false
         process.arguments = takesFlags ? words.prefix(1) + flags + words.dropFirst() : words
-        if let addressSpace { process.arguments = ["-c", "ulimit -v \(addressSpace); exec \"$0\" \"$@\"", FirnRun.binary.path] + process.arguments! }
+        if let addressSpace {
+            process.arguments = ["-c", "ulimit -v \(addressSpace); exec \"$0\" \"$@\"", FirnRun.binary.path] + process.arguments!
+        }
         process.currentDirectoryURL = folder
         var variables = ProcessInfo.processInfo.environment
         for name in ["NO_COLOR", "CLICOLOR_FORCE"] { variables[name] = nil }

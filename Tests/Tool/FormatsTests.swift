@@ -11,7 +11,8 @@ import Testing
         let scratch = try Scratch()
         let inputs: [(String, Data, [String])] = [
             ("latin.csv", bytes(.isoLatin1), ["--encoding", "latin-1"]), ("little.csv", bytes(.utf16LittleEndian, mark: [0xFF, 0xFE]), []),
-            ("big.csv", bytes(.utf16BigEndian, mark: [0xFE, 0xFF]), []), ("marked.csv", bytes(.utf8, mark: [0xEF, 0xBB, 0xBF]), []), ("plain.csv", bytes(.utf8), []),
+            ("big.csv", bytes(.utf16BigEndian, mark: [0xFE, 0xFF]), []), ("marked.csv", bytes(.utf8, mark: [0xEF, 0xBB, 0xBF]), []),
+            ("plain.csv", bytes(.utf8), []),
         ]
         for (name, data, flags) in inputs {
             try data.write(to: scratch.file(name))
@@ -26,14 +27,16 @@ import Testing
             #expect(try scratch.firn("convert", "u.firn", "back.csv", "--force").code == 0)
             #expect(try scratch.read("back.csv").replacing("\u{FEFF}", with: "") == text, "\(name)")
             // Compressed: the bytes that it holds.
-            let zip = try Process.run(URL(filePath: "/bin/sh"), arguments: ["-c", "gzip -c '\(scratch.file(name).path)' > '\(scratch.file("z.csv.gz").path)'"])
+            let zip = try Process.run(
+                URL(filePath: "/bin/sh"), arguments: ["-c", "gzip -c '\(scratch.file(name).path)' > '\(scratch.file("z.csv.gz").path)'"])
             zip.waitUntilExit()
             #expect(try FirnRun(["convert", "z.csv.gz", "z.firn", "--lossless", "--force"] + flags, in: scratch.folder).code == 0)
             #expect(try scratch.firn("convert", "z.firn", "back.csv", "--force").code == 0)
             #expect(try Data(contentsOf: scratch.file("back.csv")) == data, "\(name).gz")
         }
         // What cannot be kept is refused.
-        try (bytes(.utf16LittleEndian, mark: [0xFF, 0xFE]) + "\n1,\"x\"\n\n".data(using: .utf16LittleEndian)!).write(to: scratch.file("mixed.csv"))
+        try (bytes(.utf16LittleEndian, mark: [0xFF, 0xFE]) + "\n1,\"x\"\n\n".data(using: .utf16LittleEndian)!).write(
+            to: scratch.file("mixed.csv"))
         let mixed = try scratch.firn("convert", "mixed.csv", "mixed.firn", "--lossless")
         #expect(mixed.code == 3 && !scratch.has("mixed.firn"), "\(mixed.errors)")
         try Data([0xFF, 0xFE] + "[{\"a\":1}]".utf16.flatMap { [UInt8($0), 0] }).write(to: scratch.file("j.json"))
@@ -82,7 +85,10 @@ import Testing
 
     @Test func `whole numbers beside fractions keep all their digits`() throws {
         let scratch = try Scratch()
-        for number in ["1152921504606846976", "-9223372036854775808", "9007199254740992", "9007199254740994", "1000000000000000000", "9223372036854775807"] {
+        for number in [
+            "1152921504606846976", "-9223372036854775808", "9007199254740992", "9007199254740994", "1000000000000000000",
+            "9223372036854775807",
+        ] {
             for text in ["[{\"v\":0.5},{\"v\":\(number)}]", "[{\"v\":[0.5,\(number)]}]"] {
                 try scratch.write("i.json", text)
                 #expect(try scratch.firn("convert", "i.json", "i.firn", "--lossless", "--force", "-q").code == 0)

@@ -8,10 +8,13 @@ import Testing
         let scratch = try Scratch()
         let rows = (0..<3000).map { "\($0),name \($0 % 97),\(Double($0) / 4)" }
         try scratch.write("a.csv", "id,name,score\n" + rows.joined(separator: "\n") + "\n")
-        try scratch.write("b.csv", "name,score,id\n" + rows.reversed().map { row in
-            let cells = row.split(separator: ",")
-            return "\(cells[1]),\(cells[2]),\(cells[0])\n"
-        }.joined())
+        try scratch.write(
+            "b.csv",
+            "name,score,id\n"
+                + rows.reversed().map { row in
+                    let cells = row.split(separator: ",")
+                    return "\(cells[1]),\(cells[2]),\(cells[0])\n"
+                }.joined())
         #expect(try scratch.firn("convert", "a.csv", "a.firn", "--profile", "small").code == 0)
         #expect(try scratch.firn("convert", "b.csv", "b.firn", "--key", "id", "--profile", "fast").code == 0)
         #expect(try scratch.firn("convert", "a.csv", "a.ndjson").code == 0)
@@ -20,7 +23,9 @@ import Testing
         for file in ["a.firn", "a.ndjson"] { #expect(try hash(scratch.firn("hash", file)) == plain, "\(file)") }
         #expect(try hash(scratch.firn("hash", "b.csv")) != plain)
         let all = try scratch.firn("hash", "--key", "id", "a.csv", "b.csv", "a.firn", "b.firn", "a.ndjson")
-        #expect(all.code == 0 && all.out == ["a.csv", "b.csv", "a.firn", "b.firn", "a.ndjson"].map { "\(keyed)  \($0)\n" }.joined(), "\(all.out)\(all.errors)")
+        #expect(
+            all.code == 0 && all.out == ["a.csv", "b.csv", "a.firn", "b.firn", "a.ndjson"].map { "\(keyed)  \($0)\n" }.joined(),
+            "\(all.out)\(all.errors)")
         #expect(try scratch.firn("compact", "b.firn").code == 0)
         #expect(try hash(scratch.firn("hash", "b.firn")) == keyed)
     }
@@ -33,7 +38,9 @@ import Testing
             let run = try scratch.firn("hash", "--json", "--each-column", "--key", "id", file)
             let object = try #require(try JSONSerialization.jsonObject(with: Data(run.out.utf8)) as? [String: Any])
             let type = try #require((object["types"] as? [[String: Any]])?.first)
-            #expect(object["v"] as? Int == 1 && object["rows"] as? Int == 2 && object["hash"] as? String == type["hash"] as? String && type["key"] as? [String] == ["id"])
+            #expect(
+                object["v"] as? Int == 1 && object["rows"] as? Int == 2 && object["hash"] as? String == type["hash"] as? String
+                    && type["key"] as? [String] == ["id"])
             return Dictionary(uniqueKeysWithValues: try #require(type["columns"] as? [[String: String]]).map { ($0["name"]!, $0["hash"]!) })
         }
         let a = try columns("a.csv"), b = try columns("b.csv")
@@ -52,14 +59,19 @@ import Testing
         let alone = try scratch.firn("hash", "a.csv").out, none = try scratch.firn("hash", "a.csv", "none.csv", "a.csv")
         #expect(none.code == 5 && none.out == alone + alone && none.errors.contains("none.csv"), "\(none.out)\(none.errors)")
         let worse = try scratch.firn("hash", "bad.firn", "none.csv", "a.csv")
-        #expect(worse.code == 5 && worse.out == alone && worse.errors.contains("bad.firn") && worse.errors.contains("none.csv"), "\(worse.out)\(worse.errors)")
+        #expect(
+            worse.code == 5 && worse.out == alone && worse.errors.contains("bad.firn") && worse.errors.contains("none.csv"),
+            "\(worse.out)\(worse.errors)")
         let damaged = try scratch.firn("hash", "a.csv", "bad.firn")
         #expect(damaged.code == 4 && damaged.out == alone, "\(damaged.out)\(damaged.errors)")
         #expect(try scratch.firn("hash", "--key", "y", "a.csv", "a.csv").code == 2)
     }
 
     @Test func `T14: a file of the format's golden ones has the hash that it always had`() throws {
-        for (name, truth) in [("plain.firn", "b28fb849fc92456caa5f28c44f5e89c7"), ("collections.firn", "0697b3f521c2f082caca0646fef1053e"), ("tags.firn", "b57ede3a6b06ec9fbeb0d195d5936a67"), ("indexes.firn", "4ba3be60e91788165f4745e2b4f4a153")] {
+        for (name, truth) in [
+            ("plain.firn", "b28fb849fc92456caa5f28c44f5e89c7"), ("collections.firn", "0697b3f521c2f082caca0646fef1053e"),
+            ("tags.firn", "b57ede3a6b06ec9fbeb0d195d5936a67"), ("indexes.firn", "4ba3be60e91788165f4745e2b4f4a153"),
+        ] {
             let run = try FirnRun(["hash", Folders.fixtures.appending(path: "firn/\(name)").path])
             #expect(hash(run) == truth, "\(name): \(run.out)\(run.errors)")
         }

@@ -22,8 +22,12 @@ import Testing
         #expect(try scratch.firn("tag", "db.firn", "v1@1", "now").code == 0)
         #expect(try lines(scratch.firn("tag", "--json", "db.firn")).map { "\($0["tag"]!) \($0["version"]!)" } == ["now 2", "v1 1"])
         #expect(try scratch.firn("tag", "db.firn").out.contains("v1"))
-        for words in [["query", "db.firn@v1", "--format", "csv"], ["sql", "db.firn@now", "SELECT name FROM people"], ["info", "db.firn@v1"], ["schema", "db.firn@v1"],
-                      ["verify", "--full", "db.firn@v1"], ["convert", "db.firn@v1", "out.csv"], ["convert", "db.firn@v1:people", "out.firn"], ["index", "db.firn@now"], ["log", "db.firn@v1"]] {
+        for words in [
+            ["query", "db.firn@v1", "--format", "csv"], ["sql", "db.firn@now", "SELECT name FROM people"], ["info", "db.firn@v1"],
+            ["schema", "db.firn@v1"],
+            ["verify", "--full", "db.firn@v1"], ["convert", "db.firn@v1", "out.csv"], ["convert", "db.firn@v1:people", "out.firn"],
+            ["index", "db.firn@now"], ["log", "db.firn@v1"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 0, "\(words): \(run.errors)")
         }
@@ -75,7 +79,9 @@ import Testing
         #expect(try scratch.firn("log", "--type", "nobody", "db.firn").code == 2)
         // What is kept.
         #expect(try scratch.firn("log", "--keep", "3", "db.firn").code == 0)
-        for i in 0..<6 { #expect(try scratch.firn("index", "db.firn", i % 2 == 0 ? "people.id" : "--drop", i % 2 == 0 ? "--" : "people.id").code == 0) }
+        for i in 0..<6 {
+            #expect(try scratch.firn("index", "db.firn", i % 2 == 0 ? "people.id" : "--drop", i % 2 == 0 ? "--" : "people.id").code == 0)
+        }
         #expect(try lines(scratch.firn("log", "--json", "db.firn")).compactMap { $0["version"] as? Int }.count == 4)
         #expect(try scratch.firn("log", "--keep-for", "7d", "db.firn").errors.contains("7 days"))
         #expect(try scratch.firn("log", "--keep-for", "soon", "db.firn").code == 2)
@@ -124,10 +130,15 @@ import Testing
         let path = scratch.file("db.firn"), old = Date(timeIntervalSince1970: 1_000_000_000)
         try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path.path)
         let before = try Data(contentsOf: path)
-        for words in [["query", "db.firn", "name BEGINSWITH 'A'"], ["query", "db.firn@v1"], ["sql", "db.firn", "SELECT count(*) FROM people"], ["diff", "db.firn@v1", "db.firn"],
-                      ["info", "db.firn"], ["schema", "--json", "db.firn"], ["verify", "--full", "db.firn"], ["log", "db.firn"], ["tag", "db.firn"], ["index", "db.firn"],
-                      ["convert", "db.firn", "x.firn"], ["convert", "db.firn@v1", "x.json"], ["compact", "--dry-run", "db.firn"], ["compact", "db.firn", "y.firn"],
-                      ["revert", "db.firn", "v1"], ["tag", "db.firn", "v1@1"]] {
+        for words in [
+            ["query", "db.firn", "name BEGINSWITH 'A'"], ["query", "db.firn@v1"], ["sql", "db.firn", "SELECT count(*) FROM people"],
+            ["diff", "db.firn@v1", "db.firn"],
+            ["info", "db.firn"], ["schema", "--json", "db.firn"], ["verify", "--full", "db.firn"], ["log", "db.firn"], ["tag", "db.firn"],
+            ["index", "db.firn"],
+            ["convert", "db.firn", "x.firn"], ["convert", "db.firn@v1", "x.json"], ["compact", "--dry-run", "db.firn"],
+            ["compact", "db.firn", "y.firn"],
+            ["revert", "db.firn", "v1"], ["tag", "db.firn", "v1@1"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 0, "\(words): \(run.errors)")
             #expect(try Data(contentsOf: path) == before, "\(words)")
@@ -183,7 +194,9 @@ import Testing
         for i in 0..<12 {
             let run = try scratch.firn("convert", "db.firn", "copy\(i).firn")
             #expect(run.code == 0, "\(run.errors)")
-            let same = try ["first", "second"].filter { try scratch.firn("diff", "copy\(i).firn", "\($0).firn", "--format", "summary").code == 0 }
+            let same = try ["first", "second"].filter {
+                try scratch.firn("diff", "copy\(i).firn", "\($0).firn", "--format", "summary").code == 0
+            }
             #expect(same.count == 1, "copy \(i) is neither version")
             seen.formUnion(same)
             if i % 4 == 0 { #expect(try scratch.firn("verify", "--full", "copy\(i).firn").code == 0) }
@@ -211,15 +224,23 @@ import Testing
         try file("plain.firn", withBit: 0x20, at: 16, scratch, as: "newer.firn")
         for words in [["query", "newer.firn"], ["info", "newer.firn"], ["tag", "newer.firn", "x"], ["log", "newer.firn"]] {
             let run = try FirnRun(words, in: scratch.folder)
-            #expect(run.code == 4 && run.errors.contains("feature 61") && run.errors.contains("newer version of Firn"), "\(words): \(run.errors)")
+            #expect(
+                run.code == 4 && run.errors.contains("feature 61") && run.errors.contains("newer version of Firn"),
+                "\(words): \(run.errors)")
         }
         try file("plain.firn", withBit: 0x20, at: 24, scratch, as: "writers.firn")
         let before = try Data(contentsOf: scratch.file("writers.firn"))
-        for words in [["query", "-n", "1", "writers.firn"], ["verify", "--full", "writers.firn"], ["log", "writers.firn"], ["convert", "writers.firn", "copy.firn"]] {
+        for words in [
+            ["query", "-n", "1", "writers.firn"], ["verify", "--full", "writers.firn"], ["log", "writers.firn"],
+            ["convert", "writers.firn", "copy.firn"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 0, "\(words): \(run.errors)")
         }
-        for words in [["tag", "writers.firn", "x"], ["revert", "writers.firn", "1"], ["index", "writers.firn", "Row.score"], ["compact", "writers.firn"], ["log", "--keep", "3", "writers.firn"]] {
+        for words in [
+            ["tag", "writers.firn", "x"], ["revert", "writers.firn", "1"], ["index", "writers.firn", "Row.score"],
+            ["compact", "writers.firn"], ["log", "--keep", "3", "writers.firn"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 4 && run.errors.contains("newer version of Firn"), "\(words): \(run.code) \(run.errors)")
         }
@@ -234,14 +255,22 @@ import Testing
             #expect(run.code == 0, "\(run.errors)")
             #expect(try scratch.firn("verify", "--full", "copy-\(name)").code == 0)
             #expect(try scratch.firn("schema", "--json", name).out == scratch.firn("schema", "--json", "copy-\(name)").out)
-            #expect(try scratch.firn("index", name).out.split(separator: "\n").count == scratch.firn("index", "copy-\(name)").out.split(separator: "\n").count)
+            #expect(
+                try scratch.firn("index", name).out.split(separator: "\n").count
+                    == scratch.firn("index", "copy-\(name)").out.split(separator: "\n").count)
             for type in types {
-                let (one, two) = (try scratch.firn("query", "\(name):\(type)", "--format", "json"), try scratch.firn("query", "copy-\(name):\(type)", "--format", "json"))
+                let (one, two) = (
+                    try scratch.firn("query", "\(name):\(type)", "--format", "json"),
+                    try scratch.firn("query", "copy-\(name):\(type)", "--format", "json")
+                )
                 #expect(one.code == 0 && one.out == two.out && !one.out.isEmpty, "\(name):\(type) \(one.errors)")
             }
         }
         // Links lead to the same rows, though rows before them were deleted.
         let links = try scratch.firn("query", "copy-collections.firn:Owner", "best.part.size >= 0", "--format", "json")
-        #expect(try links.code == 0 && links.out == scratch.firn("query", "collections.firn:Owner", "best.part.size >= 0", "--format", "json").out, "\(links.errors)")
+        #expect(
+            try links.code == 0
+                && links.out == scratch.firn("query", "collections.firn:Owner", "best.part.size >= 0", "--format", "json").out,
+            "\(links.errors)")
     }
 }

@@ -17,7 +17,9 @@ import Testing
         #expect(!(try scratch.firn("query", "people.firn", "name == 'person 5'", "--explain").out.contains("index people.name")))
         let before = try scratch.firn("query", "people.firn", "name == 'person 5'", "--format", "csv").out
         let made = try scratch.firn("index", "people.firn", "people.name", "age")
-        #expect(made.code == 0 && made.out.contains("people.name") && made.out.contains("people.age") && made.out.contains("3,000"), "\(made.out)\(made.errors)")
+        #expect(
+            made.code == 0 && made.out.contains("people.name") && made.out.contains("people.age") && made.out.contains("3,000"),
+            "\(made.out)\(made.errors)")
         let plan = try scratch.firn("query", "people.firn", "name == 'person 5'", "--explain").out
         #expect(plan.contains("index people.name: 1 candidate row"), "\(plan)")
         #expect(try scratch.firn("query", "people.firn", "name == 'person 5'", "--format", "csv").out == before)
@@ -43,7 +45,8 @@ import Testing
         for i in 0..<2000 { text += "\(i),\"The \(i % 400)th Étude, opus \(i)\"\n" }
         try scratch.write("music.csv", text)
         #expect(try scratch.firn("convert", "music.csv", "music.firn").code == 0)
-        let words = ["query", "music.firn", "title TEXT 'etude 17th -opus'", "--format", "csv"], some = ["query", "music.firn", "title TEXT 'ETUDE 17th'"]
+        let words = ["query", "music.firn", "title TEXT 'etude 17th -opus'", "--format", "csv"],
+            some = ["query", "music.firn", "title TEXT 'ETUDE 17th'"]
         #expect(try scratch.firn(some[0], some[1], some[2], "--format", "csv").out.split(separator: "\n").count == 6)
         let before = try scratch.firn(some[0], some[1], some[2], "--format", "csv").out
         #expect(try scratch.firn("index", "music.firn", "title", "--full-text").out.contains("words"))

@@ -3,7 +3,9 @@ import Testing
 
 /// What commands leave where they are ended or refused.
 @Suite struct LeftoverTests {
-    private func rows(_ count: Int) -> String { "id,name\n" + (0..<count).map { "\($0),name \($0 &* 7919 % 100_003) \($0 &* 104_729 % 999_983)\n" }.joined() }
+    private func rows(_ count: Int) -> String {
+        "id,name\n" + (0..<count).map { "\($0),name \($0 &* 7919 % 100_003) \($0 &* 104_729 % 999_983)\n" }.joined()
+    }
 
     /// Runs a line of a shell in the folder; `firn` is the built command.
     private func shell(_ line: String, in scratch: Scratch) throws -> (code: Int32, text: String) {
@@ -26,8 +28,11 @@ import Testing
         try scratch.write("a.csv", rows(60_000))
         #expect(try scratch.firn("convert", "a.csv", "a.firn").code == 0)
         let before = scratch.names
-        for line in ["firn convert a.csv b.firn", "firn convert --to csv a.firn b.csv", "firn convert a.firn b.firn", "firn compact a.firn b.firn", "firn compact a.firn", "firn recover a.firn b.firn",
-                     "firn query a.firn --format csv > /dev/shm/firn-$$ || { c=$?; rm /dev/shm/firn-$$; exit $c; }"] {
+        for line in [
+            "firn convert a.csv b.firn", "firn convert --to csv a.firn b.csv", "firn convert a.firn b.firn", "firn compact a.firn b.firn",
+            "firn compact a.firn", "firn recover a.firn b.firn",
+            "firn query a.firn --format csv > /dev/shm/firn-$$ || { c=$?; rm /dev/shm/firn-$$; exit $c; }",
+        ] {
             let run = try shell("ulimit -f 64; \(line)", in: scratch)
             #expect(run.code == 5, "\(line): \(run)")
             #expect(run.text.contains("ulimit -f") && !run.text.contains(".tmp-"), "\(line): \(run.text)")
@@ -73,16 +78,26 @@ import Testing
         try scratch.write("b.csv", "id,n\n1,2\n2,x\n")
         try scratch.write("d.csv", "id,n\n1,5\n")
         try scratch.write("open.firn", "")
-        func mode(_ name: String) throws -> Int { (try FileManager.default.attributesOfItem(atPath: scratch.file(name).path)[.posixPermissions] as? NSNumber)?.intValue ?? -1 }
-        func close(_ name: String, _ mode: Int) throws { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: scratch.file(name).path) }
+        func mode(_ name: String) throws -> Int {
+            (try FileManager.default.attributesOfItem(atPath: scratch.file(name).path)[.posixPermissions] as? NSNumber)?.intValue ?? -1
+        }
+        func close(_ name: String, _ mode: Int) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: scratch.file(name).path)
+        }
         try close("a.csv", 0o600)
         try close("b.csv", 0o644)
         try close("open.firn", 0o644)
-        for words in [["convert", "a.csv", "a.firn", "-k", "id"], ["convert", "a.csv", "l.firn", "--lossless"], ["convert", "a.firn", "c.json"], ["convert", "a.firn", "c.firn"], ["convert", "a.csv", "b.csv", "j.ndjson", "--rejects", "r.txt"],
-                      ["compact", "a.firn", "d.firn"], ["recover", "a.firn", "e.firn"], ["diff", "a.firn", "d.csv", "--key", "id", "--changes", "f.firn"]] {
+        for words in [
+            ["convert", "a.csv", "a.firn", "-k", "id"], ["convert", "a.csv", "l.firn", "--lossless"], ["convert", "a.firn", "c.json"],
+            ["convert", "a.firn", "c.firn"], ["convert", "a.csv", "b.csv", "j.ndjson", "--rejects", "r.txt"],
+            ["compact", "a.firn", "d.firn"], ["recover", "a.firn", "e.firn"],
+            ["diff", "a.firn", "d.csv", "--key", "id", "--changes", "f.firn"],
+        ] {
             _ = try FirnRun(words, in: scratch.folder)
         }
-        for name in ["a.firn", "l.firn", "c.json", "c.firn", "j.ndjson", "d.firn", "e.firn", "f.firn"] { #expect(try mode(name) == 0o600, "\(name)") }
+        for name in ["a.firn", "l.firn", "c.json", "c.firn", "j.ndjson", "d.firn", "e.firn", "f.firn"] {
+            #expect(try mode(name) == 0o600, "\(name)")
+        }
         if scratch.has("r.txt") { #expect(try mode("r.txt") == 0o600) }
         // What is overwritten keeps its mode.
         #expect(try scratch.firn("convert", "a.csv", "open.firn", "--force").code == 0)
@@ -117,7 +132,10 @@ import Testing
         #expect(try scratch.firn("query", "key.firn", "--key-file", "spaced").code == 0)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: scratch.file("key").path)
         let warned = try scratch.firn("query", "key.firn", "--key-file", "key")
-        #expect(warned.code == 0 && warned.errors.split(separator: "\n").filter { $0.contains("other users can read the key file \"key\"") }.count == 1, "\(warned.errors)")
+        #expect(
+            warned.code == 0
+                && warned.errors.split(separator: "\n").filter { $0.contains("other users can read the key file \"key\"") }.count == 1,
+            "\(warned.errors)")
     }
 
     @Test func `names with control characters are shown, not obeyed`() throws {
@@ -125,14 +143,20 @@ import Testing
         try scratch.write(name, "id,x\u{202E}y\n1,2\n")
         try scratch.write("b.csv", "id,x\u{202E}y\n1,3\n")
         let target = name.dropLast(4) + ".firn"
-        for words in [["convert", name, String(target)], ["convert", name, String(target)], ["info", String(target)], ["query", String(target)], ["diff", name, "b.csv", "--key", "id"], ["query", name + "x"],
-                      ["verify", String(target)], ["hash", name], ["schema", name], ["query", String(target), "`x\u{202E}y` > 1", "--explain"], ["log", String(target)], ["compact", String(target), "c\u{202E}.firn"],
-                      ["diff", name, "b.csv", "--key", "id", "--format", "summary"], ["info", String(target), "--json"], ["verify", String(target), "--json"], ["sql", name, "select * from t", "--explain"]] {
+        for words in [
+            ["convert", name, String(target)], ["convert", name, String(target)], ["info", String(target)], ["query", String(target)],
+            ["diff", name, "b.csv", "--key", "id"], ["query", name + "x"],
+            ["verify", String(target)], ["hash", name], ["schema", name], ["query", String(target), "`x\u{202E}y` > 1", "--explain"],
+            ["log", String(target)], ["compact", String(target), "c\u{202E}.firn"],
+            ["diff", name, "b.csv", "--key", "id", "--format", "summary"], ["info", String(target), "--json"],
+            ["verify", String(target), "--json"], ["sql", name, "select * from t", "--explain"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder), text = run.out + run.errors
             #expect(!text.unicodeScalars.contains { [0x1B, 0x202E, 0x2066, 7].contains($0.value) }, "\(words): \(text.debugDescription)")
         }
         #expect(try FirnRun(["info", String(target)], in: scratch.folder).out.contains("a␛[31m<U+202E>vsc<U+2066>␇.firn"))
-        #expect(try FirnRun(["info", String(target), "--json"], in: scratch.folder).out.contains("a\\u001b[31m\\u202evsc\\u2066\\u0007.firn"))
+        #expect(
+            try FirnRun(["info", String(target), "--json"], in: scratch.folder).out.contains("a\\u001b[31m\\u202evsc\\u2066\\u0007.firn"))
     }
 
     @Test func `manual pages are printed and written`() throws {

@@ -42,15 +42,22 @@ import Testing
     @Test func `--memory takes sizes, and the error lists their units`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.csv")
         try Data("a\n1\n".utf8).write(to: URL(filePath: path))
-        for size in ["500MB", "1.5GiB", "20_000_000", "64 mb"] { #expect(try FirnRun(["query", path, "--memory", size]).code == 0, "\(size)") }
+        for size in ["500MB", "1.5GiB", "20_000_000", "64 mb"] {
+            #expect(try FirnRun(["query", path, "--memory", size]).code == 0, "\(size)")
+        }
         for size in ["much", "5XB", "10kB", "-1"] { #expect(try FirnRun(["query", path, "--memory=\(size)"]).code == 2, "\(size)") }
     }
 
     /// What is run on each bomb.
     private static func commands(_ bomb: String, _ folder: TemporaryFolder) -> [[String]] {
-        [["query", bomb, "-n", "1"], ["query", bomb, "--json"], ["query", bomb, "-S", "c0", "-n", "1"], ["query", bomb, "-g", "c0", "-a", "count"], ["verify", "--full", bomb],
-         ["convert", bomb, folder.file("out.csv")], ["convert", bomb, folder.file("out.ndjson")], ["diff", bomb, bomb], ["diff", bomb, bomb, "--key", "c0"], ["hash", bomb],
-         ["sql", bomb, "SELECT * FROM T"], ["sql", bomb, "SELECT * FROM T a JOIN T b ON a.c0 = b.c0 ORDER BY 1"], ["info", bomb], ["recover", bomb, folder.file("saved.firn")]]
+        [
+            ["query", bomb, "-n", "1"], ["query", bomb, "--json"], ["query", bomb, "-S", "c0", "-n", "1"],
+            ["query", bomb, "-g", "c0", "-a", "count"], ["verify", "--full", bomb],
+            ["convert", bomb, folder.file("out.csv")], ["convert", bomb, folder.file("out.ndjson")], ["diff", bomb, bomb],
+            ["diff", bomb, bomb, "--key", "c0"], ["hash", bomb],
+            ["sql", bomb, "SELECT * FROM T"], ["sql", bomb, "SELECT * FROM T a JOIN T b ON a.c0 = b.c0 ORDER BY 1"], ["info", bomb],
+            ["recover", bomb, folder.file("saved.firn")],
+        ]
     }
 
     /// Ends with an error of the limit, or with success where little of the file is read; never with a signal.
@@ -59,7 +66,9 @@ import Testing
         #expect(!run.isCrash, "\(name)")
         // 1 and 3: the files differ, a key is not unique.
         #expect([0, 1, 2, 3, bomb.code].contains(run.code), "\(name)")
-        if run.code == 5 { #expect(bomb.names.contains { run.errors.contains($0) } || run.errors.contains("the limit of SQLite"), "\(name)") }
+        if run.code == 5 {
+            #expect(bomb.names.contains { run.errors.contains($0) } || run.errors.contains("the limit of SQLite"), "\(name)")
+        }
         if run.code == 5 { #expect(run.errors.contains("--memory"), "\(name)") }
     }
 
@@ -81,13 +90,18 @@ import Testing
     @Test func `a directory that lists a segment many times is damaged, for every command`() throws {
         let folder = TemporaryFolder(), path = folder.file("twice.firn")
         let columns = [ColumnSchema("c0", ColumnType(.string))], writer = try HostileWriter(path, columns)
-        try writer.write(rows: segmentSize, times: 100_000) { writer, _ in HostileWriter.Part(chunk: try writer.extent(HostileWriter.text([0x60, 97]))) }
-        for command in MemoryTests.commands(path, folder) where command[0] != "info" && command != ["query", path, "-n", "1"] && command[0] != "diff" {
+        try writer.write(rows: segmentSize, times: 100_000) { writer, _ in
+            HostileWriter.Part(chunk: try writer.extent(HostileWriter.text([0x60, 97])))
+        }
+        for command in MemoryTests.commands(path, folder)
+        where command[0] != "info" && command != ["query", path, "-n", "1"] && command[0] != "diff" {
             let run = try FirnRun(command, addressSpace: 1 << 20)
             #expect(!run.isCrash, "\(command): \(run.code) \(run.errors.prefix(300))")
             // What can be saved of it is saved.
             if command[0] == "recover" { continue }
-            #expect(run.code == (command[0] == "verify" ? 1 : 4) && (run.errors + run.out).contains("do not ascend"), "\(command): \(run.code) \(run.errors.prefix(300))")
+            #expect(
+                run.code == (command[0] == "verify" ? 1 : 4) && (run.errors + run.out).contains("do not ascend"),
+                "\(command): \(run.code) \(run.errors.prefix(300))")
         }
     }
 

@@ -10,8 +10,9 @@ private struct Pair {
 
     init?(_ folder: URL) {
         guard let data = try? Data(contentsOf: folder.appending(path: "meta.json")),
-              let meta = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
-              let key = meta["key"] as? String, let truth = meta["truth"] as? [String: Any] else { return nil }
+            let meta = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
+            let key = meta["key"] as? String, let truth = meta["truth"] as? [String: Any]
+        else { return nil }
         self.folder = folder
         // The keys of a JSON dictionary become a column of their own.
         self.key = key == "<object key>" ? "key" : key
@@ -48,12 +49,16 @@ private struct Pair {
         if pair.count("ragged_old") + pair.count("ragged_new") > 0 { words += ["--rejects", scratch.file("rejects").path] }
         if pair.count("dup_keys_old") + pair.count("dup_keys_new") > 0 {
             let refused = try FirnRun(words, in: scratch.folder)
-            #expect(refused.code == 3 && refused.errors.contains(pair.key) && refused.errors.contains("rows"), "\(refused.code) \(refused.errors)")
+            #expect(
+                refused.code == 3 && refused.errors.contains(pair.key) && refused.errors.contains("rows"),
+                "\(refused.code) \(refused.errors)")
             words += ["--duplicates", "first"]
         }
         let run = try FirnRun(words, in: scratch.folder)
         #expect(!run.isCrash && run.code <= 1 || pair.count("ragged_old") > 0, "\(run.code) \(run.errors)")
-        let objects = try run.out.split(separator: "\n").map { try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }
+        let objects = try run.out.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
         let summary = try #require(objects.last)
         #expect(summary["kind"] as? String == "summary")
         #expect(summary["added"] as? Int == pair.count("added"))
@@ -80,7 +85,10 @@ private struct Pair {
         try walk(pair.file("old"), pair.file("new"), key: key, pair)
     }
 
-    @Test(arguments: [("companies-2023.csv", "companies-2026.csv", "Symbol"), ("countries-2016.csv", "countries-2026.csv", "ISO3166-1-Alpha-3,official_name_en")])
+    @Test(arguments: [
+        ("companies-2023.csv", "companies-2026.csv", "Symbol"),
+        ("countries-2016.csv", "countries-2026.csv", "ISO3166-1-Alpha-3,official_name_en"),
+    ])
     func `T14: changes of the two real pairs among the fixtures lead there and back`(old: String, new: String, key: String) throws {
         let folder = Folders.fixtures.appending(path: "demo")
         try walk(folder.appending(path: old).path, folder.appending(path: new).path, key: key)
@@ -91,7 +99,8 @@ private struct Pair {
         let scratch = try Scratch()
         for isKeyed in [true, false] {
             for (side, path) in [("a.firn", old), ("b.firn", new)] {
-                let words = ["convert", path, side, "--type", "rows", "--rejects", "rejected", "-f", "-q"] + (isKeyed ? ["--key", key] : [])
+                let words =
+                    ["convert", path, side, "--type", "rows", "--rejects", "rejected", "-f", "-q"] + (isKeyed ? ["--key", key] : [])
                 let run = try FirnRun(words, in: scratch.folder)
                 #expect(run.code == 0 || run.code == 3 && truth?.count("ragged_old") ?? 0 > 0, "\(run.code) \(run.errors)")
             }
@@ -104,7 +113,9 @@ private struct Pair {
             let diff = try scratch.firn("diff", "a.firn", "b.firn", "--key", key, "--changes", "c.firn", "--force", "--format", "summary")
             #expect(diff.code == (first == last ? 0 : 1), "\(diff.code) \(diff.out)\(diff.errors)")
             let there = try scratch.firn("patch", "a.firn", "c.firn", "--json")
-            #expect(there.code == 0 && there.out.contains("\"proven\":true") && there.out.contains("\"hash\":\"\(last)\""), "\(there.code) \(there.out)\(there.errors)")
+            #expect(
+                there.code == 0 && there.out.contains("\"proven\":true") && there.out.contains("\"hash\":\"\(last)\""),
+                "\(there.code) \(there.out)\(there.errors)")
             #expect(try hash("a.firn") == last)
             #expect(try scratch.firn("diff", "a.firn", "b.firn", "--key", key, "-q").code == 0)
             #expect(try scratch.firn("verify", "--full", "-q", "a.firn").code == 0)

@@ -5,11 +5,15 @@ import Testing
 @Suite struct PatchTests {
     @Test func `a field with an empty name is patched by its name`() throws {
         let scratch = try Scratch()
-        let rows = ["{\"id\":2,\"o\":{\"b\":7,\"a\":8}}", "{\"id\":3,\"o\":{\"\":-5}}", "{\"id\":8,\"o\":{\"b\":\"s5\"}}"].joined(separator: "\n") + "\n"
+        let rows =
+            ["{\"id\":2,\"o\":{\"b\":7,\"a\":8}}", "{\"id\":3,\"o\":{\"\":-5}}", "{\"id\":8,\"o\":{\"b\":\"s5\"}}"].joined(separator: "\n")
+            + "\n"
         try scratch.write("a.ndjson", "{\"id\":1,\"o\":null}\n" + rows)
         try scratch.write("b.ndjson", "{\"id\":1,\"o\":{\"\":6}}\n" + rows)
         try scratch.write("e.ndjson", "{\"id\":1,\"o\":null}\n" + rows + "{\"id\":99,\"o\":{\"b\":\"zz\"}}\n")
-        for name in ["a", "b", "e"] { #expect(try scratch.firn("convert", "\(name).ndjson", "\(name).firn", "--key", "id", "--type", "T", "-q").code == 0) }
+        for name in ["a", "b", "e"] {
+            #expect(try scratch.firn("convert", "\(name).ndjson", "\(name).firn", "--key", "id", "--type", "T", "-q").code == 0)
+        }
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
         for name in ["a", "e"] {
             let run = try scratch.firn("patch", "\(name).firn", "c.firn")
@@ -26,7 +30,11 @@ import Testing
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,name\n1,Ada\n2,Bo\n3,Cy\n")
         try scratch.write("b.csv", "id,name\n1,Ada\n2,Bob\n4,Di\n")
-        for side in ["a", "b"] { #expect(try FirnRun(["convert", "\(side).csv", "\(side).firn", "--key", "id", "--type", "rows", "-q"] + words, in: scratch.folder).code == 0) }
+        for side in ["a", "b"] {
+            #expect(
+                try FirnRun(["convert", "\(side).csv", "\(side).firn", "--key", "id", "--type", "rows", "-q"] + words, in: scratch.folder)
+                    .code == 0)
+        }
         return scratch
     }
 
@@ -41,7 +49,11 @@ import Testing
         #expect(run.code == 0 && run.out.contains("version 2"), "\(run.out)\(run.errors)")
         #expect(try scratch.firn("query", "a.firn", "--format", "csv").out == "id,name\n1,Ada\n2,Bob\n4,Di\n")
         let again = try scratch.firn("patch", "a.firn", "c.firn")
-        #expect(again.code == 1 && again.out.split(separator: "\n").sorted() == ["id=2: another value in name", "id=3: there is no such row", "id=4: there is such a row already"], "\(again.out)")
+        #expect(
+            again.code == 1
+                && again.out.split(separator: "\n").sorted() == [
+                    "id=2: another value in name", "id=3: there is no such row", "id=4: there is such a row already",
+                ], "\(again.out)")
         #expect(again.errors.contains("already applied") && again.errors.contains("was not changed"), "\(again.errors)")
         let lines = try scratch.firn("patch", "--json", "a.firn", "c.firn").out
         #expect(lines.contains(#""applied":false"#) && lines.contains(#""conflicts":3"#), "\(lines)")
@@ -54,11 +66,15 @@ import Testing
         #expect(try scratch.firn("diff", "a.firn", "n.firn", "--changes", "c.firn", "-q").code == 1)
         #expect(try scratch.firn("patch", "a.firn", "c.firn").code == 0)
         let bytes = try Data(contentsOf: scratch.file("a.firn"))
-        for words in [["a.firn", "c.firn"], ["--check", "a.firn", "c.firn"], ["n.firn", "c.firn"], ["--reverse", "b.firn", "back.firn"]] {
+        for words in [
+            ["a.firn", "c.firn"], ["--check", "a.firn", "c.firn"], ["n.firn", "c.firn"], ["--reverse", "b.firn", "back.firn"],
+        ] {
             // The other way round too: a file without the column has lost it already.
             if words[0] == "--reverse" { #expect(try scratch.firn("diff", "b.firn", "n.firn", "--changes", "back.firn", "-q").code == 1) }
             let again = try FirnRun(["patch"] + words, in: scratch.folder)
-            #expect(again.code == 1 && again.out == "the columns of \"rows\" are those that the changes lead to\n" && again.errors.contains("already applied"), "\(words): \(again.code) \(again.out)\(again.errors)")
+            #expect(
+                again.code == 1 && again.out == "the columns of \"rows\" are those that the changes lead to\n"
+                    && again.errors.contains("already applied"), "\(words): \(again.code) \(again.out)\(again.errors)")
         }
         #expect(try Data(contentsOf: scratch.file("a.firn")) == bytes)
         let line = try scratch.firn("patch", "--json", "a.firn", "c.firn")
@@ -67,12 +83,16 @@ import Testing
         try scratch.write("m.csv", "id,name,age\n1,Ada,37\n2,Bob,5\n4,Di,\n")
         #expect(try scratch.firn("convert", "m.csv", "m.firn", "--key", "id", "--type", "rows", "-q").code == 0)
         let other = try scratch.firn("patch", "m.firn", "c.firn")
-        #expect(other.code == 3 && other.errors.contains("not those that the changes were made from") && !other.errors.contains("already"), "\(other.code) \(other.errors)")
+        #expect(
+            other.code == 3 && other.errors.contains("not those that the changes were made from") && !other.errors.contains("already"),
+            "\(other.code) \(other.errors)")
     }
 
     @Test func `T14: what cannot be is refused, and nothing is written`() throws {
         let scratch = try sample()
-        for words in [["--ignore", "name"], ["--where", "id > 1"], ["--tolerance", "1"], ["--duplicates", "first"], ["--columns", "name"]] {
+        for words in [
+            ["--ignore", "name"], ["--where", "id > 1"], ["--tolerance", "1"], ["--duplicates", "first"], ["--columns", "name"],
+        ] {
             let run = try FirnRun(["diff", "a.firn", "b.firn", "--changes", "c.firn"] + words, in: scratch.folder)
             #expect(run.code == 2 && !scratch.has("c.firn"), "\(words): \(run.errors)")
         }
@@ -100,24 +120,35 @@ import Testing
         // Of several types that link to each other too.
         for side in ["d", "e"] {
             try LinkedFile.write(scratch.file("plain-\(side).firn").path, isNew: side == "e")
-            #expect(try scratch.firn("convert", "plain-\(side).firn", "\(side).firn", "-q", "--new-key-file", folder.file("key").path).code == 0)
+            #expect(
+                try scratch.firn("convert", "plain-\(side).firn", "\(side).firn", "-q", "--new-key-file", folder.file("key").path).code == 0
+            )
         }
         #expect(try FirnRun(["diff", "d.firn", "e.firn", "--changes", "f.firn"] + words, in: scratch.folder).code == 1)
         let linked = try Data(contentsOf: scratch.file("f.firn"))
         for word in ["Person", "newKey", "roof", "boss"] { #expect(linked.range(of: Data(word.utf8)) == nil, "\(word)") }
         #expect(try FirnRun(["patch", "d.firn", "f.firn"] + words, in: scratch.folder).code == 0)
-        #expect(try FirnRun(["hash", "d.firn"] + words, in: scratch.folder).out.prefix(32) == scratch.firn("hash", "plain-e.firn").out.prefix(32))
+        #expect(
+            try FirnRun(["hash", "d.firn"] + words, in: scratch.folder).out.prefix(32)
+                == scratch.firn("hash", "plain-e.firn").out.prefix(32))
     }
 
     /// Files of changes that were written once by versions of the format: what they lead to is what they will always lead to.
-    @Test(arguments: [("cells-1", "people", "a.csv", "b.csv", "fc3e097aad6924c76a70c62863edba1e", "c0c7bdc2c25b6ea7bd880d590fff083e"),
-                      ("whole-1", "people", "a.csv", "c.csv", "d9dbf86768e03f9a1f450f91f917b01f", "c0c7bdc2c25b6ea7bd880d590fff083e"),
-                      ("objects-1", "homes", "d.ndjson", "e.ndjson", "b606c2fd6503f2d25db25c13b632dd11", "cae90e3c71db8bd48def316afc98bc25")])
-    func `T12, T14: files of changes of every version are read for ever`(name: String, type: String, old: String, new: String, last: String, first: String) throws {
+    @Test(arguments: [
+        ("cells-1", "people", "a.csv", "b.csv", "fc3e097aad6924c76a70c62863edba1e", "c0c7bdc2c25b6ea7bd880d590fff083e"),
+        ("whole-1", "people", "a.csv", "c.csv", "d9dbf86768e03f9a1f450f91f917b01f", "c0c7bdc2c25b6ea7bd880d590fff083e"),
+        ("objects-1", "homes", "d.ndjson", "e.ndjson", "b606c2fd6503f2d25db25c13b632dd11", "cae90e3c71db8bd48def316afc98bc25"),
+    ])
+    func `T12, T14: files of changes of every version are read for ever`(
+        name: String, type: String, old: String, new: String, last: String, first: String
+    ) throws {
         let scratch = try Scratch(), folder = Folders.fixtures.appending(path: "changes")
         let changes = folder.appending(path: "\(name).firn").path
         for (side, source) in [("a.firn", old), ("b.firn", new)] {
-            #expect(try FirnRun(["convert", folder.appending(path: source).path, side, "--key", "id", "--type", type, "-q"], in: scratch.folder).code == 0)
+            #expect(
+                try FirnRun(
+                    ["convert", folder.appending(path: source).path, side, "--key", "id", "--type", type, "-q"], in: scratch.folder
+                ).code == 0)
         }
         func hash() throws -> String { String(try scratch.firn("hash", "a.firn").out.prefix(32)) }
         #expect(try hash() == first)
@@ -137,50 +168,71 @@ import Testing
         func hash(_ file: String) throws -> String { String(try scratch.firn("hash", file).out.prefix(32)) }
         let first = try hash("a.firn"), last = try hash("b.firn")
         let diff = try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn")
-        #expect(diff.code == 1 && diff.out == """
-            --- a.firn:Person
-            +++ b.firn:Person
-            - id=2  name=Bo, boss=1, pets=[]
-            + id=3  name=Cy, pets=["cat"]
-            ~ id=1
-                boss: null → 3
-                pets: ["dog"] → ["dog","cat"]
-            1 added, 1 removed, 1 changed, 0 unchanged
-            --- a.firn:Pet
-            +++ b.firn:Pet
-            + tag=cat  at=2
-            1 added, 0 removed, 0 changed, 1 unchanged
-            ~ type Place: 2 rows → 3 rows, without a common key
+        #expect(
+            diff.code == 1
+                && diff.out == """
+                    --- a.firn:Person
+                    +++ b.firn:Person
+                    - id=2  name=Bo, boss=1, pets=[]
+                    + id=3  name=Cy, pets=["cat"]
+                    ~ id=1
+                        boss: null → 3
+                        pets: ["dog"] → ["dog","cat"]
+                    1 added, 1 removed, 1 changed, 0 unchanged
+                    --- a.firn:Pet
+                    +++ b.firn:Pet
+                    + tag=cat  at=2
+                    1 added, 0 removed, 0 changed, 1 unchanged
+                    ~ type Place: 2 rows → 3 rows, without a common key
 
-            """, "\(diff.code) \(diff.out)\(diff.errors)")
+                    """,
+            "\(diff.code) \(diff.out)\(diff.errors)")
         let lines = try scratch.firn("diff", "a.firn", "b.firn", "--json").out.split(separator: "\n")
-        #expect(lines.filter { $0.contains(#""kind":"type""#) }.count == 3 && lines.last == #"{"kind":"type","name":"Place","old":2,"new":3,"same":false}"#, "\(lines)")
+        #expect(
+            lines.filter { $0.contains(#""kind":"type""#) }.count == 3
+                && lines.last == #"{"kind":"type","name":"Place","old":2,"new":3,"same":false}"#, "\(lines)")
         let there = try scratch.firn("patch", "a.firn", "c.firn", "--json")
-        #expect(there.code == 0 && there.out.contains(#""proven":true"#) && there.out.contains("\"hash\":\"\(last)\"") && there.out.contains(#"{"type":"Person","added":1,"removed":1,"changed":1}"#), "\(there.out)\(there.errors)")
-        #expect(try hash("a.firn") == last && scratch.firn("diff", "a.firn", "b.firn").code == 0 && scratch.firn("verify", "--full", "-q", "a.firn").code == 0)
-        #expect(try scratch.firn("query", "a.firn:Person", "boss.name == 'Cy' AND pets.tag == 'cat'", "--select", "id", "--format", "csv").out == "id\n1\n")
+        #expect(
+            there.code == 0 && there.out.contains(#""proven":true"#) && there.out.contains("\"hash\":\"\(last)\"")
+                && there.out.contains(#"{"type":"Person","added":1,"removed":1,"changed":1}"#), "\(there.out)\(there.errors)")
+        #expect(
+            try hash("a.firn") == last && scratch.firn("diff", "a.firn", "b.firn").code == 0
+                && scratch.firn("verify", "--full", "-q", "a.firn").code == 0)
+        #expect(
+            try scratch.firn("query", "a.firn:Person", "boss.name == 'Cy' AND pets.tag == 'cat'", "--select", "id", "--format", "csv").out
+                == "id\n1\n")
         #expect(try scratch.firn("patch", "a.firn", "c.firn").code == 1)
         let back = try scratch.firn("patch", "--reverse", "a.firn", "c.firn")
         #expect(try back.code == 0 && hash("a.firn") == first, "\(back.out)\(back.errors)")
-        for words in [["--key", "id"], ["--where", "id > 1"], ["--columns", "name"]] { #expect(try FirnRun(["diff", "a.firn", "b.firn"] + words, in: scratch.folder).code == 2, "\(words)") }
+        for words in [["--key", "id"], ["--where", "id > 1"], ["--columns", "name"]] {
+            #expect(try FirnRun(["diff", "a.firn", "b.firn"] + words, in: scratch.folder).code == 2, "\(words)")
+        }
         #expect(try scratch.firn("patch", "--type", "Person", "a.firn", "c.firn").code == 2)
         // One type alone, whose links lead to rows that are not there.
         #expect(try scratch.firn("diff", "a.firn:Person", "b.firn:Person", "--changes", "d.firn", "-q").code == 1)
         let lone = try scratch.firn("patch", "a.firn", "d.firn")
-        #expect(try lone.code == 1 && lone.out == "id=1: pets refers to a row that does not exist: Pet tag=\"cat\"\nid=3: pets refers to a row that does not exist: Pet tag=\"cat\"\n" && hash("a.firn") == first, "\(lone.out)\(lone.errors)")
+        #expect(
+            try lone.code == 1
+                && lone.out
+                    == "id=1: pets refers to a row that does not exist: Pet tag=\"cat\"\nid=3: pets refers to a row that does not exist: Pet tag=\"cat\"\n"
+                && hash("a.firn") == first, "\(lone.out)\(lone.errors)")
     }
 
-    @Test func `T14: links within a type of a file that was converted are changed by key, and a patch may go to a type of another name`() throws {
+    @Test func `T14: links within a type of a file that was converted are changed by key, and a patch may go to a type of another name`()
+        throws
+    {
         let scratch = try Scratch()
         try scratch.write("s.json", #"{"type":"T","columns":[{"name":"id","type":"int"},{"name":"up","type":"link<T>?"}],"key":["id"]}"#)
         try scratch.write("a.csv", "id,up\n10,\n20,0\n30,1\n")
         try scratch.write("b.csv", "id,up\n30,2\n10,0\n40,1\n")
         for (side, type) in [("a", "T"), ("b", "T"), ("d", "U")] {
-            let run = try scratch.firn("convert", side == "d" ? "a.csv" : "\(side).csv", "\(side).firn", "--schema", "s.json", "--type", type, "-q")
+            let run = try scratch.firn(
+                "convert", side == "d" ? "a.csv" : "\(side).csv", "\(side).firn", "--schema", "s.json", "--type", type, "-q")
             #expect(run.code == 0, "\(run.errors)")
         }
         let diff = try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn")
-        #expect(diff.code == 1 && diff.out.contains("    up: 20 → 40\n") && diff.out.contains("+ id=40  up=10"), "\(diff.out)\(diff.errors)")
+        #expect(
+            diff.code == 1 && diff.out.contains("    up: 20 → 40\n") && diff.out.contains("+ id=40  up=10"), "\(diff.out)\(diff.errors)")
         for file in ["a.firn", "d.firn"] {
             let run = try scratch.firn("patch", file, "c.firn")
             #expect(run.code == 0, "\(run.out)\(run.errors)")
@@ -198,7 +250,9 @@ import Testing
         func key() throws -> Bool { try scratch.firn("schema", "a.firn", "--json").out.contains(#""key":["id"]"#) }
         #expect(try scratch.firn("diff", "a.firn", "b.csv", "--changes", "c.firn").code == 1)
         let there = try scratch.firn("patch", "a.firn", "c.firn")
-        #expect(try there.code == 0 && there.out.contains("the rows are those that the changes lead to") && key(), "\(there.out)\(there.errors)")
+        #expect(
+            try there.code == 0 && there.out.contains("the rows are those that the changes lead to") && key(), "\(there.out)\(there.errors)"
+        )
         let compared = try scratch.firn("diff", "a.firn", "b.csv")
         #expect(compared.code == 0, "\(compared.out)\(compared.errors)")
         let back = try scratch.firn("patch", "--reverse", "a.firn", "c.firn")
@@ -206,16 +260,23 @@ import Testing
         // By another key, rows that the own one would not tell apart.
         #expect(try scratch.firn("diff", "a.firn", "c.csv", "--key", "name", "--changes", "c.firn", "--force").code == 1)
         let refused = try scratch.firn("patch", "a.firn", "c.firn")
-        #expect(try refused.code == 3 && key() && scratch.firn("diff", "a.firn", "a.csv").code == 0, "\(refused.code) \(refused.out)\(refused.errors)")
+        #expect(
+            try refused.code == 3 && key() && scratch.firn("diff", "a.firn", "a.csv").code == 0,
+            "\(refused.code) \(refused.out)\(refused.errors)")
         // The same rows: nothing to do.
         #expect(try scratch.firn("diff", "a.firn", "a.csv", "--changes", "d.firn").code == 0)
         #expect(try scratch.firn("patch", "a.firn", "d.firn").code == 0 && key())
     }
 
     /// As in the scores of football: the objects of both files are called after the files.
-    @Test(arguments: [(#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1],"b":[9]}"#), (#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1]}"#), (#""s":{"a":[1]}"#, #""s":{"b":[9],"a":[]}"#),
-                      (#""s":[{"a":1,"b":"x"}]"#, #""s":[{"a":1},{"b":"y"}]"#), (#""s":{"o":{"a":1}}"#, #""s":{"o":{"a":null}}"#)])
-    func `T14: objects keep their values, and take those to come, where their types have other names and a column goes beside`(old: String, new: String) throws {
+    @Test(arguments: [
+        (#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1],"b":[9]}"#), (#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1]}"#),
+        (#""s":{"a":[1]}"#, #""s":{"b":[9],"a":[]}"#),
+        (#""s":[{"a":1,"b":"x"}]"#, #""s":[{"a":1},{"b":"y"}]"#), (#""s":{"o":{"a":1}}"#, #""s":{"o":{"a":null}}"#),
+    ])
+    func `T14: objects keep their values, and take those to come, where their types have other names and a column goes beside`(
+        old: String, new: String
+    ) throws {
         let scratch = try Scratch()
         for rest in [#","x":1"#, ""] {
             for (file, t, s) in [("o", #","t":1"#, old), ("n", "", new)] {
@@ -235,7 +296,9 @@ import Testing
 
     @Test func `T3, T14: a patch that is killed at any moment leaves the rows of before or of after`() throws {
         let scratch = try Scratch()
-        for side in ["a", "b"] { try LinkedFile.write(scratch.file("\(side).firn").path, isNew: side == "b", more: side == "b" ? 20_000 : 0) }
+        for side in ["a", "b"] {
+            try LinkedFile.write(scratch.file("\(side).firn").path, isNew: side == "b", more: side == "b" ? 20_000 : 0)
+        }
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
         func hash(_ file: String) throws -> Substring { try scratch.firn("hash", file).out.prefix(32) }
         let ends = try [hash("a.firn"), hash("b.firn")]
@@ -267,9 +330,10 @@ import Testing
     @Test func `T14: changes of nested cells are smaller than the rows, and lead there and back`() throws {
         let scratch = try Scratch()
         func json(_ suffix: String) -> String {
-            "[" + (0..<400).map { i in
-                #"{"id":\#(i),"birth":{"place":{"name":"Place \#(i &* 2_654_435_761 % 1_000_003)\#(suffix)","also":"a long text that stays \#(i &* 40_503 % 65_537)"},"years":[\#(i),\#(i * 7 % 91),3]}}"#
-            }.joined(separator: ",\n") + "]"
+            "["
+                + (0..<400).map { i in
+                    #"{"id":\#(i),"birth":{"place":{"name":"Place \#(i &* 2_654_435_761 % 1_000_003)\#(suffix)","also":"a long text that stays \#(i &* 40_503 % 65_537)"},"years":[\#(i),\#(i * 7 % 91),3]}}"#
+                }.joined(separator: ",\n") + "]"
         }
         for (side, suffix) in [("a", ""), ("b", " (X)")] {
             try scratch.write("\(side).json", json(suffix))

@@ -12,7 +12,9 @@ import Testing
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", script]
         process.currentDirectoryURL = scratch.folder
-        process.environment = ProcessInfo.processInfo.environment.merging(["FIRN": FirnRun.binary.path, "SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.merging(["FIRN": FirnRun.binary.path, "SWIFT_BACKTRACE": "enable=no"]) {
+            $1
+        }
         process.standardOutput = out
         try process.run()
         let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -79,7 +81,10 @@ import Testing
         try rows(scratch)
         #expect(try scratch.firn("convert", "a.csv", "a.firn").code == 0)
         #expect(mkfifo(scratch.file("pipe").path, 0o600) == 0)
-        for words in [["convert", "a.csv", "pipe", "--to", "firn", "--force"], ["compact", "a.firn", "pipe", "--force"], ["recover", "a.firn", "pipe", "--force"]] {
+        for words in [
+            ["convert", "a.csv", "pipe", "--to", "firn", "--force"], ["compact", "a.firn", "pipe", "--force"],
+            ["recover", "a.firn", "pipe", "--force"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 5 || run.code == 2, "\(words): \(run.code) \(run.errors)")
         }
@@ -104,7 +109,10 @@ import Testing
         let scratch = try Scratch()
         try rows(scratch)
         for closed in ["2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-"] {
-            for words in ["log --keep 9 a.firn", "tag a.firn x --force", "index a.firn name", "compact --in-place a.firn", "revert a.firn 1", "convert --force a.firn b.csv"] {
+            for words in [
+                "log --keep 9 a.firn", "tag a.firn x --force", "index a.firn name", "compact --in-place a.firn", "revert a.firn 1",
+                "convert --force a.firn b.csv",
+            ] {
                 #expect(try scratch.firn("convert", "--force", "a.csv", "a.firn").code == 0)
                 _ = try shell("\"$FIRN\" \(words) \(closed)", in: scratch)
                 let verified = try scratch.firn("verify", "--full", "a.firn")

@@ -23,7 +23,8 @@ private struct Stress {
 
 private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? standard }
 
-/// Real processes on one file. `FIRN_KILLS=2000 swift test --filter ProcessTests` runs as many kills; `firn-stress` itself can be run by hand.
+/// Real processes on one file. `FIRN_KILLS=2000 swift test --filter ProcessTests` runs as many kills; `firn-stress` itself can be run by
+/// hand.
 @Suite struct ProcessTests {
     @Test func `T3: writers and readers are killed, and nothing acknowledged is lost and no lock stays`() throws {
         let scratch = try Scratch(), kills = count("FIRN_KILLS", 40)
@@ -45,7 +46,9 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         return ["--key-file", scratch.file("key").path]
     }
 
-    @Test(arguments: [0, 1]) func `T3, T13: writers and readers of an encrypted file are killed, and nothing acknowledged is lost`(copied: Int) throws {
+    @Test(arguments: [0, 1]) func `T3, T13: writers and readers of an encrypted file are killed, and nothing acknowledged is lost`(
+        copied: Int
+    ) throws {
         let scratch = try Scratch(), kills = count("FIRN_KILLS", 24) / 2
         let run = try Stress(["kill", scratch.file("a.firn").path, "--kills", String(kills), "--copied", String(copied)] + keyed(scratch))
         #expect(run.code == 0 && run.number("kills") >= kills && run.number("commits") >= kills / 2, "\(run.lines)")
@@ -54,9 +57,15 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         if kills > 500 { print("T3, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
     }
 
-    @Test(arguments: [0, 1]) func `T9, T13: one process writes an encrypted file while others read it, and who has another key is told`(copied: Int) throws {
+    @Test(arguments: [0, 1]) func `T9, T13: one process writes an encrypted file while others read it, and who has another key is told`(
+        copied: Int
+    ) throws {
         let scratch = try Scratch(), commits = count("FIRN_CROWD", 60), key = try keyed(scratch)
-        let run = try Stress(["crowd", scratch.file("a.firn").path, "--count", String(commits), "--writers", "1", "--threads", "1", "--copied", String(copied)] + key)
+        let run = try Stress(
+            [
+                "crowd", scratch.file("a.firn").path, "--count", String(commits), "--writers", "1", "--threads", "1", "--copied",
+                String(copied),
+            ] + key)
         #expect(run.code == 0 && run.number("commits") == commits && run.number("elsewhere") > 0, "\(run.lines)")
         if commits > 1000 { print("T9, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
         // While one writes: without a key, with another one, and with the right one.
@@ -72,7 +81,10 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         try scratch.write("other", String(repeating: "5a", count: 64))
         for _ in 0..<3 {
             for command in ["read", "write"] {
-                let wrong = try Stress([command, scratch.file("a.firn").path, "--count", "1", "--copied", String(copied), "--key-file", scratch.file("other").path])
+                let wrong = try Stress([
+                    command, scratch.file("a.firn").path, "--count", "1", "--copied", String(copied), "--key-file",
+                    scratch.file("other").path,
+                ])
                 #expect(wrong.code == 1 && wrong.lines.joined().contains("not the one that the file was encrypted with"), "\(wrong.lines)")
                 let missing = try Stress([command, scratch.file("a.firn").path, "--count", "1", "--copied", String(copied)])
                 #expect(missing.code == 1 && missing.lines.joined().contains("the file is encrypted"), "\(missing.lines)")

@@ -4,7 +4,8 @@ import Testing
 @Suite struct QueryTests {
     private func sample() throws -> Scratch {
         let scratch = try Scratch()
-        try scratch.write("people.csv", "id,name,age,city\n1,Ada,36,London\n2,Grace,85,New York\n3,Edsger,72,Austin\n4,Alan,41,London\n5,日本,,\n")
+        try scratch.write(
+            "people.csv", "id,name,age,city\n1,Ada,36,London\n2,Grace,85,New York\n3,Edsger,72,Austin\n4,Alan,41,London\n5,日本,,\n")
         #expect(try scratch.firn("convert", "people.csv", "people.firn", "--key", "id").code == 0)
         return scratch
     }
@@ -12,14 +13,16 @@ import Testing
     @Test func `a CSV and its firn file answer alike`() throws {
         let scratch = try sample()
         let questions: [[String]] = [
-            ["age > 40"], ["city == 'London' SORT(name DESC)"], ["-s", "name,age", "-S", "-age", "-n", "2"], ["-g", "city", "-a", "count, avg(age) as mean", "-S", "city"],
+            ["age > 40"], ["city == 'London' SORT(name DESC)"], ["-s", "name,age", "-S", "-age", "-n", "2"],
+            ["-g", "city", "-a", "count, avg(age) as mean", "-S", "city"],
             ["--distinct", "city"], ["age > 40", "--where", "city == 'London'"], ["--offset", "3"], [],
         ]
         for question in questions {
             for format in ["table", "csv", "json", "ndjson", "tsv"] {
                 let text = try FirnRun(["query", "people.csv", "--format", format] + question, in: scratch.folder)
                 let stored = try FirnRun(["query", "people.firn", "--format", format] + question, in: scratch.folder)
-                #expect(text.code == 0 && text.out == stored.out && !text.out.isEmpty, "\(question) \(format): \(text.errors)\(stored.errors)")
+                #expect(
+                    text.code == 0 && text.out == stored.out && !text.out.isEmpty, "\(question) \(format): \(text.errors)\(stored.errors)")
             }
         }
     }
@@ -27,14 +30,19 @@ import Testing
     @Test func `figures are taken of what is computed of columns`() throws {
         let scratch = try sample()
         for file in ["people.csv", "people.firn"] {
-            let run = try scratch.firn("query", file, "-a", "sum(age * (id + 1)) as weighed, median(age), quantile(age, 0.25), first(city)", "--format", "csv")
-            #expect(run.out == "weighed,median(age),\"quantile(age, 0.25)\",first(city)\n820,56.5,39.75,London\n", "\(file): \(run.out)\(run.errors)")
+            let run = try scratch.firn(
+                "query", file, "-a", "sum(age * (id + 1)) as weighed, median(age), quantile(age, 0.25), first(city)", "--format", "csv")
+            #expect(
+                run.out == "weighed,median(age),\"quantile(age, 0.25)\",first(city)\n820,56.5,39.75,London\n",
+                "\(file): \(run.out)\(run.errors)")
         }
     }
 
     @Test func `keys of groups and figures are written as their columns write values`() throws {
         let scratch = try Scratch()
-        try scratch.write("a.csv", """
+        try scratch.write(
+            "a.csv",
+            """
             id,day,amount,ok,uuid,at,whole
             1,2020-01-01,1.50,True,9F3C2B1A-1111-4222-8333-ABCDEFABCDEF,2020-01-01 10:00:00,1.0
             2,2020-01-01,2.25,False,9F3C2B1A-1111-4222-8333-ABCDEFABCDEE,2020-01-02 10:00:00,2.0
@@ -50,7 +58,9 @@ import Testing
                     // Each value of the plain rows, and the same by way of groups.
                     let plain = try scratch.firn("query", file, "-s", column, "--distinct", column, "-S", column, "--format", format).out
                     let grouped = try scratch.firn("query", file, "-g", column, "-S", column, "--format", format)
-                    #expect(grouped.out == plain && !plain.isEmpty, "\(file) \(column) \(format): \(grouped.out)\(grouped.errors) instead of \(plain)")
+                    #expect(
+                        grouped.out == plain && !plain.isEmpty,
+                        "\(file) \(column) \(format): \(grouped.out)\(grouped.errors) instead of \(plain)")
                     let least = try scratch.firn("query", file, "id == 1", "-s", column, "--format", format).out
                     for figure in ["min", "max", "first"] {
                         let run = try scratch.firn("query", file, "id == 1", "-a", "\(figure)(\(column)) as \(column)", "--format", format)
@@ -61,7 +71,9 @@ import Testing
         }
         // What is computed has no column's notation; what is within objects has its own.
         #expect(try scratch.firn("query", "a.firn", "-a", "sum(amount) as s", "--format", "csv").out == "s\n6.75\n")
-        #expect(try scratch.firn("query", "n.ndjson", "-g", "o.day", "--format", "csv").out == scratch.firn("query", "n.ndjson", "-s", "o.day", "--format", "csv").out)
+        #expect(
+            try scratch.firn("query", "n.ndjson", "-g", "o.day", "--format", "csv").out
+                == scratch.firn("query", "n.ndjson", "-s", "o.day", "--format", "csv").out)
         let plan = try scratch.firn("query", "a.firn", "day > 2020-06-01 AND at < 2021-01-01@10:00:00", "--explain").out
         #expect(plan.contains("day > 2020-06-01 ") && plan.contains("at < 2021-01-01@10:00:00 "), "\(plan)")
     }
@@ -71,8 +83,10 @@ import Testing
         try scratch.write("more.csv", "id,city,name,age\n6,Paris,Marie,66\n7,London,Tim,50\n")
         try scratch.write("other.csv", "id,town\n6,Paris\n")
         for (question, wanted) in [
-            (["age > 60", "-s", "name", "-S", "-age"], "name\nGrace\nEdsger\nMarie\n"), (["-g", "city", "-a", "count", "-S", "-count,city", "-n", "1"], "city,count\nLondon,3\n"),
-            (["TRUEPREDICATE DISTINCT(city) LIMIT(3)", "-s", "city"], "city\nLondon\nNew York\nAustin\n"), (["-s", "id", "--offset", "4", "-n", "2"], "id\n5\n6\n"),
+            (["age > 60", "-s", "name", "-S", "-age"], "name\nGrace\nEdsger\nMarie\n"),
+            (["-g", "city", "-a", "count", "-S", "-count,city", "-n", "1"], "city,count\nLondon,3\n"),
+            (["TRUEPREDICATE DISTINCT(city) LIMIT(3)", "-s", "city"], "city\nLondon\nNew York\nAustin\n"),
+            (["-s", "id", "--offset", "4", "-n", "2"], "id\n5\n6\n"),
         ] {
             for files in [["people.csv", "more.csv"], ["people.firn", "more.csv"]] {
                 let run = try FirnRun(["query", "--format", "csv"] + files + question, in: scratch.folder)
@@ -86,8 +100,11 @@ import Testing
         #expect(first.code == 5 && first.errors.contains("missing.csv: cannot open"), "\(first.errors)")
         let word = try scratch.firn("query", "people.csv", "other")
         #expect(word.code == 2 && word.errors.contains("\"other\" is neither a file nor a predicate"), "\(word.errors)")
-        for (words, wanted) in [(["diff", "people.csv"], "NEW is missing after \"people.csv\""), (["patch", "people.firn"], "CHANGES is missing"), (["convert", "people.csv"], "OUT is missing"),
-                                (["sql", "people.csv"], "STATEMENTS is missing"), (["diff", "people.csv", "none.csv"], "none.csv: cannot open")] {
+        for (words, wanted) in [
+            (["diff", "people.csv"], "NEW is missing after \"people.csv\""), (["patch", "people.firn"], "CHANGES is missing"),
+            (["convert", "people.csv"], "OUT is missing"),
+            (["sql", "people.csv"], "STATEMENTS is missing"), (["diff", "people.csv", "none.csv"], "none.csv: cannot open"),
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.errors.contains(wanted), "\(words): \(run.errors)")
         }
@@ -96,7 +113,9 @@ import Testing
     @Test func `the plan tells what was read and what it took`() throws {
         let scratch = try sample()
         let stored = try scratch.firn("query", "people.firn", "age > 40", "-g", "city", "-a", "count", "--explain").out
-        for word in ["scan people", "age > 40", "group by city", "visited", "searched", "bytes", "matched", "time:"] { #expect(stored.contains(word), "\(word): \(stored)") }
+        for word in ["scan people", "age > 40", "group by city", "visited", "searched", "bytes", "matched", "time:"] {
+            #expect(stored.contains(word), "\(word): \(stored)")
+        }
         let text = try scratch.firn("query", "people.csv", "age > 40", "-S", "age", "-n", "1", "--explain").out
         #expect(text.contains("batch by batch") && text.contains("limit 1") && text.contains("matched"), "\(text)")
     }
@@ -104,21 +123,24 @@ import Testing
     @Test func `rows are printed as a table that lines up`() throws {
         let scratch = try sample()
         let run = try scratch.firn("query", "people.firn", "--select", "name,age")
-        #expect(run.out == """
-            name    age
-            ──────  ───
-            Ada      36
-            Grace    85
-            Edsger   72
-            Alan     41
-            日本
+        #expect(
+            run.out == """
+                name    age
+                ──────  ───
+                Ada      36
+                Grace    85
+                Edsger   72
+                Alan     41
+                日本
 
-            """, "\(run.out)")
+                """, "\(run.out)")
     }
 
     @Test func `nothing matched ends with 1, in every format`() throws {
         let scratch = try sample()
-        for format in ["table", "csv", "json", "ndjson"] { #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", format).code == 1) }
+        for format in ["table", "csv", "json", "ndjson"] {
+            #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", format).code == 1)
+        }
         #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", "csv").out == "id,name,age,city\n")
         #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", "ndjson").out == "")
     }
@@ -140,8 +162,12 @@ import Testing
 
     @Test func `every column asked for is in every row of JSON`() throws {
         let scratch = try sample()
-        #expect(try scratch.firn("query", "people.firn", "id == 5", "-s", "name,age,city", "--json").out == "{\"name\":\"日本\",\"age\":null,\"city\":null}\n")
-        #expect(try scratch.firn("query", "people.csv", "-g", "city", "-a", "max(age) as most", "--where", "id == 5", "--json").out == "{\"city\":null,\"most\":null}\n")
+        #expect(
+            try scratch.firn("query", "people.firn", "id == 5", "-s", "name,age,city", "--json").out
+                == "{\"name\":\"日本\",\"age\":null,\"city\":null}\n")
+        #expect(
+            try scratch.firn("query", "people.csv", "-g", "city", "-a", "max(age) as most", "--where", "id == 5", "--json").out
+                == "{\"city\":null,\"most\":null}\n")
         let none = try scratch.firn("query", "people.firn", "id > 99", "-a", "count, max(age) as most", "--format", "json").out
         #expect(none.contains("\"most\":null") && none.contains("\"count\":0"), "\(none)")
     }
@@ -163,9 +189,14 @@ import Testing
 
     @Test func `a date where none goes is told as it was written`() throws {
         let scratch = try sample()
-        for (query, words) in [("name > 2010-01-01@00:00:00 ", "name is string, 2010-01-01@00:00:00 is timestamp"), ("(2010-01-01@00:00:00)  <= name", "name is string, 2010-01-01@00:00:00 is timestamp"),
-                               ("city == 'Ü' AND name == 2010-01-01@10:20:30:5\tOR age > 1", "name is string, 2010-01-01@10:20:30:5 is timestamp"), ("name == T12:5", "T12:5 is timestamp"),
-                               ("2010-01-01@00:00:00 == 2011-01-01@00:00:00", "(\"2010-01-01@00:00:00\" and \"2011-01-01@00:00:00\")"), ("age BETWEEN {1, 2011-01-01@00:00:00}", "2011-01-01@00:00:00 is timestamp")] {
+        for (query, words) in [
+            ("name > 2010-01-01@00:00:00 ", "name is string, 2010-01-01@00:00:00 is timestamp"),
+            ("(2010-01-01@00:00:00)  <= name", "name is string, 2010-01-01@00:00:00 is timestamp"),
+            ("city == 'Ü' AND name == 2010-01-01@10:20:30:5\tOR age > 1", "name is string, 2010-01-01@10:20:30:5 is timestamp"),
+            ("name == T12:5", "T12:5 is timestamp"),
+            ("2010-01-01@00:00:00 == 2011-01-01@00:00:00", "(\"2010-01-01@00:00:00\" and \"2011-01-01@00:00:00\")"),
+            ("age BETWEEN {1, 2011-01-01@00:00:00}", "2011-01-01@00:00:00 is timestamp"),
+        ] {
             let run = try scratch.firn("query", "people.firn", query)
             #expect(run.code == 2 && run.errors.contains(words), "\(query): \(run.errors)")
         }
@@ -179,8 +210,12 @@ import Testing
 
     @Test func `documents of nested values can be asked by path`() throws {
         let scratch = try Scratch()
-        try scratch.write("a.ndjson", #"{"id":1,"place":{"name":"Paris"},"tags":["x","y"]}"# + "\n" + #"{"id":2,"place":{"name":"Rome"},"tags":[]}"# + "\n")
-        #expect(try scratch.firn("query", "a.ndjson", "place.name == 'Paris' AND ANY tags == 'y'", "-s", "id,place.name", "--format", "csv").out == "id,place.name\n1,Paris\n")
+        try scratch.write(
+            "a.ndjson",
+            #"{"id":1,"place":{"name":"Paris"},"tags":["x","y"]}"# + "\n" + #"{"id":2,"place":{"name":"Rome"},"tags":[]}"# + "\n")
+        #expect(
+            try scratch.firn("query", "a.ndjson", "place.name == 'Paris' AND ANY tags == 'y'", "-s", "id,place.name", "--format", "csv").out
+                == "id,place.name\n1,Paris\n")
     }
 }
 
@@ -195,12 +230,18 @@ import Testing
             return try #require(try JSONSerialization.jsonObject(with: Data(run.out.utf8)) as? [String: Any])
         }
         let info = try object("info", "--json", "a.firn")
-        #expect(Set(info.keys) == ["v", "file", "bytes", "encrypted", "version", "liveBytes", "deadBytes", "freeBytes", "versions", "tags", "types"])
+        #expect(
+            Set(info.keys) == [
+                "v", "file", "bytes", "encrypted", "version", "liveBytes", "deadBytes", "freeBytes", "versions", "tags", "types",
+            ])
         let type = try #require((info["types"] as? [[String: Any]])?.first)
         #expect(type["rows"] as? Int == 2 && (type["columns"] as? [Any])?.count == 2)
         #expect(Set(try object("schema", "--json", "a.firn").keys) == ["v", "type", "key", "columns"])
         #expect(try object("verify", "--json", "a.firn")["intact"] as? Bool == true)
-        #expect(Set(try object("compact", "--json", "--dry-run", "a.firn").keys) == ["v", "file", "bytesBefore", "bytesAfter", "replaced", "columns"])
+        #expect(
+            Set(try object("compact", "--json", "--dry-run", "a.firn").keys) == [
+                "v", "file", "bytesBefore", "bytesAfter", "replaced", "columns",
+            ])
         #expect(try object("convert", "--json", "a.firn", "b.csv")["rows"] as? Int == 2)
     }
 
@@ -233,7 +274,8 @@ import Testing
     }
 
     @Test func `a file of several types prints what was asked of one of them in every format`() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/firn/collections.firn").standardizedFileURL.path
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/firn/collections.firn")
+            .standardizedFileURL.path
         let scratch = try Scratch()
         for (format, expected) in [("csv", "count\n200\n"), ("ndjson", "{\"count\":200}\n"), ("json", "[\n{\"count\":200}\n]\n")] {
             let run = try scratch.firn("query", file + ":Thing", "-a", "count", "--format", format)

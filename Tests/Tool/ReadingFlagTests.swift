@@ -30,7 +30,9 @@ import Testing
         let scratch = try Scratch()
         try scratch.write("in.csv", "a,b\n1,NA\n,n/a\n3,\"NA\"\n")
         let run = try scratch.firn("convert", "in.csv", "out.firn", "--null", "NA,n/a")
-        #expect(run.code == 0 && run.errors.contains("column \"b\": several texts stand for null in 2 cells (\"NA\", \"n/a\")"), "\(run.errors)")
+        #expect(
+            run.code == 0 && run.errors.contains("column \"b\": several texts stand for null in 2 cells (\"NA\", \"n/a\")"), "\(run.errors)"
+        )
         #expect(!run.errors.contains("column \"a\""), "\(run.errors)")
         #expect(try scratch.firn("convert", "out.firn", "-", "--to", "csv").out == "a,b\n1,\n,\n3,\"NA\"\n")
         #expect(try scratch.firn("convert", "in.csv", "same.firn", "--null", "NA", "--null", "n/a", "--lossless").code == 3)
@@ -45,7 +47,9 @@ import Testing
         let scratch = try Scratch()
         let text = try fixture("constituents-2012.csv", in: scratch)
         let plain = try scratch.firn("convert", "constituents-2012.csv", "out.firn")
-        #expect(plain.code == 3 && plain.errors.contains("constituents-2012.csv:31:") && plain.errors.contains("expected 3 cells, found 4"), "\(plain.errors)")
+        #expect(
+            plain.code == 3 && plain.errors.contains("constituents-2012.csv:31:") && plain.errors.contains("expected 3 cells, found 4"),
+            "\(plain.errors)")
         #expect(!scratch.has("out.firn"))
         let run = try scratch.firn("convert", "constituents-2012.csv", "out.firn", "--rejects", "bad.csv")
         #expect(run.code == 3 && run.errors.contains("3 rejected rows in bad.csv"), "\(run.errors)")
@@ -66,9 +70,14 @@ import Testing
     @Test func `cells that do not fit a schema are rejected by name or set aside`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "id,when\n1,2016-09-29\nx,2016-09-30\n3,soon\n4,\n")
-        try scratch.write("schema.json", "{\n  \"v\": 1,\n  \"type\": \"Event\",\n  \"key\": [\"id\"],\n  \"columns\": [\n    {\"name\": \"id\", \"type\": \"int\"},\n    {\"name\": \"when\", \"type\": \"date?\", \"notation\": \"date\"}\n  ]\n}\n")
+        try scratch.write(
+            "schema.json",
+            "{\n  \"v\": 1,\n  \"type\": \"Event\",\n  \"key\": [\"id\"],\n  \"columns\": [\n    {\"name\": \"id\", \"type\": \"int\"},\n    {\"name\": \"when\", \"type\": \"date?\", \"notation\": \"date\"}\n  ]\n}\n"
+        )
         let plain = try scratch.firn("convert", "in.csv", "out.firn", "--schema", "schema.json")
-        #expect(plain.code == 3 && plain.errors.contains("in.csv:3:1") && plain.errors.contains("\"x\"") && plain.errors.contains("\"id\""), "\(plain.errors)")
+        #expect(
+            plain.code == 3 && plain.errors.contains("in.csv:3:1") && plain.errors.contains("\"x\"") && plain.errors.contains("\"id\""),
+            "\(plain.errors)")
         let run = try scratch.firn("convert", "in.csv", "out.firn", "--schema", "schema.json", "--rejects", "bad.csv")
         #expect(run.code == 3, "\(run.errors)")
         #expect(try scratch.read("bad.csv") == "x,2016-09-30\n3,soon\n")
@@ -79,15 +88,21 @@ import Testing
         try scratch.write("printed.json", printed)
         try scratch.write("more.csv", "when,id\n2020-02-29,7\n")
         #expect(try scratch.firn("convert", "more.csv", "more.firn", "--schema", "printed.json").code == 0)
-        let types = { (line: String) in line.split(separator: "{").map(String.init).filter { $0.hasPrefix("\"name\"") }.map { $0.prefix { $0 != "}" } }.sorted() }
+        let types = { (line: String) in
+            line.split(separator: "{").map(String.init).filter { $0.hasPrefix("\"name\"") }.map { $0.prefix { $0 != "}" } }.sorted()
+        }
         #expect(types(try scratch.firn("schema", "more.firn", "--json").out) == types(printed))
     }
 
     @Test func `a schema that is no JSON or names no type is refused with its place`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "id\n1\n")
-        for (text, words) in [("{\"columns\": [\n  {\"name\" \"id\"}]}", "schema.json:2:"), ("{\"columns\": [{\"name\": \"id\", \"type\": \"number\"}]}", "no type"),
-                              ("{\"columns\": [{\"name\": \"id\", \"name\": \"x\", \"type\": \"int\"}]}", "same name"), ("{}", "no array"), ("", "schema.json:1:1")] {
+        for (text, words) in [
+            ("{\"columns\": [\n  {\"name\" \"id\"}]}", "schema.json:2:"),
+            ("{\"columns\": [{\"name\": \"id\", \"type\": \"number\"}]}", "no type"),
+            ("{\"columns\": [{\"name\": \"id\", \"name\": \"x\", \"type\": \"int\"}]}", "same name"), ("{}", "no array"),
+            ("", "schema.json:1:1"),
+        ] {
             try scratch.write("schema.json", text)
             let run = try scratch.firn("convert", "in.csv", "out.firn", "--schema", "schema.json")
             #expect(run.code == 3 && run.errors.contains(words) && !scratch.has("out.firn"), "\(text): \(run.code) \(run.errors)")
@@ -102,11 +117,15 @@ import Testing
         #expect(try scratch.firn("convert", "in.csv", "where.firn", "--columns", "name", "--where", "id > 1").code == 0)
         #expect(try scratch.firn("query", "where.firn", "--format", "ndjson").out == "{\"name\":\"y\"}\n")
         let run = try scratch.firn("convert", "in.csv", "no.firn", "--columns", "nme")
-        #expect((run.code == 2 || run.code == 3) && run.errors.contains("\"nme\"") && run.errors.contains("name") && !scratch.has("no.firn"), "\(run.errors)")
+        #expect(
+            (run.code == 2 || run.code == 3) && run.errors.contains("\"nme\"") && run.errors.contains("name") && !scratch.has("no.firn"),
+            "\(run.errors)")
         // Of files that differ elsewhere, the same columns make one type.
         try scratch.write("other.csv", "name,id\nz,3\n")
         #expect(try scratch.firn("convert", "in.csv", "other.csv", "both.firn", "--columns", "id,name").code == 0)
-        #expect(try scratch.firn("query", "both.firn", "--format", "ndjson").out == "{\"id\":1,\"name\":\"x\"}\n{\"id\":2,\"name\":\"y\"}\n{\"id\":3,\"name\":\"z\"}\n")
+        #expect(
+            try scratch.firn("query", "both.firn", "--format", "ndjson").out
+                == "{\"id\":1,\"name\":\"x\"}\n{\"id\":2,\"name\":\"y\"}\n{\"id\":3,\"name\":\"z\"}\n")
         // Other formats are not read by column, and agree first.
         try scratch.write("more.ndjson", "{\"name\":\"w\",\"id\":4}\n")
         #expect(try scratch.firn("convert", "other.csv", "more.ndjson", "mixed.firn", "--columns", "id").code == 0)
@@ -117,10 +136,15 @@ import Testing
         let scratch = try Scratch()
         let text = try fixture("planes.csv", in: scratch)
         for profile in ["fast", "default", "small"] {
-            #expect(try scratch.firn("convert", "planes.csv", "\(profile).firn", "--profile", profile, "--key", "tailnum", "--type", "Plane").code == 0)
+            #expect(
+                try scratch.firn("convert", "planes.csv", "\(profile).firn", "--profile", profile, "--key", "tailnum", "--type", "Plane")
+                    .code == 0)
             #expect(try scratch.firn("convert", "\(profile).firn", "-", "--to", "csv").out == text)
             let schema = try scratch.firn("schema", "\(profile).firn", "--json").out
-            #expect(schema.hasPrefix("{\"v\":1,\"type\":\"Plane\",\"key\":[\"tailnum\"],\"columns\":[{\"name\":\"tailnum\",\"type\":\"string\"},"), "\(schema)")
+            #expect(
+                schema.hasPrefix(
+                    "{\"v\":1,\"type\":\"Plane\",\"key\":[\"tailnum\"],\"columns\":[{\"name\":\"tailnum\",\"type\":\"string\"},"),
+                "\(schema)")
         }
         #expect(try scratch.firn("convert", "planes.csv", "x.firn", "--profile", "tiny").code == 2)
     }
@@ -130,7 +154,9 @@ import Testing
         _ = try fixture("planes.csv", in: scratch)
         for (key, code, words) in [("model", 3, "A320-214"), ("tailnumber", 2, "tailnum")] {
             let run = try scratch.firn("convert", "planes.csv", "out.firn", "--key", key)
-            #expect((run.code == code || run.code == 3) && run.errors.contains(words) && !scratch.has("out.firn"), "\(key): \(run.code) \(run.errors)")
+            #expect(
+                (run.code == code || run.code == 3) && run.errors.contains(words) && !scratch.has("out.firn"),
+                "\(key): \(run.code) \(run.errors)")
         }
         #expect(try scratch.firn("convert", "planes.csv", "out.firn", "--key", "tailnum,year").code == 0)
         #expect(try scratch.firn("schema", "out.firn", "--json").out.contains("\"key\":[\"tailnum\",\"year\"]"))

@@ -38,12 +38,15 @@ import Testing
             var bytes = whole
             bytes[place] ^= 4
             try bytes.write(to: scratch.file("bad.firn"))
-            let verify = try scratch.firn("verify", "bad.firn"), run = try scratch.firn("recover", "bad.firn", "b.firn", "--force", "--json")
+            let verify = try scratch.firn("verify", "bad.firn"),
+                run = try scratch.firn("recover", "bad.firn", "b.firn", "--force", "--json")
             #expect(!run.isCrash && [0, 1].contains(run.code), "byte \(place): \(run.code) \(run.errors)")
             guard run.code == 1 else { continue }
             partial += 1
             #expect(verify.code != 0 && verify.out.contains("byte"), "byte \(place): verify is content")
-            #expect(run.out.contains("\"losses\":[{") && run.out.contains("\"byte\":") && run.out.contains("\"complete\":false"), "byte \(place): \(run.out)")
+            #expect(
+                run.out.contains("\"losses\":[{") && run.out.contains("\"byte\":") && run.out.contains("\"complete\":false"),
+                "byte \(place): \(run.out)")
             #expect(try scratch.firn("verify", "--full", "b.firn").code == 0, "byte \(place)")
         }
         #expect(partial > 3)
@@ -61,11 +64,14 @@ import Testing
 
     @Test func `T6 the damaged original is never replaced, by whatever name it goes`() throws {
         let (scratch, whole) = try sample()
-        try FileManager.default.createSymbolicLink(atPath: scratch.file("other.firn").path, withDestinationPath: scratch.file("a.firn").path)
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.file("other.firn").path, withDestinationPath: scratch.file("a.firn").path)
         try FileManager.default.linkItem(at: scratch.file("a.firn"), to: scratch.file("hard.firn"))
         for name in ["a.firn", "./a.firn", "other.firn", "hard.firn"] {
             let run = try scratch.firn("recover", "a.firn", name, "--force")
-            #expect(run.code == 2 && run.errors.contains("the same file") && run.errors.contains("another name"), "\(name): \(run.code) \(run.errors)")
+            #expect(
+                run.code == 2 && run.errors.contains("the same file") && run.errors.contains("another name"),
+                "\(name): \(run.code) \(run.errors)")
         }
         #expect(try Data(contentsOf: scratch.file("a.firn")) == whole)
     }
@@ -106,7 +112,8 @@ import Testing
         #expect(try scratch.firn("recover", "--key-file", "k1", "a.firn:a", "none.firn").code == 2)
     }
 
-    @Test func `T6 what verify and recover say of a damaged column is data too: type, column, rows, and the version that stands in`() throws {
+    @Test func `T6 what verify and recover say of a damaged column is data too: type, column, rows, and the version that stands in`() throws
+    {
         let (scratch, whole) = try sample()
         var seen = 0
         for place in stride(from: whole.count / 8, to: whole.count, by: whole.count / 6) {
@@ -117,8 +124,10 @@ import Testing
             let object = try #require(try JSONSerialization.jsonObject(with: Data(run.out.utf8)) as? [String: Any])
             for defect in object["defects"] as? [[String: Any]] ?? [] where defect["column"] != nil {
                 seen += 1
-                #expect(defect["type"] as? String == "a" && ["id", "name", "x"].contains(defect["column"] as? String ?? "") && defect["lastRow"] as? Int ?? 0 > defect["firstRow"] as? Int ?? 0
-                    && (defect["part"] as? String ?? "").hasPrefix("segment") && defect["byte"] as? Int ?? 0 > 0, "\(defect)")
+                #expect(
+                    defect["type"] as? String == "a" && ["id", "name", "x"].contains(defect["column"] as? String ?? "")
+                        && defect["lastRow"] as? Int ?? 0 > defect["firstRow"] as? Int ?? 0
+                        && (defect["part"] as? String ?? "").hasPrefix("segment") && defect["byte"] as? Int ?? 0 > 0, "\(defect)")
             }
         }
         #expect(seen > 0)

@@ -1,17 +1,25 @@
 import Foundation
 import Testing
 
-/// The transcripts of docs/guide/sql.md, run: what stands behind `$ ` is done in one folder, from top to bottom, and what follows is what it prints.
+/// The transcripts of docs/guide/sql.md, run: what stands behind `$ ` is done in one folder, from top to bottom, and what follows is what
+/// it prints.
 @Suite struct SQLGuideTests {
     @Test func `the transcripts of the page on SQL are what the commands print`() throws {
         let scratch = try Scratch(), demo = Folders.fixtures.appending(path: "demo")
-        for name in ["companies-2023.csv", "companies-2026.csv", "artists.ndjson"] { try FileManager.default.copyItem(at: demo.appending(path: name), to: scratch.file(name)) }
+        for name in ["companies-2023.csv", "companies-2026.csv", "artists.ndjson"] {
+            try FileManager.default.copyItem(at: demo.appending(path: name), to: scratch.file(name))
+        }
         let steps = try Transcript(page: "sql.md").steps
         #expect(steps.count >= 10)
         let tools = FirnRun.binary.deletingLastPathComponent(), library = tools.appending(path: "libfirn_sqlite.so")
-        if FileManager.default.fileExists(atPath: library.path) { try FileManager.default.createSymbolicLink(at: scratch.file("libfirn_sqlite.so"), withDestinationURL: library) }
+        if FileManager.default.fileExists(atPath: library.path) {
+            try FileManager.default.createSymbolicLink(at: scratch.file("libfirn_sqlite.so"), withDestinationURL: library)
+        }
         for step in steps {
-            if step.command.hasPrefix("sqlite3 "), !scratch.has("libfirn_sqlite.so") || !["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].contains(where: FileManager.default.isExecutableFile) {
+            if step.command.hasPrefix("sqlite3 "),
+                !scratch.has("libfirn_sqlite.so")
+                    || !["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].contains(where: FileManager.default.isExecutableFile)
+            {
                 print("skipped: there is no sqlite3 shell, or no libfirn_sqlite.so, for: \(step.command)")
                 continue
             }
@@ -20,7 +28,8 @@ import Testing
         }
     }
 }
-/// The transcripts of a page of docs/guide: what stands behind `$ ` is done in one folder, from top to bottom, and what follows is what it prints.
+/// The transcripts of a page of docs/guide: what stands behind `$ ` is done in one folder, from top to bottom, and what follows is what it
+/// prints.
 struct Transcript {
     struct Step {
         var command: String

@@ -21,11 +21,17 @@ import Testing
     @Test func `versions that are not there are told apart, with where to find the others`() throws {
         let scratch = try Scratch()
         try file(scratch)
-        for (words, message) in [(["query", "a.firn@0"], "version 0 is the empty file before the first commit"), (["query", "a.firn@99"], "there is no version 99: the newest is 1"),
-                                 (["query", "a.firn@none"], "there is no tag \"none\""), (["revert", "a.firn", "77"], "there is no version 77: the newest is 1"),
-                                 (["revert", "a.firn", "none"], "there is no tag \"none\""), (["tag", "a.firn", "x@9"], "there is no version 9")] {
+        for (words, message) in [
+            (["query", "a.firn@0"], "version 0 is the empty file before the first commit"),
+            (["query", "a.firn@99"], "there is no version 99: the newest is 1"),
+            (["query", "a.firn@none"], "there is no tag \"none\""),
+            (["revert", "a.firn", "77"], "there is no version 77: the newest is 1"),
+            (["revert", "a.firn", "none"], "there is no tag \"none\""), (["tag", "a.firn", "x@9"], "there is no version 9"),
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
-            #expect(run.code == 5 && run.errors.contains(message) && run.errors.contains("'firn log a.firn' lists the versions"), "\(words): \(run.code) \(run.errors)")
+            #expect(
+                run.code == 5 && run.errors.contains(message) && run.errors.contains("'firn log a.firn' lists the versions"),
+                "\(words): \(run.code) \(run.errors)")
         }
     }
 
@@ -65,7 +71,9 @@ import Testing
             kill(writer.processIdentifier, SIGKILL)
             writer.waitUntilExit()
         }
-        for words in [["tag", "a.firn", "one"], ["log", "--keep", "5", "a.firn"], ["tag", "a.firn", "two"], ["tag", "--delete", "a.firn", "one"]] {
+        for words in [
+            ["tag", "a.firn", "one"], ["log", "--keep", "5", "a.firn"], ["tag", "a.firn", "two"], ["tag", "--delete", "a.firn", "one"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 0, "\(words): \(run.errors)")
         }
@@ -79,14 +87,20 @@ import Testing
         #expect(try scratch.firn("convert", "a.firn", "locked.firn", "--new-key-file", "key").code == 0)
         let asked: [([String], [String])] = [
             (["tag", "a.firn", "one"], ["tag", "time", "v", "version"]), (["tag", "a.firn"], ["tag", "time", "v", "version"]),
-            (["log", "a.firn"], ["read", "since", "tags", "time", "types", "v", "version"]), (["log", "--keep", "5", "a.firn"], ["file", "keep", "keepSeconds", "v"]),
+            (["log", "a.firn"], ["read", "since", "tags", "time", "types", "v", "version"]),
+            (["log", "--keep", "5", "a.firn"], ["file", "keep", "keepSeconds", "v"]),
             (["index", "a.firn", "name"], ["bytes", "column", "entries", "forKey", "kind", "runs", "type", "v"]),
-            (["index", "--drop", "a.firn", "name"], ["column", "dropped", "kind", "type", "v"]), (["tag", "--delete", "a.firn", "one", "none"], ["deleted", "tag", "v"]),
+            (["index", "--drop", "a.firn", "name"], ["column", "dropped", "kind", "type", "v"]),
+            (["tag", "--delete", "a.firn", "one", "none"], ["deleted", "tag", "v"]),
             (["revert", "a.firn", "1"], ["file", "from", "to", "types", "v", "version"]),
-            (["verify", "a.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]), (["verify", "locked.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]),
+            (["verify", "a.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]),
+            (["verify", "locked.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]),
             (["verify", "none.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]),
             (["compact", "a.firn"], ["bytesAfter", "bytesBefore", "columns", "file", "replaced", "v"]),
-            (["recover", "a.firn", "r.firn"], ["complete", "file", "losses", "remarks", "saved", "target", "v", "version", "withheldRows"]),
+            (
+                ["recover", "a.firn", "r.firn"],
+                ["complete", "file", "losses", "remarks", "saved", "target", "v", "version", "withheldRows"]
+            ),
         ]
         for (words, keys) in asked {
             let run = try FirnRun(words + ["--json"], in: scratch.folder), lines = run.out.split(separator: "\n")

@@ -14,9 +14,12 @@ import Testing
         let scratch = try Scratch()
         try scratch.write("a.csv", "x\n1\n")
         let wrong: [[String]] = [
-            ["conver", "a", "b"], ["convert"], ["convert", "a.csv"], ["convert", "--nope", "a.csv", "b.firn"], ["query"], ["diff", "a.csv"],
-            ["info"], ["info", "a", "b"], ["schema"], ["verify"], ["compact"], ["query", "a.csv", "--limit", "many"], ["query", "a.csv", "--format", "xml"],
-            ["query", "a.csv", "x >"], ["query", "a.csv", "y > 1"], ["query", "a.csv", "--select", "y"], ["convert", "a.csv", "b.firn", "--key", "y"],
+            ["conver", "a", "b"], ["convert"], ["convert", "a.csv"], ["convert", "--nope", "a.csv", "b.firn"], ["query"],
+            ["diff", "a.csv"],
+            ["info"], ["info", "a", "b"], ["schema"], ["verify"], ["compact"], ["query", "a.csv", "--limit", "many"],
+            ["query", "a.csv", "--format", "xml"],
+            ["query", "a.csv", "x >"], ["query", "a.csv", "y > 1"], ["query", "a.csv", "--select", "y"],
+            ["convert", "a.csv", "b.firn", "--key", "y"],
             ["convert", "a.csv", "b.unknown"], ["completions", "tcsh"], ["help", "nothing"],
         ]
         for words in wrong {
@@ -28,8 +31,11 @@ import Testing
 
     @Test func `a missing or unreadable file ends with 5`() throws {
         let scratch = try Scratch()
-        for words in [["info", "none.firn"], ["query", "none.csv"], ["convert", "none.csv", "out.firn"], ["schema", "none.json"], ["verify", "none.firn"],
-                      ["compact", "none.firn"], ["diff", "none.csv", "none.csv", "--key", "x"], ["convert", ".", "out.firn"]] {
+        for words in [
+            ["info", "none.firn"], ["query", "none.csv"], ["convert", "none.csv", "out.firn"], ["schema", "none.json"],
+            ["verify", "none.firn"],
+            ["compact", "none.firn"], ["diff", "none.csv", "none.csv", "--key", "x"], ["convert", ".", "out.firn"],
+        ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 5 && !run.isCrash && run.errors.hasPrefix("firn: "), "firn \(words): \(run.code) \(run.errors)")
         }

@@ -20,7 +20,9 @@ import Testing
         let scratch = try sample()
         for words in [["verify", "none.firn"], ["verify", "-q", "a.firn", "none.firn"]] {
             let run = try FirnRun(words, in: scratch.folder)
-            #expect(run.code == 5 && run.out.isEmpty && run.errors.contains("none.firn") && !run.errors.contains("damaged"), "\(words): \(run.out)\(run.errors)")
+            #expect(
+                run.code == 5 && run.out.isEmpty && run.errors.contains("none.firn") && !run.errors.contains("damaged"),
+                "\(words): \(run.out)\(run.errors)")
         }
     }
 

@@ -18,8 +18,8 @@ package enum Attack: String, CaseIterable, Sendable {
     /// The text of a query.
     case query
 
-    /// Runs the attack. Returns if every guarantee held, and traps otherwise. `scratch` is the path of a scratch file. `part` restricts the attack `file` to
-    /// one part; nil runs all parts.
+    /// Runs the attack. Returns if every guarantee held, and traps otherwise. `scratch` is the path of a scratch file. `part` restricts the
+    /// attack `file` to one part; nil runs all parts.
     package func run(_ bytes: UnsafeRawBufferPointer, scratch: String, part: FileAttack.Part? = nil) {
         switch self {
         case .file: FileAttack(path: scratch).run(bytes, only: part)

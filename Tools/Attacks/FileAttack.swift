@@ -138,17 +138,21 @@ package struct FileAttack {
             }
             if let dictionary, (try? reader.readCodes(vector: vector, into: &column)) != nil {
                 for row in 0..<column.count where column.isPresent(row) {
-                    precondition(column.words[row] >= 0 && column.words[row] < dictionary.count, "a code outside the dictionary was returned")
+                    precondition(
+                        column.words[row] >= 0 && column.words[row] < dictionary.count, "a code outside the dictionary was returned")
                 }
             }
-            let ranges: [SoughtRange] = switch reader.type.kind {
-            case .bool, .int, .link: [.words(0, 100), .words(.min, .max)]
-            case .float, .double: [.reals(-1, 1e9)]
-            case .date, .uuid, .objectID: [.pairs(low: (0, 0), high: (1 << 40, 5))]
-            case .string, .data: dictionary == nil ? [] : [.codes(0, 3)]
-            default: []
+            let ranges: [SoughtRange] =
+                switch reader.type.kind {
+                case .bool, .int, .link: [.words(0, 100), .words(.min, .max)]
+                case .float, .double: [.reals(-1, 1e9)]
+                case .date, .uuid, .objectID: [.pairs(low: (0, 0), high: (1 << 40, 5))]
+                case .string, .data: dictionary == nil ? [] : [.codes(0, 3)]
+                default: []
+                }
+            for range in ranges {
+                bits.withUnsafeMutableBufferPointer { _ = try? reader.search(range, vector: vector, into: $0.baseAddress!) }
             }
-            for range in ranges { bits.withUnsafeMutableBufferPointer { _ = try? reader.search(range, vector: vector, into: $0.baseAddress!) } }
             if reader.type.kind == .int || reader.type.kind == .double { _ = try? reader.sum(vector: vector) }
             let rows = segment.rows(ofVector: vector).count, some = [Int32](stride(from: Int32(0), to: Int32(rows), by: 37))
             some.withUnsafeBufferPointer { _ = try? reader.gather($0, vector: vector, into: &column) }
@@ -168,23 +172,31 @@ package struct FileAttack {
             let inner = column.type.target.flatMap { schema[$0]?.columns.first { !$0.type.isCollection } }
             if column.type.isCollection {
                 requests.append(QueryRequest(filter: "\(name).@count > 1"))
-                if let inner { requests.append(QueryRequest(filter: "ANY \(name).\(quoted(inner)) == nil OR NONE \(name).\(quoted(inner)) != nil")) }
+                if let inner {
+                    requests.append(QueryRequest(filter: "ANY \(name).\(quoted(inner)) == nil OR NONE \(name).\(quoted(inner)) != nil"))
+                }
                 if column.type.kind == .int { requests.append(QueryRequest(filter: "ANY \(name) == 3 OR \(name).@sum > 10")) }
                 continue
             }
-            if let inner { requests.append(QueryRequest(filter: "\(name).\(quoted(inner)) != nil", sort: [.init("\(name).\(quoted(inner))")])) }
+            if let inner {
+                requests.append(QueryRequest(filter: "\(name).\(quoted(inner)) != nil", sort: [.init("\(name).\(quoted(inner))")]))
+            }
             switch column.type.kind {
             case .bool: requests.append(QueryRequest(filter: "\(name) == true"))
             case .int, .float, .double, .decimal:
                 requests.append(QueryRequest(filter: "\(name) == 7"))
-                requests.append(QueryRequest(filter: "\(name) BETWEEN {2, 90}", aggregates: [Aggregate(.sum, name), Aggregate(.min, name)]))
-            case .string: requests.append(QueryRequest(filter: "\(name) BEGINSWITH 'w' OR \(name) TEXT 'word1'", sort: [.init(name)], limit: 5))
+                requests.append(
+                    QueryRequest(filter: "\(name) BETWEEN {2, 90}", aggregates: [Aggregate(.sum, name), Aggregate(.min, name)]))
+            case .string:
+                requests.append(QueryRequest(filter: "\(name) BEGINSWITH 'w' OR \(name) TEXT 'word1'", sort: [.init(name)], limit: 5))
             case .date: requests.append(QueryRequest(filter: "\(name) > 2001-01-01@00:00:00"))
             case .any: requests.append(QueryRequest(filter: "\(name) == 5 OR \(name) == 'any1'"))
             default: requests.append(QueryRequest(filter: "\(name) == nil"))
             }
         }
-        if let first = type.columns.first, !first.type.isCollection { requests.append(QueryRequest(groupBy: [first.name], aggregates: [Aggregate(.count)])) }
+        if let first = type.columns.first, !first.type.isCollection {
+            requests.append(QueryRequest(groupBy: [first.name], aggregates: [Aggregate(.count)]))
+        }
         return requests
     }
 
@@ -198,10 +210,14 @@ package struct FileAttack {
                 let row = type.columns.map { Column.absentValue($0.type) }
                 guard (try? transaction.insert(type.name, row)) != nil else { continue }
                 for id in [Int64(0), 3, 70] {
-                    for column in type.columns.prefix(3) { try? transaction.update(type.name, rowID: id, column: column.name, Column.absentValue(column.type)) }
+                    for column in type.columns.prefix(3) {
+                        try? transaction.update(type.name, rowID: id, column: column.name, Column.absentValue(column.type))
+                    }
                 }
                 try? transaction.delete(type.name, rowID: Int64(1 + round))
-                if let column = type.columns.first, round == 0, column.type.refusal(of: .values) == nil { try? transaction.addIndex(type.name, column.name, .values) }
+                if let column = type.columns.first, round == 0, column.type.refusal(of: .values) == nil {
+                    try? transaction.addIndex(type.name, column.name, .values)
+                }
             }
             for type in transaction.schema.types.prefix(4) { try? transaction.deleteLinks(to: type.name, rows: [2, 5]) }
             if round == 1 { try? transaction.flushAll() }
@@ -224,7 +240,9 @@ package struct FileAttack {
     }
 
     private func revert(_ database: Database) {
-        guard let before = earlier(database).last, let transaction = try? database.begin(wait: .no, threads: 1), (try? transaction.revert(to: before)) != nil else { return }
+        guard let before = earlier(database).last, let transaction = try? database.begin(wait: .no, threads: 1),
+            (try? transaction.revert(to: before)) != nil
+        else { return }
         guard (try? transaction.commit()) != nil else { return }
         _ = try? database.tag("attack", before, wait: .no)
         _ = (try? database.snapshot())?.verify(full: true)

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnCodecs
 
-/// Reads an encoded stream with its codec. The input is kind u8 (if its two high bits are set, the count is multiplied by 2^30), count u16, for kinds with
-/// two parts the length of the first as u16, then the bytes.
+/// Reads an encoded stream with its codec. The input is kind u8 (if its two high bits are set, the count is multiplied by 2^30), count u16,
+/// for kinds with two parts the length of the first as u16, then the bytes.
 enum StreamsAttack {
     static func run(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 3, bytes.count <= 1 << 18 else { return }
@@ -41,7 +41,9 @@ enum StreamsAttack {
         return all <= 4 ? Array(0..<all) : [0, 1, all / 2, all - 1]
     }
 
-    private static func places(_ count: Int) -> [Int] { Set([0, 1, 63, 1023, 1024, count / 2, count - 2, count - 1]).filter { $0 >= 0 && $0 < count }.sorted() }
+    private static func places(_ count: Int) -> [Int] {
+        Set([0, 1, 63, 1023, 1024, count / 2, count - 2, count - 1]).filter { $0 >= 0 && $0 < count }.sorted()
+    }
 
     private static func words(_ bytes: UnsafeRawBufferPointer, _ count: Int) {
         exact(bytes) { bytes in
@@ -109,13 +111,17 @@ enum StreamsAttack {
             guard let reader = try? LengthsReader(bytes, count: count) else { return }
             var out = [Int](repeating: 0, count: 1025)
             for vector in vectors(count) {
-                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
+                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else {
+                    continue
+                }
                 let n = min(1024, count - vector * 1024)
                 for i in 0..<n { precondition(out[i] <= out[i + 1], "offsets of lists are not ascending") }
                 precondition(out[0] >= 0 && out[n] <= reader.total, "offsets of lists are out of bounds")
             }
             for place in places(count) {
-                if let range = try? reader.range(at: place) { precondition(range.lowerBound >= 0 && range.upperBound <= reader.total, "a list is out of bounds") }
+                if let range = try? reader.range(at: place) {
+                    precondition(range.lowerBound >= 0 && range.upperBound <= reader.total, "a list is out of bounds")
+                }
             }
         }
     }

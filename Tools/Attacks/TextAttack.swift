@@ -4,20 +4,32 @@ import FirnExchange
 import FirnJSON
 import FirnModel
 
-/// Reads text of an outside format. The result must be rows, which are written again, or an error with its place. The first byte selects the options.
+/// Reads text of an outside format. The result must be rows, which are written again, or an error with its place. The first byte selects
+/// the options.
 enum TextAttack {
     /// A given schema: values of the text fit it or are rejected.
-    private static let given = GivenSchema(Schema([
-        TypeSchema("rows", columns: [
-            ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("score", ColumnType(.double, optional: true)),
-            ColumnSchema("day", ColumnType(.date, optional: true)), ColumnSchema("part", ColumnType(.embedded, optional: true, target: "part")),
-            ColumnSchema("tags", ColumnType(.string, optional: true, collection: .set)), ColumnSchema("map", ColumnType(.any, optional: true, collection: .map)),
-            ColumnSchema("price", ColumnType(.decimal, optional: true)), ColumnSchema("raw", ColumnType(.data, optional: true)), ColumnSchema("uid", ColumnType(.uuid, optional: true)),
-            ColumnSchema("next", ColumnType(.link, optional: true, target: "rows")),
-        ]),
-        TypeSchema("part", columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.string, optional: true))], isEmbedded: true),
-    ]), rows: "rows")
-    private static let flat = TypeSchema("rows", columns: given.type.columns.filter { !$0.type.isCollection && ![.embedded, .link].contains($0.type.kind) })
+    private static let given = GivenSchema(
+        Schema([
+            TypeSchema(
+                "rows",
+                columns: [
+                    ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+                    ColumnSchema("score", ColumnType(.double, optional: true)),
+                    ColumnSchema("day", ColumnType(.date, optional: true)),
+                    ColumnSchema("part", ColumnType(.embedded, optional: true, target: "part")),
+                    ColumnSchema("tags", ColumnType(.string, optional: true, collection: .set)),
+                    ColumnSchema("map", ColumnType(.any, optional: true, collection: .map)),
+                    ColumnSchema("price", ColumnType(.decimal, optional: true)), ColumnSchema("raw", ColumnType(.data, optional: true)),
+                    ColumnSchema("uid", ColumnType(.uuid, optional: true)),
+                    ColumnSchema("next", ColumnType(.link, optional: true, target: "rows")),
+                ]),
+            TypeSchema(
+                "part",
+                columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.string, optional: true))],
+                isEmbedded: true),
+        ]), rows: "rows")
+    private static let flat = TypeSchema(
+        "rows", columns: given.type.columns.filter { !$0.type.isCollection && ![.embedded, .link].contains($0.type.kind) })
 
     static func csv(_ bytes: [UInt8]) {
         guard let first = bytes.first, bytes.count <= 1 << 16 else { return }
@@ -30,7 +42,11 @@ enum TextAttack {
         if first & 32 == 32 { options.types = flat }
         if first & 64 == 64 { options.nullWords += ["NA", "0"] }
         if first & 128 == 128 { options.delimiter = UInt8(ascii: ";") }
-        read("csv") { () throws(FirnError) in try CSVReader(Input(bytes: Array(bytes.dropFirst()), name: "in.csv"), options: options) } write: { output, _ in CSVWriter(output, options: CSVWriterOptions()) }
+        read("csv") { () throws(FirnError) in
+            try CSVReader(Input(bytes: Array(bytes.dropFirst()), name: "in.csv"), options: options)
+        } write: { output, _ in
+            CSVWriter(output, options: CSVWriterOptions())
+        }
     }
 
     static func json(_ bytes: [UInt8], _ layout: JSONOptions.Layout) {
@@ -42,11 +58,17 @@ enum TextAttack {
         if first & 4 == 4 { options.given = given }
         if first & 8 == 8, !options.isLossless { options.rejects = rejects() }
         let chosen = options
-        read("json") { () throws(FirnError) in try JSONReader(Input(bytes: Array(bytes.dropFirst()), name: "in.json"), options: chosen) } write: { output, _ in JSONWriter(output, options: chosen) }
+        read("json") { () throws(FirnError) in
+            try JSONReader(Input(bytes: Array(bytes.dropFirst()), name: "in.json"), options: chosen)
+        } write: { output, _ in
+            JSONWriter(output, options: chosen)
+        }
     }
 
     private static func rejects() -> Rejects {
-        Rejects { row, reason in precondition(row.count <= 1 << 16 && reason?.message.isEmpty != true, "a rejected row is too long or has an empty reason") }
+        Rejects { row, reason in
+            precondition(row.count <= 1 << 16 && reason?.message.isEmpty != true, "a rejected row is too long or has an empty reason")
+        }
     }
 
     private static func read(_ name: String, open: () throws(FirnError) -> any BatchReader, write: (Output, Schema) -> any BatchWriter) {
@@ -54,7 +76,9 @@ enum TextAttack {
             let reader = try open()
             var batches: [(String, Batch)] = []
             while let (type, batch) = try reader.next() {
-                for column in batch.columns { precondition(column.count == batch.count, "the length of a column differs from that of its batch") }
+                for column in batch.columns {
+                    precondition(column.count == batch.count, "the length of a column differs from that of its batch")
+                }
                 batches.append((type, batch))
             }
             _ = reader.remarks

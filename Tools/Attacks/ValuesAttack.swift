@@ -35,20 +35,38 @@ enum ValuesAttack {
         stream.withUnsafeBytes { bytes in
             guard let reader = try? WordsReader(bytes, count: values.count) else { return expect(false, "integers cannot be decoded") }
             var out = [Int64](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
-            if let (low, high) = reader.bounds() { expect(values.allSatisfy { low <= $0 && $0 <= high }, "integers are outside of their bounds") }
+            if let (low, high) = reader.bounds() {
+                expect(values.allSatisfy { low <= $0 && $0 <= high }, "integers are outside of their bounds")
+            }
             for vector in 0..<((values.count + 1023) / 1024) {
                 let part = values[(vector * 1024)..<min(values.count, vector * 1024 + 1024)]
-                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector cannot be decoded")
+                expect(
+                    out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil },
+                    "a vector cannot be decoded")
                 expect(out[..<part.count] == ArraySlice(part), "decoded integers differ")
-                if let (low, high) = reader.bounds(ofVector: vector) { expect(part.allSatisfy { low <= $0 && $0 <= high }, "integers are outside of the bounds of their vector") }
-                if let sum = try? reader.sum(vector: vector) { expect(sum == part.reduce(Int128(0)) { $0 + Int128($1) }, "a sum is wrong") } else { expect(false, "a sum fails") }
+                if let (low, high) = reader.bounds(ofVector: vector) {
+                    expect(part.allSatisfy { low <= $0 && $0 <= high }, "integers are outside of the bounds of their vector")
+                }
+                if let sum = try? reader.sum(vector: vector) {
+                    expect(sum == part.reduce(Int128(0)) { $0 + Int128($1) }, "a sum is wrong")
+                } else {
+                    expect(false, "a sum fails")
+                }
                 let some = part[part.startIndex + part.count / 2], other = part[part.startIndex + part.count / 3]
                 for (low, high) in [(min(some, other), max(some, other)), (some, some), (.min, some), (0, .max)] {
-                    expect(found.withUnsafeMutableBufferPointer { (try? reader.search(vector: vector, low, high, into: $0.baseAddress!)) != nil }, "a search fails")
-                    for (i, value) in part.enumerated() { expect((found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= value && value <= high), "a search finds wrong integers") }
+                    expect(
+                        found.withUnsafeMutableBufferPointer {
+                            (try? reader.search(vector: vector, low, high, into: $0.baseAddress!)) != nil
+                        }, "a search fails")
+                    for (i, value) in part.enumerated() {
+                        expect(
+                            (found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= value && value <= high), "a search finds wrong integers")
+                    }
                 }
             }
-            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) { expect((try? reader.value(at: i)) == values[i], "a decoded integer differs") }
+            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) {
+                expect((try? reader.value(at: i)) == values[i], "a decoded integer differs")
+            }
         }
     }
 
@@ -60,14 +78,25 @@ enum ValuesAttack {
             var out = [Double](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
             for vector in 0..<((values.count + 1023) / 1024) {
                 let part = Array(values[(vector * 1024)..<min(values.count, vector * 1024 + 1024)])
-                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector of floats cannot be decoded")
+                expect(
+                    out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil },
+                    "a vector of floats cannot be decoded")
                 for i in part.indices { expect(out[i].bitPattern == part[i].bitPattern, "a decoded float differs") }
                 for (low, high) in [(0.0, 1000.0), (part[0], part[0])] where !low.isNaN {
-                    expect(found.withUnsafeMutableBufferPointer { (try? reader.search(vector: vector, low, high, into: $0.baseAddress!)) != nil }, "a search fails")
-                    for i in part.indices { expect((found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= part[i] && part[i] <= high), "a search finds wrong floats") }
+                    expect(
+                        found.withUnsafeMutableBufferPointer {
+                            (try? reader.search(vector: vector, low, high, into: $0.baseAddress!)) != nil
+                        }, "a search fails")
+                    for i in part.indices {
+                        expect(
+                            (found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= part[i] && part[i] <= high), "a search finds wrong floats"
+                        )
+                    }
                 }
             }
-            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) { expect((try? reader.value(at: i))?.bitPattern == values[i].bitPattern, "a decoded float differs") }
+            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) {
+                expect((try? reader.value(at: i))?.bitPattern == values[i].bitPattern, "a decoded float differs")
+            }
         }
     }
 
@@ -78,7 +107,9 @@ enum ValuesAttack {
             guard let reader = try? BitsReader(stream, count: bits.count) else { return expect(false, "booleans cannot be decoded") }
             var out = [UInt64](repeating: 0, count: 16)
             for vector in 0..<((bits.count + 1023) / 1024) {
-                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector of booleans cannot be decoded")
+                expect(
+                    out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil },
+                    "a vector of booleans cannot be decoded")
                 var ones = 0
                 for i in 0..<min(1024, bits.count - vector * 1024) {
                     expect((out[i / 64] >> UInt64(i % 64) & 1 == 1) == bits[vector * 1024 + i], "a decoded boolean differs")
@@ -115,11 +146,16 @@ enum ValuesAttack {
         expect(opened.count == shared.count, "shared text cannot be opened")
         for (segment, stream) in zip(segments, streams) {
             stream.withUnsafeBytes { bytes in
-                guard let reader = try? TextReader(bytes, count: segment.count, shared: opened) else { return expect(false, "text cannot be decoded") }
+                guard let reader = try? TextReader(bytes, count: segment.count, shared: opened) else {
+                    return expect(false, "text cannot be decoded")
+                }
                 var out = Text()
                 for vector in 0..<((segment.count + 1023) / 1024) {
                     expect((try? reader.decode(vector: vector, into: &out)) != nil, "a vector of text cannot be decoded")
-                    for i in 0..<out.count { expect(out.withBytes(i) { Array($0) } == segment.withBytes(vector * 1024 + i) { Array($0) }, "a decoded text differs") }
+                    for i in 0..<out.count {
+                        expect(
+                            out.withBytes(i) { Array($0) } == segment.withBytes(vector * 1024 + i) { Array($0) }, "a decoded text differs")
+                    }
                 }
                 for i in stride(from: 0, to: segment.count, by: 1 + segment.count / 40) {
                     expect((try? reader.withValue(at: i) { Array($0) }) == segment.withBytes(i) { Array($0) }, "a decoded text differs")

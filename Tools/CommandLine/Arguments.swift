@@ -21,7 +21,8 @@ package struct Arguments: Sendable {
     /// Returns all values of the flag, in order.
     package func texts(_ flag: String) -> [String] { values[flag] ?? [] }
 
-    /// Returns all names of a flag whose values are names separated by commas (`\,` is a comma within a name), in order. Empty if the flag was not given.
+    /// Returns all names of a flag whose values are names separated by commas (`\,` is a comma within a name), in order. Empty if the flag
+    /// was not given.
     package func names(_ flag: String) -> [String] { texts(flag).flatMap(Arguments.split) }
 
     /// Returns the value as a whole number that is not negative, or nil if the flag was not given.
@@ -40,7 +41,10 @@ package struct Arguments: Sendable {
     /// - Throws: `FirnError.Code.usage` if the value is not a size or is less than 1 MB.
     package func size(_ flag: String) throws(FirnError) -> Int? {
         guard let text = text(flag) else { return nil }
-        let units: [String: Double] = ["": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1024, "m": 1_048_576, "g": 1_073_741_824, "kib": 1024, "mib": 1_048_576, "gib": 1_073_741_824, "tib": 1_099_511_627_776]
+        let units: [String: Double] = [
+            "": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1024, "m": 1_048_576, "g": 1_073_741_824, "kib": 1024,
+            "mib": 1_048_576, "gib": 1_073_741_824, "tib": 1_099_511_627_776,
+        ]
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "_") }
         let unit = text.dropFirst(number.count).drop { $0 == " " }.lowercased()
         guard let scale = units[unit], let value = Double(number.filter { $0 != "_" }), value * scale < 1e18 else {

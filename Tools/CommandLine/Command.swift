@@ -2,7 +2,8 @@
 package struct Flag: Sendable {
     /// The headings of flags in help, in this order.
     package enum Group: String, Sendable, CaseIterable {
-        case reading = "Reading", choosing = "Choosing rows and columns", writing = "Writing", comparing = "Comparing", working = "Working", shared = "Every command"
+        case reading = "Reading", choosing = "Choosing rows and columns", writing = "Writing", comparing = "Comparing", working = "Working",
+            shared = "Every command"
     }
 
     /// How often the flag can be given with a value.
@@ -23,8 +24,10 @@ package struct Flag: Sendable {
     package let choices: [String]
     package let repetition: Repetition
 
-    package init(_ name: String, _ short: Character? = nil, _ metavar: String? = nil, in group: Group, _ summary: String, detail: String = "",
-                 preset: String? = nil, choices: [String] = [], repetition: Repetition = .once) {
+    package init(
+        _ name: String, _ short: Character? = nil, _ metavar: String? = nil, in group: Group, _ summary: String, detail: String = "",
+        preset: String? = nil, choices: [String] = [], repetition: Repetition = .once
+    ) {
         self.name = name
         self.short = short
         self.metavar = metavar ?? (choices.isEmpty ? nil : choices.joined(separator: "|"))
@@ -69,8 +72,10 @@ package struct Command: Sendable {
     package let exit: String
     package let isHidden: Bool
 
-    package init(_ name: String, operands: String, count: ClosedRange<Int>, _ summary: String, detail: String, examples: [Example], flags: [Flag],
-                 exit: String = "", isHidden: Bool = false) {
+    package init(
+        _ name: String, operands: String, count: ClosedRange<Int>, _ summary: String, detail: String, examples: [Example], flags: [Flag],
+        exit: String = "", isHidden: Bool = false
+    ) {
         self.name = name
         self.operands = operands
         operandCount = count

@@ -11,14 +11,20 @@ extension Program {
     }
 
     private var bashCompletions: String {
-        var out = "_\(name)() {\n    local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\n    COMPREPLY=()\n"
-        out += "    if [ \"$COMP_CWORD\" = 1 ]; then words=\"\(visibleCommands.map(\.name).joined(separator: " "))\"\n    else case \"${COMP_WORDS[1]} $before\" in\n"
+        var out =
+            "_\(name)() {\n    local current=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\" words=\n    COMPREPLY=()\n"
+        out +=
+            "    if [ \"$COMP_CWORD\" = 1 ]; then words=\"\(visibleCommands.map(\.name).joined(separator: " "))\"\n    else case \"${COMP_WORDS[1]} $before\" in\n"
         for command in visibleCommands {
-            for flag in flags(of: command) where !flag.choices.isEmpty { out += "        \"\(command.name) --\(flag.name)\") words=\"\(flag.choices.joined(separator: " "))\" ;;\n" }
+            for flag in flags(of: command) where !flag.choices.isEmpty {
+                out += "        \"\(command.name) --\(flag.name)\") words=\"\(flag.choices.joined(separator: " "))\" ;;\n"
+            }
         }
         out += "        \"help \(name)\"|\"help help\"|\"man man\") words=\"\(visibleCommands.map(\.name).joined(separator: " "))\" ;;\n"
         out += "        *) case \"$current\" in -*) case \"${COMP_WORDS[1]}\" in\n"
-        for command in visibleCommands { out += "            \(command.name)) words=\"\(flags(of: command).map { "--" + $0.name }.joined(separator: " ")) --help\" ;;\n" }
+        for command in visibleCommands {
+            out += "            \(command.name)) words=\"\(flags(of: command).map { "--" + $0.name }.joined(separator: " ")) --help\" ;;\n"
+        }
         out += "        esac ;; esac ;;\n    esac; fi\n    [ -n \"$words\" ] && COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"
         return out + "complete -o default -F _\(name) \(name)\n"
     }
@@ -30,7 +36,9 @@ extension Program {
         for command in visibleCommands {
             out += "    \(command.name)) _arguments"
             for flag in flags(of: command) {
-                let value = flag.takesValue ? (flag.choices.isEmpty ? ":\(flag.name):_files" : ":\(flag.name):(\(flag.choices.joined(separator: " ")))") : ""
+                let value =
+                    flag.takesValue
+                    ? (flag.choices.isEmpty ? ":\(flag.name):_files" : ":\(flag.name):(\(flag.choices.joined(separator: " ")))") : ""
                 let summary = Program.shellQuoted(flag.summary).filter { $0 != "[" && $0 != "]" && $0 != ":" }
                 out += " \\\n      '\(flag.repetition == .many ? "*" : "")--\(flag.name)[\(summary)]\(value)'"
             }
@@ -48,7 +56,11 @@ extension Program {
             for flag in flags(of: command) {
                 out += "complete -c \(name) -n '__fish_seen_subcommand_from \(command.name)' -l \(flag.name)"
                 if let short = flag.short { out += " -s \(short)" }
-                if !flag.choices.isEmpty { out += " -x -a '\(flag.choices.joined(separator: " "))'" } else if flag.takesValue { out += " -r" }
+                if !flag.choices.isEmpty {
+                    out += " -x -a '\(flag.choices.joined(separator: " "))'"
+                } else if flag.takesValue {
+                    out += " -r"
+                }
                 out += " -d '\(Program.shellQuoted(flag.summary))'\n"
             }
         }
@@ -56,5 +68,7 @@ extension Program {
     }
 
     /// Replaces single quotes, so that the text can be put in single quotes.
-    private static func shellQuoted(_ text: String) -> String { text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "’") }
+    private static func shellQuoted(_ text: String) -> String {
+        text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "’")
+    }
 }

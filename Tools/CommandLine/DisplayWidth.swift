@@ -25,8 +25,10 @@ package enum DisplayWidth {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x2064, 0xFEFF: return 0
         case 0x20..<0x300: return 1
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
-             0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x1FA70...0x1FAFF, 0x20000...0x3FFFD:
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF, 0xAC00...0xD7A3,
+            0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x1FA70...0x1FAFF,
+            0x20000...0x3FFFD:
             return 2
         default: break
         }
@@ -50,7 +52,8 @@ package enum DisplayWidth {
         return out + "…"
     }
 
-    /// Returns whether a character is invisible but affects others: control characters, line separators, and marks of the direction of writing.
+    /// Returns whether a character is invisible but affects others: control characters, line separators, and marks of the direction of
+    /// writing.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -58,8 +61,8 @@ package enum DisplayWidth {
         }
     }
 
-    /// Replaces control characters by symbols, and marks of the direction of writing by text such as `<U+202E>`. So no cell breaks a table, no contents of
-    /// a file control the terminal, and no name looks like another. `keepingLines`: line feeds are kept.
+    /// Replaces control characters by symbols, and marks of the direction of writing by text such as `<U+202E>`. So no cell breaks a table,
+    /// no contents of a file control the terminal, and no name looks like another. `keepingLines`: line feeds are kept.
     package static func visible(_ text: String, keepingLines: Bool = false) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         guard text.unicodeScalars.contains(where: isControl) else { return text }

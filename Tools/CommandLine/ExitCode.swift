@@ -24,12 +24,13 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
 
     /// The exit code for an error that ends a command.
     package init(_ code: FirnError.Code) {
-        self = switch code {
-        case .usage, .notEncrypted: .usage
-        case .rejected, .duplicateKey, .schema: .rejected
-        case .damaged, .notThisFormat, .unsupported, .encrypted, .wrongKey: .damaged
-        case .interrupted: .interrupted
-        default: .inputOutput
-        }
+        self =
+            switch code {
+            case .usage, .notEncrypted: .usage
+            case .rejected, .duplicateKey, .schema: .rejected
+            case .damaged, .notThisFormat, .unsupported, .encrypted, .wrongKey: .damaged
+            case .interrupted: .interrupted
+            default: .inputOutput
+            }
     }
 }

@@ -70,7 +70,8 @@ extension Program {
         return out
     }
 
-    /// Returns a term and its explanation. The explanation begins in `column`, on the same line if the term is short enough, otherwise on the next.
+    /// Returns a term and its explanation. The explanation begins in `column`, on the same line if the term is short enough, otherwise on
+    /// the next.
     private func entry(_ term: String, _ text: String, column: Int) -> String {
         let body = wrap(text, indent: column)
         guard term.count + 2 <= column else { return term + "\n" + body }

@@ -8,7 +8,9 @@ package struct JSONLine: Sendable {
     package mutating func add(_ key: String, _ value: Int?) { addRaw(key, value.map(String.init) ?? "null") }
     package mutating func add(_ key: String, _ value: Bool) { addRaw(key, value ? "true" : "false") }
     package mutating func add(_ key: String, _ value: Double) { addRaw(key, value.isFinite ? "\(value)" : "null") }
-    package mutating func add(_ key: String, _ values: [String]) { addRaw(key, "[" + values.map(JSONLine.quoted).joined(separator: ",") + "]") }
+    package mutating func add(_ key: String, _ values: [String]) {
+        addRaw(key, "[" + values.map(JSONLine.quoted).joined(separator: ",") + "]")
+    }
     package mutating func add(_ key: String, _ lines: [JSONLine]) { addRaw(key, "[" + lines.map(\.object).joined(separator: ",") + "]") }
     package mutating func add(_ key: String, _ line: JSONLine) { addRaw(key, line.object) }
 

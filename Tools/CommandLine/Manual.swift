@@ -9,12 +9,16 @@ extension Program {
     package func manual(of command: Command?) -> String {
         guard let command else { return overviewPage }
         var page = head("\(name)-\(command.name)", command.summary)
-        page += ".SH SYNOPSIS\n.B \(Roff.text("\(name) \(command.name)"))\n[\\fIflags\\fR]\(command.operands.isEmpty ? "" : " " + Roff.italic(command.operands))\n"
+        page +=
+            ".SH SYNOPSIS\n.B \(Roff.text("\(name) \(command.name)"))\n[\\fIflags\\fR]\(command.operands.isEmpty ? "" : " " + Roff.italic(command.operands))\n"
         page += ".SH DESCRIPTION\n" + Roff.paragraphs([command.sentence] + paragraphs(command.detail))
         page += options(flags(of: command))
         if !command.examples.isEmpty {
             page += ".SH EXAMPLES\n"
-            for example in command.examples { page += ".PP\n\(Roff.line(example.does.prefix(1).uppercased() + example.does.dropFirst() + ":"))\n.PP\n.RS 4\n.EX\n\(Roff.line(example.line))\n.EE\n.RE\n" }
+            for example in command.examples {
+                page +=
+                    ".PP\n\(Roff.line(example.does.prefix(1).uppercased() + example.does.dropFirst() + ":"))\n.PP\n.RS 4\n.EX\n\(Roff.line(example.line))\n.EE\n.RE\n"
+            }
         }
         page += exitStatus(command.exit)
         return page + ".SH SEE ALSO\n" + Roff.references([name] + related(to: command))
@@ -23,8 +27,10 @@ extension Program {
     private var overviewPage: String {
         var page = head(name, summary)
         page += ".SH SYNOPSIS\n.B \(Roff.text(name))\n\\fICOMMAND\\fR [\\fIflags\\fR] \\fIFILES\\fR\n.SH DESCRIPTION\n"
-        page += Roff.paragraphs([summary.prefix(1).uppercased() + summary.dropFirst() + ".",
-                                 "Data is written to standard output, everything else to standard error. - as a file means standard input or standard output. Nothing is overwritten without --force."])
+        page += Roff.paragraphs([
+            summary.prefix(1).uppercased() + summary.dropFirst() + ".",
+            "Data is written to standard output, everything else to standard error. - as a file means standard input or standard output. Nothing is overwritten without --force.",
+        ])
         page += ".SH COMMANDS\n"
         for command in visibleCommands { page += ".TP\n.B \(Roff.text(command.name))\n\(Roff.line(command.sentence))\n" }
         page += options(shared) + exitStatus("")
@@ -43,7 +49,9 @@ extension Program {
             if members.isEmpty { continue }
             out += ".SS \(Roff.text(group.rawValue))\n"
             for flag in members {
-                out += ".TP\n" + (flag.short.map { Roff.bold("-\($0)") + ", " } ?? "") + Roff.bold("--\(flag.name)") + (flag.metavar.map { " " + Roff.italic($0) } ?? "") + "\n"
+                out +=
+                    ".TP\n" + (flag.short.map { Roff.bold("-\($0)") + ", " } ?? "") + Roff.bold("--\(flag.name)")
+                    + (flag.metavar.map { " " + Roff.italic($0) } ?? "") + "\n"
                 let text = flag.sentence + (flag.preset.map { " (default: \($0))" } ?? "")
                 out += Roff.line(text.hasSuffix(".") ? text : text + ".") + "\n"
             }
@@ -51,17 +59,21 @@ extension Program {
         return out
     }
 
-    /// Returns the section on exit codes: `own` is the command's text for its codes (`0 found, 1 not found`), followed by the codes of all commands.
+    /// Returns the section on exit codes: `own` is the command's text for its codes (`0 found, 1 not found`), followed by the codes of all
+    /// commands.
     private func exitStatus(_ own: String) -> String {
         var out = ".SH EXIT STATUS\n"
         if !own.isEmpty { out += Roff.line("Exit codes of this command: \(own).") + "\n" }
-        for code in ExitCode.allCases where own.isEmpty || code.rawValue > 1 { out += ".TP\n.B \(code.rawValue)\n\(Roff.line(code.meaning))\n" }
+        for code in ExitCode.allCases where own.isEmpty || code.rawValue > 1 {
+            out += ".TP\n.B \(code.rawValue)\n\(Roff.line(code.meaning))\n"
+        }
         return out
     }
 
     /// Returns the commands that the help of a command mentions as `firn NAME`.
     private func related(to command: Command) -> [String] {
-        let text = ([command.detail] + command.examples.flatMap { [$0.line, $0.does] } + command.flags.map(\.sentence)).joined(separator: " ")
+        let text = ([command.detail] + command.examples.flatMap { [$0.line, $0.does] } + command.flags.map(\.sentence)).joined(
+            separator: " ")
         let words = text.split { !($0.isLetter || $0 == "-") }.map(String.init)
         let named = Set(zip(words, words.dropFirst()).filter { $0.0 == name }.map(\.1))
         return visibleCommands.filter { $0.name != command.name && named.contains($0.name) }.map { "\(name)-\($0.name)" }

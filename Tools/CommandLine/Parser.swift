@@ -31,7 +31,9 @@ extension Program {
     package func command(explaining topic: String, as verb: String = "man") throws(FirnError) -> Command {
         if let command = command(named: topic) { return command }
         let known = Suggestion.nearest(to: topic, among: visibleCommands.map(\.name))
-        throw FirnError(.usage, "there is no command \"\(topic)\"", advice: known.map { "did you mean '\(name) \(verb) \($0)'?" } ?? "'\(name) -h' lists the commands")
+        throw FirnError(
+            .usage, "there is no command \"\(topic)\"",
+            advice: known.map { "did you mean '\(name) \(verb) \($0)'?" } ?? "'\(name) -h' lists the commands")
     }
 
     private func parse(_ words: [String], for command: Command) throws(FirnError) -> Invocation {
@@ -66,7 +68,13 @@ private struct ArgumentScan {
                 operands += words[position...]
                 break
             }
-            if word.hasPrefix("--") { try takeLong(word) } else if word.hasPrefix("-"), word != "-" { try takeShort(word) } else { operands.append(word) }
+            if word.hasPrefix("--") {
+                try takeLong(word)
+            } else if word.hasPrefix("-"), word != "-" {
+                try takeShort(word)
+            } else {
+                operands.append(word)
+            }
             if let help { return help }
         }
         try checkOperands()
@@ -116,7 +124,9 @@ private struct ArgumentScan {
     private mutating func store(_ flag: Flag, _ value: String) throws(FirnError) {
         if !flag.choices.isEmpty, !flag.choices.contains(value) {
             let near = Suggestion.nearest(to: value, among: flag.choices)
-            throw FirnError(.usage, "--\(flag.name) takes \(Suggestion.alternatives(flag.choices)), not \"\(value)\"", advice: near.map { "did you mean \($0)?" })
+            throw FirnError(
+                .usage, "--\(flag.name) takes \(Suggestion.alternatives(flag.choices)), not \"\(value)\"",
+                advice: near.map { "did you mean \($0)?" })
         }
         if flag.takesValue, flag.repetition == .once, values[flag.name] != nil { throw usage("--\(flag.name) is given twice") }
         values[flag.name, default: []].append(value)
@@ -126,16 +136,21 @@ private struct ArgumentScan {
         guard !command.operandCount.contains(operands.count) else { return }
         let few = operands.count < command.operandCount.lowerBound
         // `FILE... STATEMENTS` needs both; operands in brackets are optional.
-        let needed = command.operands.split(separator: " ").filter { !$0.hasPrefix("[") }, missing = operands.count < needed.count ? String(needed[operands.count]) : "an operand"
-        let what = few ? (operands.isEmpty ? "the operands of \"\(command.name)\" are missing" : "\(missing) is missing after \"\(operands.last!)\"")
+        let needed = command.operands.split(separator: " ").filter { !$0.hasPrefix("[") },
+            missing = operands.count < needed.count ? String(needed[operands.count]) : "an operand"
+        let what =
+            few
+            ? (operands.isEmpty ? "the operands of \"\(command.name)\" are missing" : "\(missing) is missing after \"\(operands.last!)\"")
             : "unexpected operand \"\(operands[command.operandCount.upperBound])\""
         throw FirnError(.usage, what, advice: "usage: \(program.usage(of: command))")
     }
 
     private func unknown(_ spelling: String) -> FirnError {
         let known = Suggestion.nearest(to: spelling, among: flags.flatMap { ["--" + $0.name] })
-        return FirnError(.usage, "\(program.name) \(command.name) has no flag \"\(spelling)\"",
-                         advice: known.map { "did you mean \($0)?" } ?? "'\(program.name) \(command.name) -h' lists the flags; words after -- are operands")
+        return FirnError(
+            .usage, "\(program.name) \(command.name) has no flag \"\(spelling)\"",
+            advice: known.map { "did you mean \($0)?" }
+                ?? "'\(program.name) \(command.name) -h' lists the flags; words after -- are operands")
     }
 
     private func usage(_ message: String) -> FirnError {

@@ -22,17 +22,24 @@ extension Command {
         flags: Flag.readingText + [
             .type, .columns, .condition, .limit,
             Flag("to", nil, in: .writing, "format of OUT", detail: "By default the extension decides.", choices: Flag.formats),
-            Flag("key", "k", "NAMES", in: .writing, "the columns of the primary key",
-                 detail: "Their values identify a row: two rows with the same key are an error that names both. Fields of objects cannot be part of the key.", repetition: .many),
+            Flag(
+                "key", "k", "NAMES", in: .writing, "the columns of the primary key",
+                detail:
+                    "Their values identify a row: two rows with the same key are an error that names both. Fields of objects cannot be part of the key.",
+                repetition: .many),
             .profile, .newKeyFile, .plain,
-            Flag("lossless", nil, in: .writing, "fail unless the input can be reproduced from OUT",
-                 detail: "CSV must be reproduced byte for byte, JSON value by value: white space and the notation of numbers in JSON are not kept."),
+            Flag(
+                "lossless", nil, in: .writing, "fail unless the input can be reproduced from OUT",
+                detail:
+                    "CSV must be reproduced byte for byte, JSON value by value: white space and the notation of numbers in JSON are not kept."
+            ),
             .force, .json,
         ],
         exit: "0 done")
 
     static let query = Command(
-        "query", operands: "FILE... [QUERY]", count: 1...Int.max, "prints the rows that match a predicate, optionally sorted, grouped and aggregated",
+        "query", operands: "FILE... [QUERY]", count: 1...Int.max,
+        "prints the rows that match a predicate, optionally sorted, grouped and aggregated",
         detail: """
             QUERY is a predicate that can end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags have the same meaning, and --where is combined with it by AND.
             FILE is a .firn, CSV or JSON file. The rows of CSV and JSON are read once and not held in memory, except for a SORT without LIMIT. FILE:Type selects a type, \
@@ -56,17 +63,23 @@ extension Command {
             .limit,
             Flag("offset", nil, "N", in: .choosing, "skip the first N rows"),
             Flag("group-by", "g", "PATHS", in: .choosing, "print one row for each combination of these columns", repetition: .many),
-            Flag("agg", "a", "LIST", in: .choosing, "aggregates: count, sum, avg, min, max, first, median, quantile(x, 0.9), count(distinct x)",
-                 detail: "The argument is a column or an expression of columns: sum(price * (1 - discount)). 'as' names the result: sum(price) as total.", repetition: .many),
-            Flag("format", nil, in: .writing, "how rows are printed",
-                 preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
+            Flag(
+                "agg", "a", "LIST", in: .choosing,
+                "aggregates: count, sum, avg, min, max, first, median, quantile(x, 0.9), count(distinct x)",
+                detail:
+                    "The argument is a column or an expression of columns: sum(price * (1 - discount)). 'as' names the result: sum(price) as total.",
+                repetition: .many),
+            Flag(
+                "format", nil, in: .writing, "how rows are printed",
+                preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
             .json,
             Flag("explain", nil, in: .writing, "print the plan and what was skipped instead of the rows"),
         ] + Flag.readingText,
         exit: "0 rows matched, 1 no row matched")
 
     static let sql = Command(
-        "sql", operands: "FILE... STATEMENTS", count: 2...Int.max, "runs SQL queries over the types of one or several files, with SQLite's dialect",
+        "sql", operands: "FILE... STATEMENTS", count: 2...Int.max,
+        "runs SQL queries over the types of one or several files, with SQLite's dialect",
         detail: """
             Files are never changed; statements can create temporary tables only. STATEMENTS is one statement of SQLite's SQL, or several separated by ;. With - it is \
             read from standard input. Joins, window functions and common table expressions work as in SQLite. Comparisons, IN, LIKE, NULL, ORDER BY and LIMIT are \
@@ -84,7 +97,9 @@ extension Command {
             .init("firn sql p.csv 'SELECT * FROM p WHERE age > :age' -p age=30 --format csv", "with a parameter"),
         ],
         flags: [
-            Flag("param", "p", "NAME=VALUE", in: .choosing, "bind a value to :name in the statements; the name of ?1 is 1", detail: "Whole and decimal numbers are bound as numbers, everything else as text.", repetition: .many),
+            Flag(
+                "param", "p", "NAME=VALUE", in: .choosing, "bind a value to :name in the statements; the name of ?1 is 1",
+                detail: "Whole and decimal numbers are bound as numbers, everything else as text.", repetition: .many),
             Flag("format", nil, in: .writing, "how rows are printed", preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
             .json,
             Flag("explain", nil, in: .writing, "print the plan, the conditions that Firn executed and what it skipped instead of the rows"),
@@ -106,20 +121,30 @@ extension Command {
             .init("firn diff old.firn new.firn --changes c.firn", "for firn patch"),
         ],
         flags: [
-            Flag("key", "k", "NAMES", in: .comparing, "the columns that identify a row",
-                 detail: "Fields of objects are written as paths: --key name.official.", preset: "the type's own key", repetition: .many),
+            Flag(
+                "key", "k", "NAMES", in: .comparing, "the columns that identify a row",
+                detail: "Fields of objects are written as paths: --key name.official.", preset: "the type's own key", repetition: .many),
             Flag("ignore", nil, "NAMES", in: .comparing, "do not compare these columns", repetition: .many),
-            Flag("duplicates", nil, in: .comparing, "what to do if several rows of one side have the same key",
-                 detail: "With first, the first row is used, and the number of the others is reported.", preset: "error", choices: ["error", "first"]),
+            Flag(
+                "duplicates", nil, in: .comparing, "what to do if several rows of one side have the same key",
+                detail: "With first, the first row is used, and the number of the others is reported.", preset: "error",
+                choices: ["error", "first"]),
             Flag("tolerance", nil, "X", in: .comparing, "treat numbers that differ by at most X as equal", preset: "0"),
-            Flag("only", nil, in: .comparing, "print only these kinds of differences",
-                 detail: "All rows are still compared and counted in the totals. The exit code is 1 if there are rows of these kinds or if the columns differ.",
-                 choices: ["added", "removed", "changed"], repetition: .many),
+            Flag(
+                "only", nil, in: .comparing, "print only these kinds of differences",
+                detail:
+                    "All rows are still compared and counted in the totals. The exit code is 1 if there are rows of these kinds or if the columns differ.",
+                choices: ["added", "removed", "changed"], repetition: .many),
             .type, .columns, .condition, .limit,
-            Flag("format", nil, in: .writing, "how differences are printed",
-                 detail: "For nested cells, the changed parts are printed with their paths. With --json, summary is one JSON object.", preset: "table", choices: ["table", "summary", "ndjson"]),
-            Flag("changes", nil, "FILE", in: .writing, "write the differences to FILE, for 'firn patch'",
-                 detail: "A .firn file with the old and new values of all rows, cells and parts of nested cells that differ, for all compared types. It is encrypted if an input is."),
+            Flag(
+                "format", nil, in: .writing, "how differences are printed",
+                detail: "For nested cells, the changed parts are printed with their paths. With --json, summary is one JSON object.",
+                preset: "table", choices: ["table", "summary", "ndjson"]),
+            Flag(
+                "changes", nil, "FILE", in: .writing, "write the differences to FILE, for 'firn patch'",
+                detail:
+                    "A .firn file with the old and new values of all rows, cells and parts of nested cells that differ, for all compared types. It is encrypted if an input is."
+            ),
             .force, .json,
         ] + Flag.readingText,
         exit: "0 no differences, 1 differences")
@@ -168,8 +193,11 @@ extension Command {
         ],
         flags: [
             .profile, .newKeyFile, .plain,
-            Flag("keep", nil, "N|TAGS", in: .writing, "keep the N newest versions, or these tags and the newest version",
-                 detail: "Can be repeated: --keep 3 --keep v1,v2. --keep 1 keeps only the newest version. If versions are dropped, the file is replaced even if it does not become smaller.", preset: "all tags", repetition: .many),
+            Flag(
+                "keep", nil, "N|TAGS", in: .writing, "keep the N newest versions, or these tags and the newest version",
+                detail:
+                    "Can be repeated: --keep 3 --keep v1,v2. --keep 1 keeps only the newest version. If versions are dropped, the file is replaced even if it does not become smaller.",
+                preset: "all tags", repetition: .many),
             Flag("dry-run", nil, in: .writing, "change nothing; print what would be saved"),
             Flag("in-place", nil, in: .writing, "shorten the file itself, while others read and write it"),
             .force, .json,
@@ -177,7 +205,8 @@ extension Command {
         exit: "0 done")
 
     static let info = Command(
-        "info", operands: "FILE", count: 1...1, "prints the types, rows, versions and dead space of a file, and each column's size and encodings",
+        "info", operands: "FILE", count: 1...1,
+        "prints the types, rows, versions and dead space of a file, and each column's size and encodings",
         detail: "FILE@5 selects version 5, FILE@TAG the version with that tag.",
         examples: [
             .init("firn info people.firn", "as text"),
@@ -219,7 +248,8 @@ extension Command {
         exit: "0 done, 1 no such index to drop")
 
     static let log = Command(
-        "log", operands: "FILE", count: 1...1, "lists the versions of a file with time, tags, rows and changes, and which of them are being read",
+        "log", operands: "FILE", count: 1...1,
+        "lists the versions of a file with time, tags, rows and changes, and which of them are being read",
         detail: """
             Lists the kept versions and older versions that have a tag, newest first, each with the rows that were added, removed and changed since the version listed below it. \
             The cost is proportional to the changes, not to the size of the file. Commands that read take each of these versions as FILE@VERSION or FILE@TAG.
@@ -234,8 +264,11 @@ extension Command {
         flags: [
             .type,
             Flag("limit", "n", "N", in: .choosing, "list at most N versions"),
-            Flag("keep", nil, "N", in: .working, "make writers keep the N newest versions", detail: "At least 2; 0 restores the default, 8."),
-            Flag("keep-for", nil, "TIME", in: .working, "also keep versions that were the newest within TIME: 90m, 12h, 7d", detail: "0 removes the time limit."),
+            Flag(
+                "keep", nil, "N", in: .working, "make writers keep the N newest versions", detail: "At least 2; 0 restores the default, 8."),
+            Flag(
+                "keep-for", nil, "TIME", in: .working, "also keep versions that were the newest within TIME: 90m, 12h, 7d",
+                detail: "0 removes the time limit."),
             .json,
         ],
         exit: "0 done")
@@ -291,7 +324,9 @@ extension Command {
         ],
         flags: [
             .type,
-            Flag("key", "k", "NAMES", in: .working, "the columns that identify a row", detail: "The order of rows then does not matter.", preset: "the type's own key", repetition: .many),
+            Flag(
+                "key", "k", "NAMES", in: .working, "the columns that identify a row", detail: "The order of rows then does not matter.",
+                preset: "the type's own key", repetition: .many),
             Flag("each-column", nil, in: .working, "also print a hash of each column"),
             .json,
         ] + Flag.readingText,
@@ -317,7 +352,8 @@ extension Command {
         exit: "0 intact, 1 damage found")
 
     static let recover = Command(
-        "recover", operands: "FILE OUT", count: 2...2, "copies everything intact from a damaged file to a new one, and reports what is lost",
+        "recover", operands: "FILE OUT", count: 2...2,
+        "copies everything intact from a damaged file to a new one, and reports what is lost",
         detail: """
             FILE is never written, and OUT must be another file. Bytes whose hash does not match are never copied: each loss is reported by type, column, rows and byte. Rows and \
             values that an older version in the file still has are taken from it and reported with that version. Other lost values become null in rows that are otherwise intact. \
@@ -344,7 +380,8 @@ extension Command {
         exit: "0 nothing lost, 1 rows or values are lost or unproven, 4 nothing can be recovered")
 
     static let help = Command(
-        "help", operands: "[COMMAND]", count: 0...1, "explains a command", detail: "", examples: [.init("firn help convert", "the complete help of convert")], flags: [])
+        "help", operands: "[COMMAND]", count: 0...1, "explains a command", detail: "",
+        examples: [.init("firn help convert", "the complete help of convert")], flags: [])
 
     static let man = Command(
         "man", operands: "[COMMAND]", count: 0...1, "prints the manual page of the program or of a command",
@@ -352,12 +389,16 @@ extension Command {
             The page uses the macros of man(7): read it with 'firn man convert | man -l -'. With --dir all pages are written to a folder, as firn.1, firn-convert.1 and so on: \
             man finds them in a folder named man1 within a folder of $MANPATH.
             """,
-        examples: [.init("firn man query > firn-query.1", "the page of 'firn query'"), .init("firn man --dir ~/.local/share/man/man1", "write all pages")],
+        examples: [
+            .init("firn man query > firn-query.1", "the page of 'firn query'"),
+            .init("firn man --dir ~/.local/share/man/man1", "write all pages"),
+        ],
         flags: [Flag("dir", nil, "DIR", in: .writing, "write the pages of all commands to this folder"), .force], exit: "0 done")
 
     static let completions = Command(
         "completions", operands: "bash|zsh|fish", count: 1...1, "prints the completions of a shell",
-        detail: "bash: source <(firn completions bash). zsh: save as _firn in a folder of $fpath. fish: save as ~/.config/fish/completions/firn.fish.",
+        detail:
+            "bash: source <(firn completions bash). zsh: save as _firn in a folder of $fpath. fish: save as ~/.config/fish/completions/firn.fish.",
         examples: [.init("firn completions bash > /etc/bash_completion.d/firn", "for all users")], flags: [], exit: "0 done")
 
     /// Prints `docs/cli.md`.

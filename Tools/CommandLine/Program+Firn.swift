@@ -3,23 +3,36 @@ extension Program {
     package static let firn = Program(
         name: "firn", version: "0.1.0",
         summary: "convert, compact, compare and query files; .firn is a compressed, columnar, transactional format in a single file",
-        commands: [.convert, .query, .sql, .diff, .patch, .compact, .info, .schema, .index, .log, .tag, .revert, .hash, .verify, .recover, .help, .man, .completions, .reference],
+        commands: [
+            .convert, .query, .sql, .diff, .patch, .compact, .info, .schema, .index, .log, .tag, .revert, .hash, .verify, .recover, .help,
+            .man, .completions, .reference,
+        ],
         shared: [
-            Flag("color", nil, in: .shared, "colour text output",
-                 detail: "auto colours terminals only, unless NO_COLOR or CLICOLOR_FORCE is set in the environment.",
-                 preset: "auto", choices: ["auto", "always", "never"]),
-            Flag("progress", nil, in: .shared, "show progress on standard error",
-                 detail: "By default it is shown on terminals only, after half a second."),
+            Flag(
+                "color", nil, in: .shared, "colour text output",
+                detail: "auto colours terminals only, unless NO_COLOR or CLICOLOR_FORCE is set in the environment.",
+                preset: "auto", choices: ["auto", "always", "never"]),
+            Flag(
+                "progress", nil, in: .shared, "show progress on standard error",
+                detail: "By default it is shown on terminals only, after half a second."),
             Flag("quiet", "q", in: .shared, "print no progress, no summary and no remarks", detail: "Errors are still printed."),
             .keyFile,
-            Flag("no-mmap", nil, in: .shared, "read .firn files with system calls instead of mapping them",
-                 detail: "For media that can fail during reads. Data that was read is held in memory. Used automatically where files cannot be mapped or locked."),
-            Flag("strict", nil, in: .shared, "do not read an older version of a damaged .firn file",
-                 detail: "By default, if the newest version cannot be read, the previous one is read, with a notice. With this flag that is an error with exit code 4."),
-            Flag("memory", nil, "SIZE", in: .shared, "hold at most SIZE of file contents in memory, such as 500MB or 4GiB",
-                 detail: "If the limit is exceeded, the command fails with exit code 5 and names the column. The limit matters for untrusted files: a small file can decode to any size. "
-                     + "SIZE is a number of bytes, or of kB, MB, GB (powers of 1,000), KiB, MiB, GiB (of 1,024).",
-                 preset: "half of the machine's memory; a third of the address space where 'ulimit -v' limits it"),
+            Flag(
+                "no-mmap", nil, in: .shared, "read .firn files with system calls instead of mapping them",
+                detail:
+                    "For media that can fail during reads. Data that was read is held in memory. Used automatically where files cannot be mapped or locked."
+            ),
+            Flag(
+                "strict", nil, in: .shared, "do not read an older version of a damaged .firn file",
+                detail:
+                    "By default, if the newest version cannot be read, the previous one is read, with a notice. With this flag that is an error with exit code 4."
+            ),
+            Flag(
+                "memory", nil, "SIZE", in: .shared, "hold at most SIZE of file contents in memory, such as 500MB or 4GiB",
+                detail:
+                    "If the limit is exceeded, the command fails with exit code 5 and names the column. The limit matters for untrusted files: a small file can decode to any size. "
+                    + "SIZE is a number of bytes, or of kB, MB, GB (powers of 1,000), KiB, MiB, GiB (of 1,024).",
+                preset: "half of the machine's memory; a third of the address space where 'ulimit -v' limits it"),
             Flag("threads", nil, "N", in: .shared, "use at most N threads", preset: "one for each core"),
         ])
 }
@@ -28,39 +41,58 @@ extension Program {
 extension Flag {
     static let formats = ["firn", "csv", "tsv", "json", "ndjson"]
 
-    static let from = Flag("from", nil, in: .reading, "format of the inputs", detail: "By default it is detected from the content and the extension.", choices: formats)
-    static let type = Flag("type", "t", "NAME", in: .choosing, "the type (table) to use",
-                           detail: "Required if a file has several types. For convert: the name of the type that is written.")
-    static let null = Flag("null", nil, "WORDS", in: .reading, "cells of a CSV that are read as null, such as NA,N/A",
-                           detail: "By default only an empty field without quotes is null.", repetition: .many)
-    static let encoding = Flag("encoding", nil, in: .reading, "encoding of CSV text",
-                               detail: "By default UTF-8, or UTF-16 if the file begins with its byte order mark. If no input is CSV, the flag sets the encoding of the CSV that is written: by default UTF-8, or after --lossless the encoding that was read.", choices: ["utf-8", "latin-1", "auto"])
-    static let delimiter = Flag("delimiter", "d", "CHAR", in: .reading, "the character between the fields of a CSV; \\t is a tab", preset: "comma, tab in .tsv")
-    static let noHeader = Flag("no-header", nil, in: .reading, "treat the first line of a CSV as data", detail: "The columns are then named column1, column2 and so on.")
-    static let rejects = Flag("rejects", nil, "FILE", in: .reading, "write rows that cannot be read to FILE, and continue",
-                              detail: """
-                                  FILE contains them unchanged: rows of a CSV, lines of NDJSON, elements of a JSON array. The exit code is then 3. For JSON, the first 20 \
-                                  are reported with position and reason. Without this flag the first such row aborts the command. A JSON document with invalid syntax is \
-                                  an error in any case.
-                                  """)
-    static let schema = Flag("schema", nil, "FILE", in: .reading, "take the types, columns and key from a JSON file",
-                             detail: """
-                                 The file has the form that 'firn schema --json' prints. Columns of the rows that it does not name are inferred; objects within the rows \
-                                 have only the fields that it names. Values that do not fit are rejected. --key overrides its key, and --type its name. If it has several \
-                                 types of rows, --type, FILE:Type or the name of the input chooses one. CSV has no lists, sets, maps and objects.
-                                 """)
+    static let from = Flag(
+        "from", nil, in: .reading, "format of the inputs", detail: "By default it is detected from the content and the extension.",
+        choices: formats)
+    static let type = Flag(
+        "type", "t", "NAME", in: .choosing, "the type (table) to use",
+        detail: "Required if a file has several types. For convert: the name of the type that is written.")
+    static let null = Flag(
+        "null", nil, "WORDS", in: .reading, "cells of a CSV that are read as null, such as NA,N/A",
+        detail: "By default only an empty field without quotes is null.", repetition: .many)
+    static let encoding = Flag(
+        "encoding", nil, in: .reading, "encoding of CSV text",
+        detail:
+            "By default UTF-8, or UTF-16 if the file begins with its byte order mark. If no input is CSV, the flag sets the encoding of the CSV that is written: by default UTF-8, or after --lossless the encoding that was read.",
+        choices: ["utf-8", "latin-1", "auto"])
+    static let delimiter = Flag(
+        "delimiter", "d", "CHAR", in: .reading, "the character between the fields of a CSV; \\t is a tab", preset: "comma, tab in .tsv")
+    static let noHeader = Flag(
+        "no-header", nil, in: .reading, "treat the first line of a CSV as data",
+        detail: "The columns are then named column1, column2 and so on.")
+    static let rejects = Flag(
+        "rejects", nil, "FILE", in: .reading, "write rows that cannot be read to FILE, and continue",
+        detail: """
+            FILE contains them unchanged: rows of a CSV, lines of NDJSON, elements of a JSON array. The exit code is then 3. For JSON, the first 20 \
+            are reported with position and reason. Without this flag the first such row aborts the command. A JSON document with invalid syntax is \
+            an error in any case.
+            """)
+    static let schema = Flag(
+        "schema", nil, "FILE", in: .reading, "take the types, columns and key from a JSON file",
+        detail: """
+            The file has the form that 'firn schema --json' prints. Columns of the rows that it does not name are inferred; objects within the rows \
+            have only the fields that it names. Values that do not fit are rejected. --key overrides its key, and --type its name. If it has several \
+            types of rows, --type, FILE:Type or the name of the input chooses one. CSV has no lists, sets, maps and objects.
+            """)
     static let limit = Flag("limit", "n", "N", in: .choosing, "print or write at most N rows")
-    static let condition = Flag("where", "w", "PREDICATE", in: .choosing, "select only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")
-    static let columns = Flag("columns", "c", "NAMES", in: .choosing, "keep only these columns, in this order", detail: "Names are separated by commas; write a comma within a name as \\,.", repetition: .many)
-    static let keyFile = Flag("key-file", nil, "PATH", in: .shared, "the key of encrypted .firn files: a file of 64 bytes or 128 hexadecimal digits",
-                              detail: "The environment variable FIRN_KEY can contain a key, in digits; it is tried if a file is encrypted and --key-file does not fit. "
-                                  + "With --key-file, a .firn file that is not encrypted is an error; with FIRN_KEY, it is read.")
-    static let newKeyFile = Flag("new-key-file", nil, "PATH", in: .writing, "encrypt OUT with the key in this file",
-                                 detail: "By default OUT is encrypted with the key of the input, if it has one.")
+    static let condition = Flag(
+        "where", "w", "PREDICATE", in: .choosing, "select only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")
+    static let columns = Flag(
+        "columns", "c", "NAMES", in: .choosing, "keep only these columns, in this order",
+        detail: "Names are separated by commas; write a comma within a name as \\,.", repetition: .many)
+    static let keyFile = Flag(
+        "key-file", nil, "PATH", in: .shared, "the key of encrypted .firn files: a file of 64 bytes or 128 hexadecimal digits",
+        detail:
+            "The environment variable FIRN_KEY can contain a key, in digits; it is tried if a file is encrypted and --key-file does not fit. "
+            + "With --key-file, a .firn file that is not encrypted is an error; with FIRN_KEY, it is read.")
+    static let newKeyFile = Flag(
+        "new-key-file", nil, "PATH", in: .writing, "encrypt OUT with the key in this file",
+        detail: "By default OUT is encrypted with the key of the input, if it has one.")
     static let plain = Flag("plain", nil, in: .writing, "do not encrypt OUT, even if the input is encrypted")
     static let force = Flag("force", "f", in: .writing, "overwrite an existing target")
     static let json = Flag("json", nil, in: .writing, "print NDJSON with stable keys instead of text")
-    static let profile = Flag("profile", nil, in: .writing, "how much time to spend on compression", preset: "default", choices: ["fast", "default", "small"])
+    static let profile = Flag(
+        "profile", nil, in: .writing, "how much time to spend on compression", preset: "default", choices: ["fast", "default", "small"])
 
     static let readingText = [from, null, encoding, delimiter, noHeader, rejects, schema]
 }

@@ -1,11 +1,13 @@
 extension Program {
     /// The reference of all commands in Markdown: the contents of `docs/cli.md`.
     package var reference: String {
-        var out = "# The `\(name)` command\n\n<!-- Written by `\(name) reference > docs/cli.md` from the table in Tools/CommandLine. -->\n\n"
+        var out =
+            "# The `\(name)` command\n\n<!-- Written by `\(name) reference > docs/cli.md` from the table in Tools/CommandLine. -->\n\n"
         out += wrap(summary.prefix(1).uppercased() + summary.dropFirst() + ".") + "\n"
         out += "| command | does |\n|---|---|\n"
         for command in visibleCommands { out += "| [`\(name) \(command.name)`](#\(name)-\(command.name)) | \(command.summary) |\n" }
-        out += "\nData is written to standard output, everything else to standard error. `-` as a file means standard input or standard output. Nothing is overwritten without `--force`.\n\n"
+        out +=
+            "\nData is written to standard output, everything else to standard error. `-` as a file means standard input or standard output. Nothing is overwritten without `--force`.\n\n"
         out += "| exit code | means |\n|---|---|\n"
         for code in ExitCode.allCases { out += "| \(code.rawValue) | \(code.meaning) |\n" }
         for command in visibleCommands { out += "\n" + section(command) }
@@ -30,11 +32,14 @@ extension Program {
     private func rows(_ flags: [Flag]) -> String {
         var out = "| flag | does |\n|---|---|\n"
         for flag in flags {
-            let names = (flag.short.map { "`-\($0)`, " } ?? "") + "`--\(flag.name)" + (flag.metavar.map { " \(Program.escaped($0))" } ?? "") + "`"
+            let names =
+                (flag.short.map { "`-\($0)`, " } ?? "") + "`--\(flag.name)" + (flag.metavar.map { " \(Program.escaped($0))" } ?? "") + "`"
             out += "| \(names) | \(Program.escaped(flag.sentence))\(flag.preset.map { " (default: \($0))" } ?? "") |\n"
         }
         return out
     }
 
-    private static func escaped(_ text: String) -> String { text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|") }
+    private static func escaped(_ text: String) -> String {
+        text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+    }
 }

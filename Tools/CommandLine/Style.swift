@@ -5,16 +5,22 @@ package struct Style: Sendable {
 
     package init(isColoured: Bool) { self.isColoured = isColoured }
 
-    /// `choice` is the value of `--color`. With `auto`, `NO_COLOR` turns colours off and `CLICOLOR_FORCE` turns them on; otherwise the terminal decides.
+    /// `choice` is the value of `--color`. With `auto`, `NO_COLOR` turns colours off and `CLICOLOR_FORCE` turns them on; otherwise the
+    /// terminal decides.
     package init(choice: String?, isTerminal: Bool, environment: (String) -> String?) {
-        isColoured = switch choice ?? "auto" {
-        case "always": true
-        case "never": false
-        default:
-            if let no = environment("NO_COLOR"), !no.isEmpty { false }
-            else if let force = environment("CLICOLOR_FORCE"), !force.isEmpty, force != "0" { true }
-            else { isTerminal && environment("TERM") != "dumb" }
-        }
+        isColoured =
+            switch choice ?? "auto" {
+            case "always": true
+            case "never": false
+            default:
+                if let no = environment("NO_COLOR"), !no.isEmpty {
+                    false
+                } else if let force = environment("CLICOLOR_FORCE"), !force.isEmpty, force != "0" {
+                    true
+                } else {
+                    isTerminal && environment("TERM") != "dumb"
+                }
+            }
     }
 
     package func strong(_ text: String) -> String { paint(text, "1") }

@@ -1,7 +1,7 @@
 /// Finds the name that a user probably meant.
 package enum Suggestion {
-    /// Returns the candidate closest to `word`, or nil if none is close: at most a third of its letters differ (one, in short words), or one is a prefix
-    /// of the other.
+    /// Returns the candidate closest to `word`, or nil if none is close: at most a third of its letters differ (one, in short words), or
+    /// one is a prefix of the other.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         var best: (name: String, distance: Int)?
         for candidate in candidates {

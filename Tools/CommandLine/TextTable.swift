@@ -44,13 +44,16 @@ package struct TextTable: Sendable {
         var out: [String] = []
         if heading {
             out.append(style.strong(line(headings.map(\.name), shown)) + "\n")
-            out.append(style.faint(shown.map { String(repeating: "─", count: min($0.width, TextTable.maximumPadding)) }.joined(separator: "  ")) + "\n")
+            out.append(
+                style.faint(shown.map { String(repeating: "─", count: min($0.width, TextTable.maximumPadding)) }.joined(separator: "  "))
+                    + "\n")
         }
         for row in rows { out.append(line(row, shown) + "\n") }
         return out
     }
 
-    /// Returns the columns to print and their widths. The widest columns are narrowed first; if that is not enough, columns are dropped from the right.
+    /// Returns the columns to print and their widths. The widest columns are narrowed first; if that is not enough, columns are dropped
+    /// from the right.
     private func shownColumns(within width: Int?) -> [(index: Int, width: Int)] {
         var columns = widths.enumerated().map { (index: $0.offset, width: $0.element) }
         guard let width else { return columns }

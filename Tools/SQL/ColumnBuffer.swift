@@ -3,9 +3,11 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// The values of a column for a run of rows, at stable addresses, in the form that the C side passes to SQLite. Buffers are filled repeatedly.
+/// The values of a column for a run of rows, at stable addresses, in the form that the C side passes to SQLite. Buffers are filled
+/// repeatedly.
 final class ColumnBuffer {
-    private var words = Grown<Int64>(), reals = Grown<Double>(), offsets = Grown<Int64>(), bytes = Grown<UInt8>(), present = Grown<UInt64>(), forms = Grown<UInt8>()
+    private var words = Grown<Int64>(), reals = Grown<Double>(), offsets = Grown<Int64>(), bytes = Grown<UInt8>(),
+        present = Grown<UInt64>(), forms = Grown<UInt8>()
     /// The text of values that are converted to text.
     private var scratch = Text()
     private var charge: MemoryCharge?
@@ -116,7 +118,9 @@ enum SQLText {
     static func date(_ seconds: Int64, _ nanoseconds: Int64, isDay: Bool) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: DateText.room) { out, count in
             let midnight = nanoseconds == 0 && seconds % 86_400 == 0
-            count = DateText.write(seconds: seconds, nanoseconds: nanoseconds, notation: isDay && midnight ? .dateOnly : .dateTimeSpace(0), to: out.baseAddress!)
+            count = DateText.write(
+                seconds: seconds, nanoseconds: nanoseconds, notation: isDay && midnight ? .dateOnly : .dateTimeSpace(0),
+                to: out.baseAddress!)
         }
     }
 
@@ -142,7 +146,8 @@ enum SQLText {
     }
 }
 
-/// A decimal as SQLite stores one in a column declared DECIMAL, except that decimals of more than 15 digits are text, so that no digit is lost.
+/// A decimal as SQLite stores one in a column declared DECIMAL, except that decimals of more than 15 digits are text, so that no digit is
+/// lost.
 enum SQLDecimal {
     case int(Int64), real(Double), text(String)
 

@@ -40,8 +40,8 @@ final class ColumnSample {
         return all
     }
 
-    /// Estimates the probability that two rows have equal values in all of these columns. Rows of one vector are often similar, so pairs within a vector
-    /// and pairs across vectors are counted separately and weighted by their frequency in the table.
+    /// Estimates the probability that two rows have equal values in all of these columns. Rows of one vector are often similar, so pairs
+    /// within a vector and pairs across vectors are counted separately and weighted by their frequency in the table.
     func share(_ columns: [Int]) throws(Damage) -> Double {
         if let known = shares[columns] { return known }
         var combined: [UInt64] = [], isPresent = [Bool](repeating: true, count: count)
@@ -65,13 +65,16 @@ final class ColumnSample {
             at = end
         }
         var pairsWithin = 0.0
-        for block in taken.indices { pairsWithin += Double(starts[block + 1] - starts[block]) * Double(starts[block + 1] - starts[block] - 1) }
-        let pairsAcross = Double(count) * Double(count - 1) - pairsWithin, weight = taken.count == places ? nil : 1 / Double(max(places, 1))
-        let share: Double = if let weight, pairsAcross > 0 {
-            (all - within) / pairsAcross * (1 - weight) + within / max(1, pairsWithin) * weight
-        } else {
-            all / max(1, pairsAcross + pairsWithin)
+        for block in taken.indices {
+            pairsWithin += Double(starts[block + 1] - starts[block]) * Double(starts[block + 1] - starts[block] - 1)
         }
+        let pairsAcross = Double(count) * Double(count - 1) - pairsWithin, weight = taken.count == places ? nil : 1 / Double(max(places, 1))
+        let share: Double =
+            if let weight, pairsAcross > 0 {
+                (all - within) / pairsAcross * (1 - weight) + within / max(1, pairsWithin) * weight
+            } else {
+                all / max(1, pairsAcross + pairsWithin)
+            }
         shares[columns] = share
         return share
     }

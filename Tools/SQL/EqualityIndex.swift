@@ -3,8 +3,8 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 
-/// A hash index in memory on the values of some columns, for joins. It returns candidates, in the order of the table; SQLite compares the values itself. It
-/// takes 8 bytes per row, and 4 to 8 bytes per row for the slots.
+/// A hash index in memory on the values of some columns, for joins. It returns candidates, in the order of the table; SQLite compares the
+/// values itself. It takes 8 bytes per row, and 4 to 8 bytes per row for the slots.
 final class EqualityIndex {
     struct Entry {
         /// The row: its vector number in `VectorPlaces`, times `vectorSize`, plus its position in the vector.
@@ -24,7 +24,8 @@ final class EqualityIndex {
         mutating func skip() { while at < end, at.pointee.tag != tag { at += 1 } }
     }
 
-    /// For each column, the rows with texts that are numbers in an unusual notation (`EqualityKey.isOdd`). They can equal numbers with another hash.
+    /// For each column, the rows with texts that are numbers in an unusual notation (`EqualityKey.isOdd`). They can equal numbers with
+    /// another hash.
     private(set) var odd: [[UInt32]]
     /// For each column, whether it has too many such rows to list.
     private(set) var hasTooManyOdd: [Bool]
@@ -49,7 +50,8 @@ final class EqualityIndex {
     private static let rowBytes = 24
 
     init(_ table: any Table, _ columns: [SQLColumn], on key: [Int], _ places: VectorPlaces) throws(Damage) {
-        charge = try table.memory.holding(table.rowCount * EqualityIndex.rowBytes, for: "an index of the rows of type \"\(table.type.name)\"")
+        charge = try table.memory.holding(
+            table.rowCount * EqualityIndex.rowBytes, for: "an index of the rows of type \"\(table.type.name)\"")
         let hashes = try EqualityIndex.hashes(table, columns, key, places)
         odd = hashes.odd
         hasTooManyOdd = hashes.hasTooManyOdd
@@ -86,7 +88,8 @@ final class EqualityIndex {
 
     func matches(_ hash: UInt64) -> Matches {
         let slot = Int(hash & mask)
-        var matches = Matches(at: entries + Int(starts[slot]), end: entries + Int(starts[slot + 1]), tag: UInt32(truncatingIfNeeded: hash >> 32))
+        var matches = Matches(
+            at: entries + Int(starts[slot]), end: entries + Int(starts[slot + 1]), tag: UInt32(truncatingIfNeeded: hash >> 32))
         matches.skip()
         return matches
     }
@@ -104,12 +107,14 @@ final class EqualityIndex {
     }
 
     private static func hashes(_ table: any Table, _ columns: [SQLColumn], _ key: [Int], _ places: VectorPlaces) throws(Damage)
-        -> (hashes: [UInt64], spots: [UInt32], odd: [[UInt32]], hasTooManyOdd: [Bool]) {
+        -> (hashes: [UInt64], spots: [UInt32], odd: [[UInt32]], hasTooManyOdd: [Bool])
+    {
         var all: [UInt64] = [], spots: [UInt32] = [], odd = key.map { _ in [UInt32]() }, hasTooManyOdd = key.map { _ in false }
         all.reserveCapacity(table.rowCount)
         spots.reserveCapacity(table.rowCount)
         let reader = SQLReader(table, columns), buffer = ColumnBuffer()
-        let hash = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize), next = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize)
+        let hash = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize),
+            next = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize)
         defer {
             hash.deallocate()
             next.deallocate()
@@ -123,7 +128,10 @@ final class EqualityIndex {
                     EqualityKey.hash(column, form, count: range.count, into: k == 0 ? hash : next)
                     if k > 0 { for row in 0..<range.count { hash[row] = EqualityKey.combine(hash[row], next[row]) } }
                     guard EqualityKey.mayBeOdd(form), !hasTooManyOdd[k] else { continue }
-                    for row in 0..<range.count where EqualityKey.isOdd(EqualityKey.bytes(column, row)) && live?[range.lowerBound + row] ?? true { odd[k].append(base + UInt32(row)) }
+                    for row in 0..<range.count
+                    where EqualityKey.isOdd(EqualityKey.bytes(column, row)) && live?[range.lowerBound + row] ?? true {
+                        odd[k].append(base + UInt32(row))
+                    }
                     hasTooManyOdd[k] = odd[k].count > mostOdd
                 }
                 for row in 0..<range.count where live?[range.lowerBound + row] ?? true {

@@ -18,8 +18,8 @@ enum EqualityKey {
     /// Returns whether columns of this form can be looked up by hash.
     static func isUseful(_ form: SQLForm) -> Bool { form.isNumeric || form.isTextual || form == .blob }
 
-    /// Returns whether a column can have odd texts. SQLite compares a text with a number by its numeric value, which can be written in many ways. Such texts
-    /// are listed, except whole numbers in plain digits, which are found by the hash of their digits.
+    /// Returns whether a column can have odd texts. SQLite compares a text with a number by its numeric value, which can be written in many
+    /// ways. Such texts are listed, except whole numbers in plain digits, which are found by the hash of their digits.
     static func mayBeOdd(_ form: SQLForm) -> Bool { form == .text || form == .objectID }
 
     static func combine(_ hash: UInt64, _ next: UInt64) -> UInt64 { mix(hash &+ 0x6A09_E667_F3BC_C909, next) }
@@ -92,7 +92,9 @@ enum EqualityKey {
 
     private static func whole(_ x: Int64) -> Probe {
         var text = String(x)
-        return text.withUTF8 { isPlainWhole(UnsafeRawBufferPointer($0)) ? .hash(hashBytes(UnsafeRawBufferPointer($0)), orOdd: true) : .unknown }
+        return text.withUTF8 {
+            isPlainWhole(UnsafeRawBufferPointer($0)) ? .hash(hashBytes(UnsafeRawBufferPointer($0)), orOdd: true) : .unknown
+        }
     }
 
     // MARK: Texts that are numbers

@@ -37,8 +37,8 @@ enum SQLForm: Sendable, Equatable {
         }
     }
 
-    /// The type in the declaration of the table. SQLite derives the comparison of values from it: with "TEXT" anywhere in it they are compared as text,
-    /// which a plain DATETIME would not do.
+    /// The type in the declaration of the table. SQLite derives the comparison of values from it: with "TEXT" anywhere in it they are
+    /// compared as text, which a plain DATETIME would not do.
     var declaration: String {
         switch self {
         case .int: "INTEGER"
@@ -99,14 +99,17 @@ struct SQLColumn: Sendable {
         var names = NameTable()
         return type.columns.enumerated().map { position, column in
             let target = column.type.kind == .link ? column.type.target.flatMap { SQLColumn.target($0, in: schema) } : nil
-            let form = column.type.kind == .link && !column.type.isCollection ? target?.keySchema.map { SQLForm($0) } ?? .int : SQLForm(column)
+            let form =
+                column.type.kind == .link && !column.type.isCollection ? target?.keySchema.map { SQLForm($0) } ?? .int : SQLForm(column)
             return SQLColumn(position: position, name: names.unique(column.name), schema: column, form: form, target: target)
         }
     }
 
     private static func target(_ name: String, in schema: Schema) -> Target? {
         guard let type = schema[name] else { return nil }
-        guard type.key.count == 1, case let key = type.columns[type.key[0]], !key.type.isCollection else { return Target(typeName: name, key: nil, keySchema: nil) }
+        guard type.key.count == 1, case let key = type.columns[type.key[0]], !key.type.isCollection else {
+            return Target(typeName: name, key: nil, keySchema: nil)
+        }
         switch key.type.kind {
         case .link, .embedded, .any, .decimal: return Target(typeName: name, key: nil, keySchema: nil)
         default: return Target(typeName: name, key: type.key[0], keySchema: key)

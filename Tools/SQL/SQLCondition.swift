@@ -7,12 +7,13 @@ enum SQLCondition {
     /// The constraint has no predicate: SQLite tests every row.
     case unknown
     case never
-    /// The predicate holds for every row that SQLite accepts. It is exact for numbers, dates and null. For text it can hold for more rows; SQLite tests these.
+    /// The predicate holds for every row that SQLite accepts. It is exact for numbers, dates and null. For text it can hold for more rows;
+    /// SQLite tests these.
     case rows(PredicateSyntax)
 }
 
-/// Builds conditions on one column. SQLite compares integers and floats by value, text by its bytes, and kinds in the order null, number, text, blob. A
-/// comparison with null holds for no row, and NaN is treated as null.
+/// Builds conditions on one column. SQLite compares integers and floats by value, text by its bytes, and kinds in the order null, number,
+/// text, blob. A comparison with null holds for no row, and NaN is treated as null.
 struct SQLConditions {
     let path: PathSyntax
     let form: SQLForm
@@ -57,14 +58,15 @@ struct SQLConditions {
         }
         let value = form.isNumeric ? SQLValue(numeric: value) : SQLValue(value)
         if case .null = value { return comparison == FIRN_SQL_IS ? .rows(absent) : .never }
-        let comparator: Comparator = switch comparison {
-        case FIRN_SQL_GT: .greater
-        case FIRN_SQL_GE: .greaterOrEqual
-        case FIRN_SQL_LT: .less
-        case FIRN_SQL_LE: .lessOrEqual
-        case FIRN_SQL_NE: .notEqual
-        default: .equal
-        }
+        let comparator: Comparator =
+            switch comparison {
+            case FIRN_SQL_GT: .greater
+            case FIRN_SQL_GE: .greaterOrEqual
+            case FIRN_SQL_LT: .less
+            case FIRN_SQL_LE: .lessOrEqual
+            case FIRN_SQL_NE: .notEqual
+            default: .equal
+            }
         return condition(comparator, value, isConstant: isConstant)
     }
 
@@ -76,13 +78,19 @@ struct SQLConditions {
             case .unknown: isKnown = false
             case .never: break
             case .rows(let part):
-                if case .comparison(let one) = part, one.comparator == .equal, case .constant = one.right { constants.append(one.right) } else { parts.append(part) }
+                if case .comparison(let one) = part, one.comparator == .equal, case .constant = one.right {
+                    constants.append(one.right)
+                } else {
+                    parts.append(part)
+                }
             }
         }
         guard isKnown else { return .unknown }
         if !constants.isEmpty {
-            parts.append(constants.count == 1 ? .comparison(ComparisonSyntax(.path(path), .equal, constants[0]))
-                : .comparison(ComparisonSyntax(.path(path), .isIn, .list(nil, constants, .init()))))
+            parts.append(
+                constants.count == 1
+                    ? .comparison(ComparisonSyntax(.path(path), .equal, constants[0]))
+                    : .comparison(ComparisonSyntax(.path(path), .isIn, .list(nil, constants, .init()))))
         }
         return parts.isEmpty ? .never : .rows(parts.count == 1 ? parts[0] : .or(parts))
     }
@@ -102,8 +110,10 @@ struct SQLConditions {
         case (.text, .text(let bytes)): return texts(comparator, bytes, isConstant: isConstant)
         case (.blob, .blob(let bytes)): return .rows(ordered(comparator, .data(bytes)))
         case (.date(let isDay), .text(let bytes)): return dates(comparator, bytes, isDay: isDay)
-        case (.uuid(let isUpper), .text(let bytes)) where comparator == .equal: return .init(SQLTimes.uuid(bytes, isUpper: isUpper).map { compare(.equal, .uuid($0)) })
-        case (.objectID, .text(let bytes)) where comparator == .equal: return .init(SQLTimes.objectID(bytes).map { compare(.equal, .objectID($0)) })
+        case (.uuid(let isUpper), .text(let bytes)) where comparator == .equal:
+            return .init(SQLTimes.uuid(bytes, isUpper: isUpper).map { compare(.equal, .uuid($0)) })
+        case (.objectID, .text(let bytes)) where comparator == .equal:
+            return .init(SQLTimes.objectID(bytes).map { compare(.equal, .objectID($0)) })
         default: return .unknown
         }
     }
@@ -123,8 +133,8 @@ struct SQLConditions {
         guard let text = String(validating: bytes, as: UTF8.self) else { return .unknown }
         // A text of a decimal that no number represents exactly is compared as a number.
         if !isConstant, bytes.withUnsafeBytes({ EqualityKey.isLongNumber($0) }) { return .unknown }
-        // In a comparison with an expression of numeric affinity, a text that is a number is compared as a number, which is less than any other text. Such a
-        // text begins with a byte that is not greater than "9".
+        // In a comparison with an expression of numeric affinity, a text that is a number is compared as a number, which is less than any
+        // other text. Such a text begins with a byte that is not greater than "9".
         if !isConstant, comparator == .less || comparator == .lessOrEqual, bytes.first ?? 0 <= UInt8(ascii: "9") { return .unknown }
         return .rows(ordered(comparator, .string(text)))
     }
@@ -153,8 +163,11 @@ struct SQLConditions {
         if case .null = value { return .never }
         guard form == .text, case .text(let pattern) = value, !pattern.contains(0) else { return .unknown }
         let isGlob = comparison == FIRN_SQL_GLOB
-        guard let run = SQLPattern.longestRun(pattern, isGlob: isGlob), let text = String(validating: run.bytes, as: UTF8.self) else { return .unknown }
-        let test = ComparisonSyntax(.path(path), run.isFirst ? .beginsWith : .contains, ignoresCase: !isGlob, .constant(ConstantSyntax(.string(text))))
+        guard let run = SQLPattern.longestRun(pattern, isGlob: isGlob), let text = String(validating: run.bytes, as: UTF8.self) else {
+            return .unknown
+        }
+        let test = ComparisonSyntax(
+            .path(path), run.isFirst ? .beginsWith : .contains, ignoresCase: !isGlob, .constant(ConstantSyntax(.string(text))))
         return .rows(.comparison(test))
     }
 }

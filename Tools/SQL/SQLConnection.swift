@@ -20,8 +20,9 @@ package final class SQLConnection {
     private var temporaryBytes = 0
     private static let pageSize = 4096, maximumPages = (1 << 30) - 2
 
-    /// Opens a connection. Statements can read the tables that `add` creates, and write temporary tables only (`SQLPermissions`). SQLite uses at most the
-    /// memory limit of `MemoryBudget.process`, and temporary tables at most four times that limit. `functions` is the table of functions of the linked SQLite.
+    /// Opens a connection. Statements can read the tables that `add` creates, and write temporary tables only (`SQLPermissions`). SQLite
+    /// uses at most the memory limit of `MemoryBudget.process`, and temporary tables at most four times that limit. `functions` is the
+    /// table of functions of the linked SQLite.
     ///
     /// - Throws: `FirnError.Code.unsupported` if SQLite cannot be started.
     package init(functions: UnsafeRawPointer?, threads: Int = 1) throws(FirnError) {
@@ -35,17 +36,26 @@ package final class SQLConnection {
         let limit = MemoryBudget.process.limit
         firn_sql_limit_memory(Int64(clamping: limit))
         temporaryBytes = min(limit, SQLConnection.maximumPages * SQLConnection.pageSize / 4) * 4
-        try executeOwn("PRAGMA temp.page_size = \(SQLConnection.pageSize); PRAGMA temp.max_page_count = \(max(16, temporaryBytes / SQLConnection.pageSize))")
+        try executeOwn(
+            "PRAGMA temp.page_size = \(SQLConnection.pageSize); PRAGMA temp.max_page_count = \(max(16, temporaryBytes / SQLConnection.pageSize))"
+        )
         try takeInventory()
         firn_sql_guard(db, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Replaces each function that is not permitted by one that fails, because SQLite does not ask the authorizer about functions in the DEFAULT of a column.
+    /// Replaces each function that is not permitted by one that fails, because SQLite does not ask the authorizer about functions in the
+    /// DEFAULT of a column.
     private func takeInventory() throws(FirnError) {
-        for module in try rows("SELECT name FROM pragma_module_list") { if case .string(let name) = module[0] { modules.insert(NameTable.folded(name)) } }
+        for module in try rows("SELECT name FROM pragma_module_list") {
+            if case .string(let name) = module[0] { modules.insert(NameTable.folded(name)) }
+        }
         for function in try rows("SELECT DISTINCT name, narg FROM pragma_function_list") {
-            guard case .string(let name) = function[0], case .int(let count) = function[1], !SQLPermissions.functions.contains(NameTable.folded(name)) else { continue }
-            guard firn_sql_forbid_function(db, name, Int32(clamping: count)) == Int32(FIRN_SQL_OK) else { throw FirnError(.unsupported, "SQLite cannot be started: the function \"\(name)\" cannot be disabled") }
+            guard case .string(let name) = function[0], case .int(let count) = function[1],
+                !SQLPermissions.functions.contains(NameTable.folded(name))
+            else { continue }
+            guard firn_sql_forbid_function(db, name, Int32(clamping: count)) == Int32(FIRN_SQL_OK) else {
+                throw FirnError(.unsupported, "SQLite cannot be started: the function \"\(name)\" cannot be disabled")
+            }
         }
     }
 
@@ -87,8 +97,9 @@ package final class SQLConnection {
 
     fileprivate func refuses(_ action: Int32, _ subject: String, _ detail: String, database: String) -> Bool {
         guard !isOwn else { return false }
-        let refusal = SQLPermissions.refusal(action, subject, detail, database: database, createsTable: createsTable,
-                                             isOwnTable: { name in context.tables.contains { NameTable.folded($0.name) == name } }, modules: modules)
+        let refusal = SQLPermissions.refusal(
+            action, subject, detail, database: database, createsTable: createsTable,
+            isOwnTable: { name in context.tables.contains { NameTable.folded($0.name) == name } }, modules: modules)
         refused = refused ?? refusal
         return refusal != nil
     }
@@ -118,10 +129,13 @@ package final class SQLConnection {
     /// Returns SQLite's plan of a statement, as its shell prints it.
     package func plan(of statement: SQLStatement) throws(FirnError) -> String {
         var start = 0
-        guard let explained = try self.statement(Array(("EXPLAIN QUERY PLAN " + statement.text).utf8CString.dropLast()), from: &start) else { return "" }
+        guard let explained = try self.statement(Array(("EXPLAIN QUERY PLAN " + statement.text).utf8CString.dropLast()), from: &start)
+        else { return "" }
         var steps: [(id: Int64, parent: Int64, text: String)] = []
         while try explained.step() {
-            guard case .int(let id) = explained.value(0), case .int(let parent) = explained.value(1), case .string(let text) = explained.value(3) else { continue }
+            guard case .int(let id) = explained.value(0), case .int(let parent) = explained.value(1),
+                case .string(let text) = explained.value(3)
+            else { continue }
             steps.append((id, parent, text))
         }
         var out = "QUERY PLAN\n"
@@ -142,32 +156,50 @@ package final class SQLConnection {
         if let known = context.lastError { return known }
         let message = String(cString: firn_sql_message(db))
         if let refused { return SQLConnection.error(refused) }
-        if message.hasSuffix("may not be modified") { return SQLConnection.error(.change("a change of \(message.dropLast(" may not be modified".count))")) }
+        if message.hasSuffix("may not be modified") {
+            return SQLConnection.error(.change("a change of \(message.dropLast(" may not be modified".count))"))
+        }
         if firn_sql_is_out_of_memory(db) {
-            return FirnError(.outOfMemory, "the statement needs more than \(MemoryBudget.words(Int(firn_sql_memory_limit()))) of memory, which is the limit of SQLite",
-                             advice: "select fewer rows or shorter values, or raise the limit with --memory SIZE if you trust the data")
+            return FirnError(
+                .outOfMemory,
+                "the statement needs more than \(MemoryBudget.words(Int(firn_sql_memory_limit()))) of memory, which is the limit of SQLite",
+                advice: "select fewer rows or shorter values, or raise the limit with --memory SIZE if you trust the data")
         }
         if firn_sql_is_full(db) {
-            return FirnError(.noSpace, "the disk is full, or temporary tables need more than \(MemoryBudget.words(temporaryBytes))", advice: "raise the limit of temporary tables, which is four times the memory limit, with --memory SIZE")
+            return FirnError(
+                .noSpace, "the disk is full, or temporary tables need more than \(MemoryBudget.words(temporaryBytes))",
+                advice: "raise the limit of temporary tables, which is four times the memory limit, with --memory SIZE")
         }
         let offset = Int(firn_sql_error_offset(db))
         guard offset >= 0, start + offset <= sql.count else { return FirnError(.usage, message) }
         let before = sql[..<(start + offset)].map { UInt8(bitPattern: $0) }
-        let line = before.reduce(1) { $0 + ($1 == 10 ? 1 : 0) }, column = String(decoding: before.split(separator: 10, omittingEmptySubsequences: false).last ?? [], as: UTF8.self).count + 1
+        let line = before.reduce(1) { $0 + ($1 == 10 ? 1 : 0) },
+            column = String(decoding: before.split(separator: 10, omittingEmptySubsequences: false).last ?? [], as: UTF8.self).count + 1
         // Double quotes are probably meant for a text, as SQLite by default permits.
         let isQuoted = start + offset < sql.count && sql[start + offset] == CChar(bitPattern: UInt8(ascii: "\""))
-        return FirnError(.usage, message, at: .init(file: "SQL", line: line, column: column), advice: isQuoted ? "double quotes are for names; write text in single quotes" : nil)
+        return FirnError(
+            .usage, message, at: .init(file: "SQL", line: line, column: column),
+            advice: isQuoted ? "double quotes are for names; write text in single quotes" : nil)
     }
 
     private static func error(_ refused: SQLRefusal) -> FirnError {
         switch refused {
         case .change(let what):
-            FirnError(.usage, "files cannot be changed: \(what) was refused", advice: "results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
+            FirnError(
+                .usage, "files cannot be changed: \(what) was refused",
+                advice: "results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
         case .function(let name): FirnError(.usage, "the function \(name) is not available")
-        case .pragma(let name): FirnError(.usage, "PRAGMA \(name) is not available", advice: "available are \(SQLPermissions.pragmas.sorted().joined(separator: ", "))")
+        case .pragma(let name):
+            FirnError(
+                .usage, "PRAGMA \(name) is not available",
+                advice: "available are \(SQLPermissions.pragmas.sorted().joined(separator: ", "))")
         case .table(let name): FirnError(.usage, "the table \(name) of SQLite is not available")
-        case .statement("ATTACH"): FirnError(.usage, "ATTACH is not available", advice: "name all files before the statements: firn sql a.firn b.firn 'SELECT …'")
-        case .statement("CREATE VIRTUAL TABLE"): FirnError(.usage, "CREATE VIRTUAL TABLE is not available", advice: "name files before the statements; results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
+        case .statement("ATTACH"):
+            FirnError(.usage, "ATTACH is not available", advice: "name all files before the statements: firn sql a.firn b.firn 'SELECT …'")
+        case .statement("CREATE VIRTUAL TABLE"):
+            FirnError(
+                .usage, "CREATE VIRTUAL TABLE is not available",
+                advice: "name files before the statements; results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
         case .statement(let what): FirnError(.usage, "\(what) is not available")
         }
     }
@@ -193,7 +225,9 @@ package final class SQLStatement {
 
     /// The names of the parameters, with prefix: `:name`, `?1` and so on.
     package var parameters: [String] {
-        (0..<max(0, firn_sql_parameter_count(statement))).map { firn_sql_parameter_name(statement, $0 + 1).map { String(cString: $0) } ?? "?\($0 + 1)" }
+        (0..<max(0, firn_sql_parameter_count(statement))).map {
+            firn_sql_parameter_name(statement, $0 + 1).map { String(cString: $0) } ?? "?\($0 + 1)"
+        }
     }
 
     package func bind(_ value: Value, to index: Int) throws(FirnError) {
@@ -201,7 +235,12 @@ package final class SQLStatement {
         switch value {
         case .int(let x): code = firn_sql_bind_int(statement, at, x)
         case .double(let x): code = firn_sql_bind_real(statement, at, x)
-        case .string(var x): code = x.withUTF8 { bytes in bytes.withMemoryRebound(to: CChar.self) { firn_sql_bind_text(statement, at, $0.baseAddress ?? UnsafePointer(bitPattern: 1), Int64($0.count)) } }
+        case .string(var x):
+            code = x.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    firn_sql_bind_text(statement, at, $0.baseAddress ?? UnsafePointer(bitPattern: 1), Int64($0.count))
+                }
+            }
         case .data(let x): code = firn_sql_bind_blob(statement, at, x, Int64(x.count))
         case .null: return
         default: preconditionFailure("bind takes ints, doubles, strings and data")
@@ -254,7 +293,10 @@ package final class SQLStatement {
 }
 
 @_cdecl("firn_sql_authorize")
-func authorize(_ connection: UnsafeMutableRawPointer, _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?) -> Int32 {
+func authorize(
+    _ connection: UnsafeMutableRawPointer, _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+    _ database: UnsafePointer<CChar>?
+) -> Int32 {
     let connection: SQLConnection = Unmanaged.fromOpaque(connection).takeUnretainedValue()
     func text(_ name: UnsafePointer<CChar>?) -> String { name.map { String(cString: $0) } ?? "" }
     return connection.refuses(action, text(first), text(second), database: text(database)) ? 1 : 0

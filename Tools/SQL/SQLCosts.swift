@@ -40,7 +40,8 @@ struct SQLCosts {
             }
             equalities.append((terms, term.column))
             isJoin = isJoin || !term.isConstant
-            // The frequency of a constant is estimated from the sample. Values of another table are assumed to be distributed like those of the column.
+            // The frequency of a constant is estimated from the sample. Values of another table are assumed to be distributed like those of
+            // the column.
             if let constant { scale(part(term.column, equalTo: constant)) }
         case FIRN_SQL_IS_NOT_NULL, FIRN_SQL_NE: scale(0.9)
         case FIRN_SQL_IS_NULL: scale(0.1)

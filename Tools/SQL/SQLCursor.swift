@@ -89,7 +89,9 @@ final class SQLCursor {
     // MARK: Beginning
 
     func begin(_ number: Int, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) {
-        if let repeated, repeated.plan == number, let value = values?[repeated.argument], case .hash(let hash, orOdd: false) = EqualityKey.probe(value, repeated.form) {
+        if let repeated, repeated.plan == number, let value = values?[repeated.argument],
+            case .hash(let hash, orOdd: false) = EqualityKey.probe(value, repeated.form)
+        {
             repeats &+= 1
             begin(candidates: repeated.index.matches(hash))
             rows.pointee.kept = nil
@@ -124,7 +126,9 @@ final class SQLCursor {
             segment = -1
             seen = nil
         } else {
-            let sort = plan.order.map { SortKeySyntax(PathSyntax([.name(table.columns[$0.column].schema.name)]), ascending: !$0.isDescending) }
+            let sort = plan.order.map {
+                SortKeySyntax(PathSyntax([.name(table.columns[$0.column].schema.name)]), ascending: !$0.isDescending)
+            }
             sorted = QuerySyntax(filter, descriptors: [.sort(sort)])
             begin(found: [])
             let wanted = SQLCursor.wanted(plan, values)
@@ -185,7 +189,8 @@ final class SQLCursor {
         for term in plan.terms where term.column >= 0 {
             guard let value = values?[term.argument] else { continue }
             let conditions = table.conditions(term.column)
-            let condition = term.isList ? conditions.anyOf(value) : conditions.condition(term.comparison, value, isConstant: term.isConstant)
+            let condition =
+                term.isList ? conditions.anyOf(value) : conditions.condition(term.comparison, value, isConstant: term.isConstant)
             switch condition {
             case .unknown: break
             case .never: return nil
@@ -259,7 +264,8 @@ final class SQLCursor {
         }
     }
 
-    /// Finds rows if some values can equal odd texts, which have other hashes. If the table has such texts, only the other columns are looked up.
+    /// Finds rows if some values can equal odd texts, which have other hashes. If the table has such texts, only the other columns are
+    /// looked up.
     private func find(byOddValues plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>, _ key: [Int]) throws(FirnError) -> Bool {
         // This index lists the odd texts of the columns.
         guard let whole = try index(of: key) else { return false }
@@ -335,8 +341,10 @@ final class SQLCursor {
     private func find(row value: OpaquePointer, _ found: inout [UInt64]) throws(FirnError) {
         guard let id = SQLNumbers.whole(SQLValue(numeric: value)) else { return }
         do throws(Damage) {
-            guard let number = try table.table.segmentIndex(of: id), case let segment = try table.table.segment(number), let row = try segment.position(of: id),
-                  segment.live?[row] ?? true else { return }
+            guard let number = try table.table.segmentIndex(of: id), case let segment = try table.table.segment(number),
+                let row = try segment.position(of: id),
+                segment.live?[row] ?? true
+            else { return }
             found.append(UInt64(number) << 32 | UInt64(row))
         } catch { throw table.damaged(error) }
     }
@@ -482,11 +490,14 @@ final class SQLCursor {
             let place = Int(rows.pointee.place), (segment, vector) = places![place]
             return try vectors!.column(index, place: place) { (buffer) throws(Damage) in
                 try reader.move(to: segment)
-                return index == width ? buffer.fill(rowIDs: try reader.rowIDs(vector: vector)) : try reader.fill(buffer, column: index, vector: vector)
+                return index == width
+                    ? buffer.fill(rowIDs: try reader.rowIDs(vector: vector)) : try reader.fill(buffer, column: index, vector: vector)
             }
         }
         let buffer: ColumnBuffer
-        if let known = buffers[index] { buffer = known } else {
+        if let known = buffers[index] {
+            buffer = known
+        } else {
             buffer = ColumnBuffer()
             buffers[index] = buffer
         }
@@ -496,7 +507,8 @@ final class SQLCursor {
             return index == width ? buffer.fill(rowIDs: try reader.rowIDs(part)) : try reader.fill(buffer, column: index, part)
         }
         // `vector` is already the next vector.
-        return index == width ? buffer.fill(rowIDs: try reader.rowIDs(vector: vector - 1)) : try reader.fill(buffer, column: index, vector: vector - 1)
+        return index == width
+            ? buffer.fill(rowIDs: try reader.rowIDs(vector: vector - 1)) : try reader.fill(buffer, column: index, vector: vector - 1)
     }
 }
 

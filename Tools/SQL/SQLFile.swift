@@ -2,8 +2,8 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 
-/// A file whose types are tables of a connection. All of them are read at one version. If no version was named, the file moves to the newest version when
-/// a statement begins and no cursor is open.
+/// A file whose types are tables of a connection. All of them are read at one version. If no version was named, the file moves to the
+/// newest version when a statement begins and no cursor is open.
 package final class SQLFile {
     /// The name of the file in messages.
     package let name: String
@@ -107,7 +107,9 @@ package final class SQLContext {
 
     func open(_ file: SQLFile, _ typeName: String, as name: String) throws(FirnError) -> SQLTable {
         guard let table = file.table(typeName) else {
-            throw FirnError(.usage, "there is no type \"\(typeName)\"", at: .init(file: file.name), advice: "its types are \(file.typeNames.joined(separator: ", "))")
+            throw FirnError(
+                .usage, "there is no type \"\(typeName)\"", at: .init(file: file.name),
+                advice: "its types are \(file.typeNames.joined(separator: ", "))")
         }
         let opened = SQLTable(table, file: file, name: name, context: self)
         if keepsTables { tables.append(opened) }

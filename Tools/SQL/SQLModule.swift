@@ -21,17 +21,23 @@ extension SQLContext {
     fileprivate func open(_ arguments: [String]) throws(FirnError) -> SQLTable {
         let name = arguments.count > 2 ? arguments[2] : "", words = arguments.dropFirst(3).map(SQLContext.word)
         if arguments.first == "firn_table" {
-            guard let number = words.first.flatMap({ Int($0) }), given.indices.contains(number) else { throw FirnError(.usage, "the module firn_table has no such table") }
+            guard let number = words.first.flatMap({ Int($0) }), given.indices.contains(number) else {
+                throw FirnError(.usage, "the module firn_table has no such table")
+            }
             return try open(given[number].file, given[number].typeName, as: name)
         }
         guard let path = words.first, words.count <= 2 else {
-            throw FirnError(.usage, "the module firn takes a file, and a type if the file has several", advice: "write USING firn('people.firn', 'Person')")
+            throw FirnError(
+                .usage, "the module firn takes a file, and a type if the file has several",
+                advice: "write USING firn('people.firn', 'Person')")
         }
         let file = try file(path: path), types = file.typeNames
         if words.count == 2 { return try open(file, words[1], as: name) }
         guard types.count == 1 else {
-            throw FirnError(.usage, types.isEmpty ? "the file has no types" : "the file has several types: \(types.joined(separator: ", "))", at: .init(file: path),
-                            advice: types.first.map { "name one: USING firn('\(path)', '\($0)'), or add all of them: SELECT firn_open('\(path)')" })
+            throw FirnError(
+                .usage, types.isEmpty ? "the file has no types" : "the file has several types: \(types.joined(separator: ", "))",
+                at: .init(file: path),
+                advice: types.first.map { "name one: USING firn('\(path)', '\($0)'), or add all of them: SELECT firn_open('\(path)')" })
         }
         return try open(file, types[0], as: name)
     }
@@ -42,7 +48,9 @@ extension SQLContext {
         var bytes = Array(text.utf8)[...]
         while bytes.first.map(isSpace) ?? false { bytes.removeFirst() }
         while bytes.last.map(isSpace) ?? false { bytes.removeLast() }
-        guard bytes.count > 1, let mark = bytes.first, "'\"`".utf8.contains(mark), bytes.last == mark else { return String(decoding: bytes, as: UTF8.self) }
+        guard bytes.count > 1, let mark = bytes.first, "'\"`".utf8.contains(mark), bytes.last == mark else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var out: [UInt8] = [], isSecond = false
         for byte in bytes.dropFirst().dropLast() {
             // Two quotes in a row are one quote.
@@ -60,14 +68,19 @@ func sqlText(_ text: String) -> UnsafeMutablePointer<CChar>? {
 }
 
 @_cdecl("firn_sql_table_open")
-func tableOpen(_ context: UnsafeMutableRawPointer, _ maximumColumns: Int32, _ count: Int32, _ arguments: UnsafePointer<UnsafePointer<CChar>?>, _ declaration: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
-               _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> UnsafeMutableRawPointer? {
+func tableOpen(
+    _ context: UnsafeMutableRawPointer, _ maximumColumns: Int32, _ count: Int32, _ arguments: UnsafePointer<UnsafePointer<CChar>?>,
+    _ declaration: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
+    _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> UnsafeMutableRawPointer? {
     let context: SQLContext = object(context)
     do throws(FirnError) {
         let table = try context.open((0..<Int(count)).map { arguments[$0].map { String(cString: $0) } ?? "" })
         guard table.columns.count <= Int(maximumColumns) else {
-            throw FirnError(.unsupported, "type \"\(table.table.type.name)\" has \(table.columns.count) columns, and a table of SQLite has at most \(maximumColumns)",
-                            at: .init(file: table.file.name), advice: "use 'firn query', or copy the columns you need with 'firn convert --columns'")
+            throw FirnError(
+                .unsupported,
+                "type \"\(table.table.type.name)\" has \(table.columns.count) columns, and a table of SQLite has at most \(maximumColumns)",
+                at: .init(file: table.file.name), advice: "use 'firn query', or copy the columns you need with 'firn convert --columns'")
         }
         declaration.pointee = sqlText(table.declaration)
         return Unmanaged.passRetained(table).toOpaque()
@@ -81,13 +94,18 @@ func tableOpen(_ context: UnsafeMutableRawPointer, _ maximumColumns: Int32, _ co
 func tableClose(_ table: UnsafeMutableRawPointer?) { release(table, SQLTable.self) }
 
 @_cdecl("firn_sql_plan")
-func tablePlan(_ table: UnsafeMutableRawPointer, _ info: OpaquePointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+func tablePlan(_ table: UnsafeMutableRawPointer, _ info: OpaquePointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?)
+    -> Int32
+{
     (object(table) as SQLTable).plan(info)
     return Int32(FIRN_SQL_OK)
 }
 
 @_cdecl("firn_sql_cursor_open")
-func cursorOpen(_ table: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<firn_sql_rows>, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> UnsafeMutableRawPointer? {
+func cursorOpen(
+    _ table: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<firn_sql_rows>,
+    _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> UnsafeMutableRawPointer? {
     let table: SQLTable = object(table)
     do throws(FirnError) { return Unmanaged.passRetained(try SQLCursor(table, rows)).toOpaque() } catch let fault {
         table.context.report(fault, error)
@@ -99,8 +117,10 @@ func cursorOpen(_ table: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<f
 func cursorClose(_ cursor: UnsafeMutableRawPointer?) { release(cursor, SQLCursor.self) }
 
 @_cdecl("firn_sql_filter")
-func cursorFilter(_ cursor: UnsafeMutableRawPointer, _ plan: Int32, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
-                  _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+func cursorFilter(
+    _ cursor: UnsafeMutableRawPointer, _ plan: Int32, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 {
     let cursor: SQLCursor = object(cursor)
     return cursor.answer(error) { () throws(FirnError) in try cursor.begin(Int(plan), values) }
 }
@@ -134,21 +154,27 @@ extension SQLCursor {
 
 // MARK: Functions
 
-/// `firn_open('people.firn')` creates a table for each type of a file, and `firn_open('people.firn', 'old_')` adds a prefix to the names. The tables belong
-/// to the connection, as temporary tables do. The result is the number of tables.
+/// `firn_open('people.firn')` creates a table for each type of a file, and `firn_open('people.firn', 'old_')` adds a prefix to the names.
+/// The tables belong to the connection, as temporary tables do. The result is the number of tables.
 @_cdecl("firn_sql_open_function")
-func openFunction(_ context: UnsafeMutableRawPointer, _ call: OpaquePointer, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+func openFunction(
+    _ context: UnsafeMutableRawPointer, _ call: OpaquePointer, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+) {
     let context: SQLContext = object(context)
     func text(_ index: Int) -> String? {
         guard index < Int(count), let value = values?[index], case .text(let bytes) = SQLValue(value) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
     do throws(FirnError) {
-        guard let path = text(0), count == 1 || text(1) != nil else { throw FirnError(.usage, "firn_open takes a file, and optionally a prefix for the names of its tables") }
+        guard let path = text(0), count == 1 || text(1) != nil else {
+            throw FirnError(.usage, "firn_open takes a file, and optionally a prefix for the names of its tables")
+        }
         let file = try context.file(path: path)
         var names = NameTable()
         for type in file.typeNames {
-            try context.execute("CREATE VIRTUAL TABLE temp.\(SQLSpelling.name(names.unique((text(1) ?? "") + type))) USING firn(\(SQLSpelling.text(path)), \(SQLSpelling.text(type)))", firn_sql_context_db(call))
+            try context.execute(
+                "CREATE VIRTUAL TABLE temp.\(SQLSpelling.name(names.unique((text(1) ?? "") + type))) USING firn(\(SQLSpelling.text(path)), \(SQLSpelling.text(type)))",
+                firn_sql_context_db(call))
         }
         firn_sql_result_int(call, Int64(file.typeNames.count))
     } catch {
@@ -175,7 +201,9 @@ extension SQLContext {
     /// Adds the module and the functions of the extension, which open files by path.
     func registerFiles(_ db: OpaquePointer?) -> Bool {
         var code = firn_sql_add_module(db, "firn", true, Unmanaged.passRetained(self).toOpaque())
-        for arguments: Int32 in [1, 2] { code |= firn_sql_add_function(db, "firn_open", arguments, Unmanaged.passRetained(self).toOpaque()) }
+        for arguments: Int32 in [1, 2] {
+            code |= firn_sql_add_function(db, "firn_open", arguments, Unmanaged.passRetained(self).toOpaque())
+        }
         return code == Int32(FIRN_SQL_OK)
     }
 }

@@ -88,8 +88,8 @@ enum SQLNumbers {
         case .equal: return isWhole ? floor...floor : nil
         case .greater: return floor == .max ? nil : floor + 1 ... .max
         case .greaterOrEqual: return isWhole ? floor ... .max : floor == .max ? nil : floor + 1 ... .max
-        case .less: return isWhole ? (floor == .min ? nil : .min ... floor - 1) : .min ... floor
-        default: return .min ... floor
+        case .less: return isWhole ? (floor == .min ? nil : .min...floor - 1) : .min...floor
+        default: return .min...floor
         }
     }
 }

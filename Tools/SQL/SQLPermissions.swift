@@ -2,15 +2,19 @@
 enum SQLPermissions {
     /// SQLite's action codes (https://www.sqlite.org/c3ref/c_alter_table.html).
     enum Action: Int32 {
-        case createIndex = 1, createTable, createTemporaryIndex, createTemporaryTable, createTemporaryTrigger, createTemporaryView, createTrigger, createView
-        case delete, dropIndex, dropTable, dropTemporaryIndex, dropTemporaryTable, dropTemporaryTrigger, dropTemporaryView, dropTrigger, dropView
-        case insert, pragma, read, select, transaction, update, attach, detach, alterTable, reindex, analyze, createVirtualTable, dropVirtualTable
+        case createIndex = 1, createTable, createTemporaryIndex, createTemporaryTable, createTemporaryTrigger, createTemporaryView,
+            createTrigger, createView
+        case delete, dropIndex, dropTable, dropTemporaryIndex, dropTemporaryTable, dropTemporaryTrigger, dropTemporaryView, dropTrigger,
+            dropView
+        case insert, pragma, read, select, transaction, update, attach, detach, alterTable, reindex, analyze, createVirtualTable,
+            dropVirtualTable
         case function, savepoint, recursive
     }
 
-    /// Functions that only compute. Excluded are functions that take memory addresses (`fts3_tokenizer`), load libraries (`load_extension`), access files, or
-    /// take internal data of a full-text or spatial index from the statement.
-    static let functions: Set<String> = names("""
+    /// Functions that only compute. Excluded are functions that take memory addresses (`fts3_tokenizer`), load libraries
+    /// (`load_extension`), access files, or take internal data of a full-text or spatial index from the statement.
+    static let functions: Set<String> = names(
+        """
         -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce concat concat_ws cos cosh count cume_dist
         current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif
         instr json json_array json_array_insert json_array_length json_error_position json_extract json_group_array json_group_object json_insert
@@ -21,13 +25,17 @@ enum SQLPermissions {
         row_number rtrim sign sin sinh soundex sqlite_compileoption_get sqlite_compileoption_used sqlite_source_id sqlite_version sqrt strftime
         string_agg substr substring subtype sum tan tanh time timediff total total_changes trim trunc typeof unhex unicode unistr unistr_quote
         unixepoch unlikely upper zeroblob
-        """).union(internalFunctions)
+        """
+    ).union(internalFunctions)
 
     /// ALTER TABLE of a temporary table calls these functions; SQLite does not accept them in statements.
-    private static let internalFunctions = names("sqlite_add_constraint sqlite_drop_column sqlite_drop_constraint sqlite_rename_column sqlite_rename_quotefix sqlite_rename_table sqlite_rename_test")
+    private static let internalFunctions = names(
+        "sqlite_add_constraint sqlite_drop_column sqlite_drop_constraint sqlite_rename_column sqlite_rename_quotefix sqlite_rename_table sqlite_rename_test"
+    )
 
     /// Pragmas that only list something, and `case_sensitive_like`.
-    static let pragmas: Set<String> = names("""
+    static let pragmas: Set<String> = names(
+        """
         case_sensitive_like collation_list compile_options database_list foreign_key_list function_list index_info index_list index_xinfo module_list
         pragma_list table_info table_list table_xinfo
         """)
@@ -46,9 +54,12 @@ enum SQLRefusal: Equatable {
 }
 
 extension SQLPermissions {
-    /// Returns nil if the action is permitted. `createsTable`: the statement begins with CREATE TABLE. `isOwnTable`: whether a name is that of a file's table.
-    static func refusal(_ action: Int32, _ subject: String, _ detail: String, database: String, createsTable: Bool, isOwnTable: (String) -> Bool,
-                        modules: Set<String>) -> SQLRefusal? {
+    /// Returns nil if the action is permitted. `createsTable`: the statement begins with CREATE TABLE. `isOwnTable`: whether a name is that
+    /// of a file's table.
+    static func refusal(
+        _ action: Int32, _ subject: String, _ detail: String, database: String, createsTable: Bool, isOwnTable: (String) -> Bool,
+        modules: Set<String>
+    ) -> SQLRefusal? {
         let isTemporary = database == "temp"
         switch Action(rawValue: action) {
         case .select, .recursive, .transaction, .savepoint: return nil
@@ -57,12 +68,15 @@ extension SQLPermissions {
         case .read:
             // A module can be used as a table under its own name.
             let name = NameTable.folded(subject)
-            guard !isTemporary, modules.contains(name), !tableFunctions.contains(name), !name.hasPrefix("pragma_"), !isOwnTable(name) else { return nil }
+            guard !isTemporary, modules.contains(name), !tableFunctions.contains(name), !name.hasPrefix("pragma_"), !isOwnTable(name) else {
+                return nil
+            }
             return .table(subject)
         case .function: return functions.contains(NameTable.folded(detail)) ? nil : .function(detail)
         case .pragma: return pragmas.contains(NameTable.folded(subject)) ? nil : .pragma(subject)
         // SQLite asks about the schema table first, and then about the operation itself.
-        case .delete where subject == "sqlite_master", .insert where subject == "sqlite_master", .update where subject == "sqlite_master": return nil
+        case .delete where subject == "sqlite_master", .insert where subject == "sqlite_master", .update where subject == "sqlite_master":
+            return nil
         // Table-valued functions are declared by such a statement.
         case .createTable where subject == "x" && !createsTable: return nil
         case .delete: return isTemporary ? nil : .change("DELETE FROM \(subject)")
@@ -72,7 +86,8 @@ extension SQLPermissions {
         case .createTable: return isTemporary ? nil : .change("CREATE TABLE \(subject)")
         case .createView: return isTemporary ? nil : .change("CREATE VIEW \(subject)")
         case .createTrigger: return isTemporary ? nil : .change("CREATE TRIGGER \(subject)")
-        case .dropTable, .dropVirtualTable: return isTemporary && action == Action.dropTable.rawValue ? nil : .change("DROP TABLE \(subject)")
+        case .dropTable, .dropVirtualTable:
+            return isTemporary && action == Action.dropTable.rawValue ? nil : .change("DROP TABLE \(subject)")
         // For this action the first argument is the database.
         case .alterTable: return subject == "temp" ? nil : .change("ALTER TABLE \(detail)")
         case .dropIndex, .dropTrigger, .dropView, .reindex, .analyze: return isTemporary ? nil : .change("this statement")

@@ -65,12 +65,16 @@ final class SQLReader {
             let range = try move(to: first.segment).rows(ofVector: vector), reader = try reader(index)
             if vectorRows.count <= 2, columns[index].form != .json {
                 for row in vectorRows {
-                    guard out.append(try reader.value(at: range.lowerBound + row)) else { throw Damage("the type of a value differs from that of its column") }
+                    guard out.append(try reader.value(at: range.lowerBound + row)) else {
+                        throw Damage("the type of a value differs from that of its column")
+                    }
                 }
             } else {
                 try reader.read(vector: vector, into: &scratch[index])
                 guard scratch[index].count == range.count else { throw Damage("the length of a vector differs from that in its segment") }
-                try out.hold(MemoryScope(table.memory, type: table.type.name, column: columns[index].schema.name), adding: scratch[index].footprint(gathering: vectorRows))
+                try out.hold(
+                    MemoryScope(table.memory, type: table.type.name, column: columns[index].schema.name),
+                    adding: scratch[index].footprint(gathering: vectorRows))
                 out.appendGathered(scratch[index], rows: vectorRows)
             }
         }
@@ -97,10 +101,11 @@ final class SQLReader {
     /// Charges the memory for the buffer's copy of a column, before the copy is made.
     private func hold(_ buffer: ColumnBuffer, _ index: Int, _ column: Column) throws(Damage) {
         let scope = MemoryScope(table.memory, type: table.type.name, column: columns[index].schema.name)
-        let bytes = switch columns[index].form {
-        case .json, .any: column.footprint * SQLReader.writtenBytes
-        default: column.footprint
-        }
+        let bytes =
+            switch columns[index].form {
+            case .json, .any: column.footprint * SQLReader.writtenBytes
+            default: column.footprint
+            }
         try buffer.hold(bytes, scope)
     }
 
@@ -109,7 +114,9 @@ final class SQLReader {
 
     /// Returns the names of linked rows: their keys or row ids, or null if the row does not exist.
     private func names(of links: Column, _ index: Int, _ target: SQLColumn.Target) throws(Damage) -> Column {
-        guard let others = try table.related(target.typeName) ?? (target.typeName == table.type.name ? table : nil) else { return Column(ColumnType(.int)).nulls(links.count) }
+        guard let others = try table.related(target.typeName) ?? (target.typeName == table.type.name ? table : nil) else {
+            return Column(ColumnType(.int)).nulls(links.count)
+        }
         if linked[index] == nil { linked[index] = try LinkedColumn(others, path: target.key.map { [$0] } ?? []) }
         if target.key != nil { return try linked[index]!.fetch(links.words, present: links.present) }
         var ids = Column(ColumnType(.int, optional: true))

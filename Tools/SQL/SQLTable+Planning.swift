@@ -21,17 +21,23 @@ extension SQLTable {
                 }
                 let isList = comparison == FIRN_SQL_EQ && firn_sql_take_in(info, index)
                 let constant = firn_sql_right_side(info, index)
-                plan.terms.append(.init(column: Int(column), comparison: comparison, argument: taken.count, isList: isList, isConstant: constant != nil))
+                plan.terms.append(
+                    .init(column: Int(column), comparison: comparison, argument: taken.count, isList: isList, isConstant: constant != nil))
                 taken.append((index, choice))
                 text.append(SQLTable.text(column < 0 ? "rowid" : columns[Int(column)].name, comparison, isList))
-                costs.add(plan.terms[plan.terms.count - 1], constant: constant, isKey: column >= 0 && table.type.key == [columns[Int(column)].position], isIndexed: column >= 0 && isIndexed(Int(column)))
+                costs.add(
+                    plan.terms[plan.terms.count - 1], constant: constant,
+                    isKey: column >= 0 && table.type.key == [columns[Int(column)].position],
+                    isIndexed: column >= 0 && isIndexed(Int(column)))
             }
         }
         plan.lookup = costs.finish()
         if !plan.lookup.isEmpty {
             // A look-up returns candidates, all of which SQLite tests.
             isWhole = false
-            text = ["look up " + plan.lookup.map { text[$0] }.joined(separator: " and ")] + text.enumerated().filter { !plan.lookup.contains($0.offset) }.map(\.element)
+            text =
+                ["look up " + plan.lookup.map { text[$0] }.joined(separator: " and ")]
+                + text.enumerated().filter { !plan.lookup.contains($0.offset) }.map(\.element)
         }
         for (number, (index, choice)) in taken.enumerated() {
             firn_sql_take(info, index, Int32(number + 1), choice == .exact && plan.lookup.isEmpty)
@@ -39,8 +45,8 @@ extension SQLTable {
         }
 
         let isOrdered = order(info, plan, &text)
-        // A limit makes sorting cheaper. It is only a hint: if SQLite reads on, more rows are found. (SQLite up to 3.40 also offers a limit if it applies
-        // further conditions itself.)
+        // A limit makes sorting cheaper. It is only a hint: if SQLite reads on, more rows are found. (SQLite up to 3.40 also offers a limit
+        // if it applies further conditions itself.)
         if isWhole, !plan.order.isEmpty, let limit {
             var argument = Int32(taken.count)
             for index in [limit, offset].compactMap(\.self) {
@@ -53,13 +59,17 @@ extension SQLTable {
         }
         plan.description = text.isEmpty ? "all rows" : text.joined(separator: ", ")
         // A statement requests the same plan repeatedly. The key contains everything that the description does not.
-        let key = plan.description + plan.terms.map { " \($0.column).\($0.comparison).\($0.isConstant)" }.joined() + " \(plan.offset ?? -1) \(plan.lookup)"
+        let key =
+            plan.description + plan.terms.map { " \($0.column).\($0.comparison).\($0.isConstant)" }.joined()
+            + " \(plan.offset ?? -1) \(plan.lookup)"
         let number = planNumbers[key] ?? plans.count
         if number == plans.count {
             plans.append(plan)
             planNumbers[key] = number
         }
-        firn_sql_finish_plan(info, Int32(number), plan.description, isOrdered && firn_sql_order_count(info) > 0, costs.isUnique, costs.cost, Int64(costs.estimate))
+        firn_sql_finish_plan(
+            info, Int32(number), plan.description, isOrdered && firn_sql_order_count(info) > 0, costs.isUnique, costs.cost,
+            Int64(costs.estimate))
     }
 
     /// Returns whether the file has an index of the column.
@@ -110,7 +120,9 @@ extension SQLTable {
             order.append(.init(column: column, isDescending: isDescending))
         }
         plan.order = order
-        if !order.isEmpty { text.append("order by " + order.map { columns[$0.column].name + ($0.isDescending ? " desc" : "") }.joined(separator: ", ")) }
+        if !order.isEmpty {
+            text.append("order by " + order.map { columns[$0.column].name + ($0.isDescending ? " desc" : "") }.joined(separator: ", "))
+        }
         return true
     }
 

@@ -50,7 +50,9 @@ package final class SQLTable {
         guard generation != file.generation else { return }
         guard let newest = file.table(table.type.name), newest.type.columns == table.type.columns else {
             file.end()
-            throw FirnError(.schema, "the columns of type \"\(table.type.name)\" have changed", at: .init(file: file.name), advice: "drop the table \"\(name)\" and create it again")
+            throw FirnError(
+                .schema, "the columns of type \"\(table.type.name)\" have changed", at: .init(file: file.name),
+                advice: "drop the table \"\(name)\" and create it again")
         }
         generation = file.generation
         table = newest
@@ -73,11 +75,13 @@ package final class SQLTable {
             isOptional = true
         }
         // Links to deleted rows are null.
-        return SQLConditions(path: path, form: column.form, isOptional: isOptional || column.isLink, isNamed: column.isLink && column.target?.key == nil, datesAreOrdered: isOrdered(index))
+        return SQLConditions(
+            path: path, form: column.form, isOptional: isOptional || column.isLink, isNamed: column.isLink && column.target?.key == nil,
+            datesAreOrdered: isOrdered(index))
     }
 
-    /// Returns whether Query and SQLite order the column's values in the same way. They differ for NaN, which SQLite treats as null, and for dates outside the
-    /// years 0 to 9999. Values that the zones do not exclude are assumed to exist.
+    /// Returns whether Query and SQLite order the column's values in the same way. They differ for NaN, which SQLite treats as null, and
+    /// for dates outside the years 0 to 9999. Values that the zones do not exclude are assumed to exist.
     func isOrdered(_ index: Int) -> Bool {
         if let known = orderedColumns[index] { return known }
         let form = columns[index].form
@@ -85,9 +89,15 @@ package final class SQLTable {
         switch form {
         case .real, .float: result = result && zonesSatisfy(index) { if case .reals = $0.bounds { true } else { $0.allNull } }
         case .date:
-            result = result && zonesSatisfy(index) { zone in
-                if case .words(let low, let high) = zone.bounds { SQLTimes.ordered.contains(low) && SQLTimes.ordered.contains(high) } else { zone.allNull }
-            }
+            result =
+                result
+                && zonesSatisfy(index) { zone in
+                    if case .words(let low, let high) = zone.bounds {
+                        SQLTimes.ordered.contains(low) && SQLTimes.ordered.contains(high)
+                    } else {
+                        zone.allNull
+                    }
+                }
         default: break
         }
         orderedColumns[index] = result
@@ -158,7 +168,9 @@ package final class SQLTable {
     func run(_ request: QueryRequest) throws(FirnError) -> QueryRun {
         let threads = context.threads
         do throws(QueryError) {
-            return try QueryRun(request, table: table, file: file.name, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
+            return try QueryRun(
+                request, table: table, file: file.name, threads: threads,
+                parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
         } catch { throw error.asFirnError }
     }
 }

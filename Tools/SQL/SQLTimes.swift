@@ -8,7 +8,9 @@ enum SQLTimes {
 
     /// Returns the earliest time whose text is not less than the given one, or nil if all texts are less.
     static func first(notBelow text: [UInt8], isDay: Bool) -> Timestamp? {
-        func isBelow(_ seconds: Int64, _ nanoseconds: Int64) -> Bool { SQLText.date(seconds, nanoseconds, isDay: isDay).lexicographicallyPrecedes(text) }
+        func isBelow(_ seconds: Int64, _ nanoseconds: Int64) -> Bool {
+            SQLText.date(seconds, nanoseconds, isDay: isDay).lexicographicallyPrecedes(text)
+        }
         // Finds the first whole second that is not less, then the first fraction within the second before it.
         var low = ordered.lowerBound, high = ordered.upperBound + 1
         while low < high {
@@ -29,12 +31,16 @@ enum SQLTimes {
 
     /// Returns the UUID only if the text is written as the column writes it.
     static func uuid(_ text: [UInt8], isUpper: Bool) -> Identifier? {
-        guard let read = text.withUnsafeBytes({ IdentifierText.parseUUID($0) }), read.letters == .none || read.letters == (isUpper ? .upper : .lower) else { return nil }
+        guard let read = text.withUnsafeBytes({ IdentifierText.parseUUID($0) }),
+            read.letters == .none || read.letters == (isUpper ? .upper : .lower)
+        else { return nil }
         return read.value
     }
 
     static func objectID(_ text: [UInt8]) -> Identifier? {
-        guard let id = Identifier(objectIDText: String(decoding: text, as: UTF8.self)), Array(id.objectIDText.utf8) == text else { return nil }
+        guard let id = Identifier(objectIDText: String(decoding: text, as: UTF8.self)), Array(id.objectIDText.utf8) == text else {
+            return nil
+        }
         return id
     }
 }

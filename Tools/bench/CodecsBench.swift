@@ -15,25 +15,31 @@ func benchCodecs(_ arguments: [String]) throws {
         let name = URL(fileURLWithPath: file).lastPathComponent
         var streams: [(bytes: UnsafeRawBufferPointer, count: Int)] = []
         let clock = ContinuousClock()
-        func seconds(_ duration: Duration) -> Double { Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18 }
+        func seconds(_ duration: Duration) -> Double {
+            Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
+        }
         var encoding = Double.infinity
         for _ in 0..<3 {
             streams.forEach { $0.bytes.deallocate() }
             streams.removeAll()
-            encoding = min(encoding, seconds(clock.measure {
-            data.withUnsafeBytes { raw in
-                for first in stride(from: 0, to: count, by: 65_536) {
-                    let n = min(65_536, count - first)
-                    let slice = UnsafeRawBufferPointer(rebasing: raw[(first * 8)..<((first + n) * 8)])
-                    let bytes = name.hasSuffix("f64")
-                        ? RealsEncoder.encode(slice.bindMemory(to: Double.self), present: nil, single: false, profile: profile)
-                        : WordsEncoder.encode(slice.bindMemory(to: Int64.self), present: nil, profile: profile)
-                    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 64)
-                    copy.copyBytes(from: bytes)
-                    streams.append((UnsafeRawBufferPointer(copy), n))
-                }
-            }
-            }))
+            encoding = min(
+                encoding,
+                seconds(
+                    clock.measure {
+                        data.withUnsafeBytes { raw in
+                            for first in stride(from: 0, to: count, by: 65_536) {
+                                let n = min(65_536, count - first)
+                                let slice = UnsafeRawBufferPointer(rebasing: raw[(first * 8)..<((first + n) * 8)])
+                                let bytes =
+                                    name.hasSuffix("f64")
+                                    ? RealsEncoder.encode(slice.bindMemory(to: Double.self), present: nil, single: false, profile: profile)
+                                    : WordsEncoder.encode(slice.bindMemory(to: Int64.self), present: nil, profile: profile)
+                                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 64)
+                                copy.copyBytes(from: bytes)
+                                streams.append((UnsafeRawBufferPointer(copy), n))
+                            }
+                        }
+                    }))
         }
         let size = streams.reduce(0) { $0 + $1.bytes.count }
         var best = Double.infinity, point = Double.infinity, encodingName = "", sum: Int64 = 0
@@ -45,20 +51,27 @@ func benchCodecs(_ arguments: [String]) throws {
                     let reader = try RealsReader(stream.bytes, count: stream.count)
                     encodingName = reader.encodingName
                     let target = out.bindMemory(to: Double.self, capacity: 1024)
-                    total += seconds(try clock.measure { for k in 0..<((stream.count + 1023) / 1024) { try reader.decode(vector: k, into: target) } })
-                    points += seconds(try clock.measure { for k in 0..<1000 { sum &+= try reader.value(at: k * 7919 % stream.count).bitPattern == 1 ? 1 : 0 } })
+                    total += seconds(
+                        try clock.measure { for k in 0..<((stream.count + 1023) / 1024) { try reader.decode(vector: k, into: target) } })
+                    points += seconds(
+                        try clock.measure {
+                            for k in 0..<1000 { sum &+= try reader.value(at: k * 7919 % stream.count).bitPattern == 1 ? 1 : 0 }
+                        })
                 } else {
                     let reader = try WordsReader(stream.bytes, count: stream.count)
                     encodingName = reader.encodingName
                     let target = out.bindMemory(to: Int64.self, capacity: 1024)
-                    total += seconds(try clock.measure { for k in 0..<((stream.count + 1023) / 1024) { try reader.decode(vector: k, into: target) } })
+                    total += seconds(
+                        try clock.measure { for k in 0..<((stream.count + 1023) / 1024) { try reader.decode(vector: k, into: target) } })
                     points += seconds(try clock.measure { for k in 0..<1000 { sum &+= try reader.value(at: k * 7919 % stream.count) } })
                 }
             }
             best = min(best, total)
             point = min(point, points / Double(streams.count))
         }
-        print(String(format: "%@ %.3f bits/value, encode %.1f ns, decode %.2f G/s, point %.0f ns, %@", name, Double(size) * 8 / Double(count),
-                     encoding * 1e9 / Double(count), Double(count) / best / 1e9, point * 1e6, encodingName), sum == 42 ? "" : "")
+        print(
+            String(
+                format: "%@ %.3f bits/value, encode %.1f ns, decode %.2f G/s, point %.0f ns, %@", name, Double(size) * 8 / Double(count),
+                encoding * 1e9 / Double(count), Double(count) / best / 1e9, point * 1e6, encodingName), sum == 42 ? "" : "")
     }
 }

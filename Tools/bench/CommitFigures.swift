@@ -3,22 +3,32 @@ import FirnDisk
 import FirnModel
 import Synchronization
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// `firn-bench commits FOLDER DURABILITY THREADS COUNT`: commits of one row from several threads. `Tools/bench/commits.py` compares it with SQLite and LMDB.
+/// `firn-bench commits FOLDER DURABILITY THREADS COUNT`: commits of one row from several threads. `Tools/bench/commits.py` compares it with
+/// SQLite and LMDB.
 enum CommitFigures {
     static func run(_ arguments: [String]) throws(FirnError) {
-        guard arguments.count == 4, let durability = Durability(rawValue: arguments[1]), let threads = Int(arguments[2]), let count = Int(arguments[3]), threads > 0 else {
+        guard arguments.count == 4, let durability = Durability(rawValue: arguments[1]), let threads = Int(arguments[2]),
+            let count = Int(arguments[3]), threads > 0
+        else {
             throw FirnError(.usage, "commits FOLDER full|grouped|none THREADS COUNT", at: nil)
         }
         let path = arguments[0] + "/firn-bench-\(Machine.processID).firn"
         defer { unlink(path) }
         let database = try Database.create(path: path, overwrite: true)
         let first = try database.begin()
-        try first.extendSchema([TypeSchema("Row", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)), ColumnSchema("score", ColumnType(.double))], key: [0])])
+        try first.extendSchema([
+            TypeSchema(
+                "Row",
+                columns: [
+                    ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)),
+                    ColumnSchema("score", ColumnType(.double)),
+                ], key: [0])
+        ])
         try first.commit()
         let start = Machine.seconds
         _ = try parallelMap(count: threads, threads: threads) { (thread) throws(FirnError) in

@@ -3,9 +3,9 @@ import FirnDisk
 import FirnModel
 import FirnQuery
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// `firn-bench lookups`: finds single rows by key, by row id and by query, in random order.
@@ -47,14 +47,18 @@ enum LookupFigures {
         }
         func take(_ name: String, _ times: Int, _ body: (Int) throws(Damage) -> Void) throws(FirnError) {
             let start = processorSeconds()
-            do throws(Damage) { for _ in 0..<times { try body(next()) } } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+            do throws(Damage) { for _ in 0..<times { try body(next()) } } catch {
+                throw .damaged(path, what: error.what, byte: error.offset)
+            }
             print("lookups.\(kind).\(name) \((processorSeconds() - start) * 1e9 / Double(times)) ns")
         }
         let few = min(count / 200, 4000)
         let find = { (i: Int) throws(Damage) in sum &+= try table.find(key: [key(i, kind)]) ?? -1 }
         try take("key-first", few, find)
         try take("key-disk", few, find)
-        guard database.keys.work.builds == 0 else { throw FirnError(.inputOutput, "the index in memory was built too early for this figure") }
+        guard database.keys.work.builds == 0 else {
+            throw FirnError(.inputOutput, "the index in memory was built too early for this figure")
+        }
         try take("key-until-memory", count / 10, find)
         try take("key-memory", count, find)
         try take("making-the-key", count) { (i) throws(Damage) in if case .int(let x) = key(i, kind) { sum &+= x } }
@@ -62,7 +66,9 @@ enum LookupFigures {
         start = processorSeconds()
         for _ in 0..<1000 {
             let run: QueryRun
-            do throws(QueryError) { run = try QueryRun(QueryRequest(filter: "id == $0", arguments: [key(next(), kind)]), table: table) } catch { throw error.asFirnError }
+            do throws(QueryError) {
+                run = try QueryRun(QueryRequest(filter: "id == $0", arguments: [key(next(), kind)]), table: table)
+            } catch { throw error.asFirnError }
             sum &+= Int64(try run.count())
         }
         print("lookups.\(kind).query \((processorSeconds() - start) * 1e9 / 1000) ns (\(sum & 1))")

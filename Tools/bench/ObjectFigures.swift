@@ -22,8 +22,8 @@ final class Basket: Object {
 ///
 ///     firn-bench objects [--cpu] [FOLDER [ROWS [FIGURES…]]]
 ///
-/// `--cpu` measures the processor time of this thread instead of wall time. FIGURES are prefixes of names. Other figures are not measured, but their work is
-/// done if a later figure needs it.
+/// `--cpu` measures the processor time of this thread instead of wall time. FIGURES are prefixes of names. Other figures are not measured,
+/// but their work is done if a later figure needs it.
 struct ObjectFigures {
     let path: String
     let rows: Int
@@ -67,7 +67,9 @@ struct ObjectFigures {
         if isChosen("objects.create") {
             let other = try emptyRealm(path + ".other")
             try measure("objects.create", per: rows / 10) {
-                try other.write { for i in 0..<rows / 10 { other.create(Score.self, value: ["id": i, "name": "name", "score": Double(i)]) } }
+                try other.write {
+                    for i in 0..<rows / 10 { other.create(Score.self, value: ["id": i, "name": "name", "score": Double(i)]) }
+                }
             }
         }
         let names = (0..<1000).map { "name \($0)" }, cities = (0..<200).map { "city \($0)" }
@@ -99,7 +101,9 @@ struct ObjectFigures {
         let half = all.filter("active == false")
         letters &+= half.count
         measure("objects.iterate.filtered", per: half.count, runs: 3) { for one in half { sum += one.score } }
-        measure("objects.column.double", per: rows, runs: 5) { for batch in all.column(\.score) { for score in batch.values { sum += score } } }
+        measure("objects.column.double", per: rows, runs: 5) {
+            for batch in all.column(\.score) { for score in batch.values { sum += score } }
+        }
         measure("objects.read.double", per: rows, runs: 3) { for _ in 0..<rows { sum += one.score } }
         measure("objects.read.int", per: rows, runs: 3) { for _ in 0..<rows { letters &+= one.age } }
         measure("objects.read.string", per: rows, runs: 3) { for _ in 0..<rows { letters &+= one.name.utf8.count } }
@@ -123,7 +127,9 @@ struct ObjectFigures {
     private func measureWriting(_ realm: Realm) throws {
         let all = realm.objects(Score.self), one = all[rows / 2], count = rows / 10
         try measure("objects.write.int", per: count, runs: 3) { try realm.write { for i in 0..<count { one.age = i } } }
-        try measure("objects.write.string", per: count, runs: 3) { try realm.write { for i in 0..<count { one.name = i & 1 == 0 ? "even" : "odd" } } }
+        try measure("objects.write.string", per: count, runs: 3) {
+            try realm.write { for i in 0..<count { one.name = i & 1 == 0 ? "even" : "odd" } }
+        }
         try measure("objects.update.each", per: count, runs: 3) {
             try realm.write {
                 var left = count
@@ -150,7 +156,9 @@ struct ObjectFigures {
         }
         let set = basket.numbers
         measure("objects.set.contains-100k", runs: 5) { for number in numbers where set.contains(number) { found += 1 } }
-        measure("objects.set.contains-100k-by-property", runs: 3) { for number in numbers where basket.numbers.contains(number) { found += 1 } }
+        measure("objects.set.contains-100k-by-property", runs: 3) {
+            for number in numbers where basket.numbers.contains(number) { found += 1 }
+        }
         try realm.write { measure("objects.list.append-100k", always: true) { for number in numbers { basket.series.append(number) } } }
         let list = basket.series
         measure("objects.list.read-100k", runs: 3) { for i in 0..<list.count { found &+= list[i] } }
@@ -238,7 +246,9 @@ struct ObjectFigures {
     private func use(_ sum: Double, _ count: Int) { if sum.isNaN, count == .min { print("#") } }
 
     private func residentBytes() -> Int {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8), let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return 0 }
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return 0 }
         return pages * 4096
     }
 }

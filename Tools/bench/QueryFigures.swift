@@ -7,13 +7,14 @@ import FirnQuery
 ///
 ///     firn-bench query FILE [--threads N] [--runs N] [--repeat N] [NAME|FILTER|GROUP|AGGREGATES|SORT|LIMIT …]
 ///
-/// A query is six parts separated by bars; the last ones can be omitted. Without queries, those on the benchmark table are run. For each, the median of the
-/// runs is printed in milliseconds, and the result as a remark: the number of rows, and the first one. `--repeat` repeats each query within a run, for
-/// counting instructions.
+/// A query is six parts separated by bars; the last ones can be omitted. Without queries, those on the benchmark table are run. For each,
+/// the median of the runs is printed in milliseconds, and the result as a remark: the number of rows, and the first one. `--repeat` repeats
+/// each query within a run, for counting instructions.
 enum QueryFigures {
     /// The queries on the table of `Tools/bench/make-table.py`.
     static let standard = [
-        "sum_int|||sum(age)", "sum_double|||sum(balance)", "sum_scores|||sum(score)", "count_two|score > 50 AND active == true", "count_filter|age > 60",
+        "sum_int|||sum(age)", "sum_double|||sum(balance)", "sum_scores|||sum(score)", "count_two|score > 50 AND active == true",
+        "count_filter|age > 60",
         "string_equal|city == 'Radunobe'", "name_contains|name CONTAINS 'ado'", "name_like|name LIKE '*ado*'",
         "group_200||city|count, sum(age), avg(score)", "group_filter|age > 40|country|count, avg(score), max(balance)",
         "group_median||country|median(score)", "distinct||country|count(distinct name)",
@@ -33,7 +34,9 @@ enum QueryFigures {
         }
         let database = try Database.open(path: path)
         let snapshot = try database.snapshot(version: nil)
-        guard let type = snapshot.schema.roots.first, let table = snapshot.table(named: type.name) else { throw FirnError(.schema, "there are no types in \(path)") }
+        guard let type = snapshot.schema.roots.first, let table = snapshot.table(named: type.name) else {
+            throw FirnError(.schema, "there are no types in \(path)")
+        }
         for question in questions.isEmpty ? standard : questions { try ask(question, table, threads: threads, runs: runs, times: times) }
     }
 
@@ -58,9 +61,11 @@ enum QueryFigures {
 
     private static func round(_ milliseconds: Double) -> Double { (milliseconds * 10_000).rounded() / 10_000 }
 
-    /// Runs a query once. For plain rows only the number is computed, as in a program that shows the number of results; others read all batches.
+    /// Runs a query once. For plain rows only the number is computed, as in a program that shows the number of results; others read all
+    /// batches.
     private static func one(_ request: QueryRequest, _ table: any Table, _ threads: Int) throws -> String {
-        let run = try QueryRun(request, table: table, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
+        let run = try QueryRun(
+            request, table: table, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
         if request.groupBy.isEmpty, request.aggregates.isEmpty, request.limit == nil {
             return request.sort.isEmpty ? "\(try run.count()) rows" : "\(try run.rowPositions().count) rows"
         }

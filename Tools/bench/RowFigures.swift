@@ -2,9 +2,9 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// `firn-bench rows`: writes and reads rows one by one within a transaction.

@@ -2,9 +2,9 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Figures that must be measured within a process, as `name value unit` lines (`Tools/bench/run` calls them).
@@ -16,7 +16,9 @@ enum StoreFigures {
         for _ in 0..<rounds {
             let start = Machine.seconds
             let snapshot = try Database.open(path: path).snapshot()
-            guard let table = snapshot.tables.first(where: { !$0.type.isEmbedded }) else { throw FirnError(.schema, "no types in it", at: .init(file: path)) }
+            guard let table = snapshot.tables.first(where: { !$0.type.isEmbedded }) else {
+                throw FirnError(.schema, "no types in it", at: .init(file: path))
+            }
             do throws(Damage) {
                 let segment = try table.segment(0)
                 for column in table.type.columns.indices { _ = try segment.column(column).value(at: 0) }
@@ -27,13 +29,18 @@ enum StoreFigures {
         print("open.first-row \(times[rounds / 2] * 1e6) us")
     }
 
-    /// `firn-bench commit`: durable commits of one row of three columns, to a new file in the given folder or in the folder for temporary files.
+    /// `firn-bench commit`: durable commits of one row of three columns, to a new file in the given folder or in the folder for temporary
+    /// files.
     static func commit(_ folder: String?) throws(FirnError) {
         let path = (folder ?? "/tmp") + "/firn-bench-\(Machine.processID).firn"
         defer { unlink(path) }
         let database = try Database.create(path: path, overwrite: true)
-        let type = TypeSchema("Row", columns: [ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("name", ColumnType(.string), id: 1),
-                                               ColumnSchema("score", ColumnType(.double), id: 2)], key: [0])
+        let type = TypeSchema(
+            "Row",
+            columns: [
+                ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("name", ColumnType(.string), id: 1),
+                ColumnSchema("score", ColumnType(.double), id: 2),
+            ], key: [0])
         let first = try database.begin()
         try first.extendSchema([type])
         _ = try first.commit()

@@ -1,12 +1,13 @@
 import FirnBytes
 import FirnCodecs
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// `firn-bench text FILE… [--profile fast|standard|small]`: each file is one column with one string per line. Prints bytes, speeds and the encoding.
+/// `firn-bench text FILE… [--profile fast|standard|small]`: each file is one column with one string per line. Prints bytes, speeds and the
+/// encoding.
 enum TextCodecs {
     static func run(_ arguments: [String]) {
         var profile = Profile.standard
@@ -14,11 +15,12 @@ enum TextCodecs {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             if argument == "--profile" {
-                profile = switch rest.popFirst() {
-                case "fast": .fast
-                case "small": .small
-                default: .standard
-                }
+                profile =
+                    switch rest.popFirst() {
+                    case "fast": .fast
+                    case "small": .small
+                    default: .standard
+                    }
             } else {
                 files.append(argument)
             }
@@ -72,15 +74,18 @@ enum TextCodecs {
         do {
             let name = try decode(segments, streams.map(\.1), shared)
             let decoded = name.seconds
-            print("\(path) \(profile): \(rows) rows \(raw) raw \(bytes) bytes (\(sharedBytes) shared) \(hundredths(Double(bytes) * 8 / Double(max(rows, 1)))) bits/row",
-                  "encode \(hundredths(Double(raw) / encoded / 1e6)) MB/s \(hundredths(encoded)) s, decode \(hundredths(Double(raw) / decoded / 1e6)) MB/s \(hundredths(Double(rows) / decoded / 1e6)) M/s,",
-                  "point \(hundredths(name.point * 1e6)) us, \(name.name)")
+            print(
+                "\(path) \(profile): \(rows) rows \(raw) raw \(bytes) bytes (\(sharedBytes) shared) \(hundredths(Double(bytes) * 8 / Double(max(rows, 1)))) bits/row",
+                "encode \(hundredths(Double(raw) / encoded / 1e6)) MB/s \(hundredths(encoded)) s, decode \(hundredths(Double(raw) / decoded / 1e6)) MB/s \(hundredths(Double(rows) / decoded / 1e6)) M/s,",
+                "point \(hundredths(name.point * 1e6)) us, \(name.name)")
         } catch { print("\(path): \(error)") }
     }
 
     private static func hundredths(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
 
-    private static func decode(_ segments: [Text], _ streams: [[UInt8]], _ shared: [[SharedBlob]]) throws(Damage) -> (name: String, seconds: Double, point: Double) {
+    private static func decode(_ segments: [Text], _ streams: [[UInt8]], _ shared: [[SharedBlob]]) throws(Damage) -> (
+        name: String, seconds: Double, point: Double
+    ) {
         func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
             copy.copyBytes(from: bytes)

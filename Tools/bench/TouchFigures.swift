@@ -2,17 +2,20 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// `firn-bench touch FILE all|sums checked|unchecked cached|cold`: measures the first read of a file in a process, on one thread, with and without checking the
-/// hashes of extents. `all` decodes every vector of every column; `sums` computes only the sums of numbers, which is the minimum work of a scan. With `cold`,
-/// the file is first dropped from the system's cache. Each process measures once; `Tools/bench/touch.py` runs many in turn.
+/// `firn-bench touch FILE all|sums checked|unchecked cached|cold`: measures the first read of a file in a process, on one thread, with and
+/// without checking the hashes of extents. `all` decodes every vector of every column; `sums` computes only the sums of numbers, which is
+/// the minimum work of a scan. With `cold`, the file is first dropped from the system's cache. Each process measures once;
+/// `Tools/bench/touch.py` runs many in turn.
 enum TouchFigures {
     static func run(_ words: [String]) throws(FirnError) {
-        guard words.count == 4, ["all", "sums"].contains(words[1]), ["checked", "unchecked"].contains(words[2]), ["cached", "cold"].contains(words[3]) else {
+        guard words.count == 4, ["all", "sums"].contains(words[1]), ["checked", "unchecked"].contains(words[2]),
+            ["cached", "cold"].contains(words[3])
+        else {
             throw FirnError(.usage, "touch FILE all|sums checked|unchecked cached|cold", at: nil)
         }
         let path = words[0]

@@ -13,8 +13,12 @@ struct Address {
     init(_ operand: String) {
         var path = operand, type: String?, version: String?
         if operand != "-", !Paths.exists(operand) {
-            if let (front, back) = Address.split(path, at: UInt8(ascii: ":")), !back.isEmpty, !back.utf8.contains(UInt8(ascii: "/")) { (path, type) = (front, back) }
-            if !Paths.exists(path), let (front, back) = Address.split(path, at: UInt8(ascii: "@")), Address.isVersion(back) { (path, version) = (front, back) }
+            if let (front, back) = Address.split(path, at: UInt8(ascii: ":")), !back.isEmpty, !back.utf8.contains(UInt8(ascii: "/")) {
+                (path, type) = (front, back)
+            }
+            if !Paths.exists(path), let (front, back) = Address.split(path, at: UInt8(ascii: "@")), Address.isVersion(back) {
+                (path, version) = (front, back)
+            }
             if !Paths.exists(path) { (path, type, version) = (operand, nil, nil) }
         }
         self.path = path

@@ -2,7 +2,8 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Formats values for text tables: in the notation of their column, nested values in brackets. Null is an empty cell, and the empty string is `""`.
+/// Formats values for text tables: in the notation of their column, nested values in brackets. Null is an empty cell, and the empty string
+/// is `""`.
 enum CellText {
     static func text(_ value: Value, _ column: ColumnSchema, in schema: Schema) -> String {
         if value.isNull { return "" }
@@ -63,7 +64,9 @@ enum CellText {
     }
 
     /// Appends the items in brackets, separated by commas.
-    private static func append<Items: Sequence>(_ items: Items, in brackets: (String, String), to out: inout String, _ item: (Items.Element, inout String) -> Void) {
+    private static func append<Items: Sequence>(
+        _ items: Items, in brackets: (String, String), to out: inout String, _ item: (Items.Element, inout String) -> Void
+    ) {
         out += brackets.0
         var isFirst = true
         for each in items {

@@ -9,11 +9,14 @@ struct CompactCommand {
     let session: Session
     private var arguments: Arguments { session.arguments }
 
-    /// Throws `.damaged` if an older version is read because the newest commit is damaged: replacing the file would delete what is left of that commit.
+    /// Throws `.damaged` if an older version is read because the newest commit is damaged: replacing the file would delete what is left of
+    /// that commit.
     private func refuseFallback(_ file: OpenedFile) throws(FirnError) {
         guard case .stored(let database, _) = file.content, let fallback = database.fallback else { return }
-        throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: arguments.operands[0], byte: UInt64(clamping: fallback.offset)),
-                        advice: "compact to another file, and keep this one")
+        throw FirnError(
+            .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",
+            at: .init(file: arguments.operands[0], byte: UInt64(clamping: fallback.offset)),
+            advice: "compact to another file, and keep this one")
     }
 
     func run() throws(FirnError) -> ExitCode {
@@ -23,12 +26,19 @@ struct CompactCommand {
         // OUT can be FILE under another name.
         let isInPlace = arguments.operands.count == 1 || Paths.isSame(Address(source).path, arguments.operands[1])
         var file = try OpenedFile(stored: source, keys: keys, restores: isInPlace && !isDry)
-        if arguments.operands.count > 1, arguments.operands[1] == "-" { throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file") }
-        if isInPlace, let out = arguments.operands.dropFirst().first { try Replacement.check(out, overwrite: isDry || arguments.has("force")) }
-        if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT") }
+        if arguments.operands.count > 1, arguments.operands[1] == "-" {
+            throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file")
+        }
+        if isInPlace, let out = arguments.operands.dropFirst().first {
+            try Replacement.check(out, overwrite: isDry || arguments.has("force"))
+        }
+        if isInPlace, file.address.version != nil {
+            throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT")
+        }
         if isInPlace, !isDry, case let names = try Paths.names(file.address.path), names > 1 {
-            throw FirnError(.inputOutput, "the file has \(names) hard links, and only one of them would be the compacted file", at: .init(file: source),
-                            advice: "compact to another file")
+            throw FirnError(
+                .inputOutput, "the file has \(names) hard links, and only one of them would be the compacted file", at: .init(file: source),
+                advice: "compact to another file")
         }
         if isInPlace { try refuseFallback(file) }
         // The transaction blocks commits between the copy and the rename. Such a commit would be lost with the old file.
@@ -43,13 +53,18 @@ struct CompactCommand {
 
         // A dry run writes the new file, measures it and deletes it.
         let (versions, dropped) = try versions(of: database, snapshot, file)
-        if !dropped.isEmpty { session.remark("\(isDry ? "would drop" : "dropping") \(Quantity.count(dropped.count, "tag")): \(dropped.joined(separator: ", "))") }
+        if !dropped.isEmpty {
+            session.remark(
+                "\(isDry ? "would drop" : "dropping") \(Quantity.count(dropped.count, "tag")): \(dropped.joined(separator: ", "))")
+        }
         let retention = try database.retention()
-        let replacement = try Replacement(of: target, overwrite: isInPlace || isDry || arguments.has("force"), sources: SourceModes([file.address.path]))
+        let replacement = try Replacement(
+            of: target, overwrite: isInPlace || isDry || arguments.has("force"), sources: SourceModes([file.address.path]))
         let effort = WritingOptions(arguments, threads: try session.threads()).effort
         try compact(versions, retention, to: replacement.temporaryPath, effort, encryption, progress)
         let size = Int(clamping: try Paths.size(replacement.temporaryPath)), before = file.size ?? 0
-        let columns = try difference(try snapshot.statistics(), try statistics(of: replacement.temporaryPath, key: encryption.key(of: snapshot.key)))
+        let columns = try difference(
+            try snapshot.statistics(), try statistics(of: replacement.temporaryPath, key: encryption.key(of: snapshot.key)))
         // The file is also replaced, whatever its size, if it gets another key or if versions are dropped.
         let isShed = try isShedding(database, snapshot, versions.map(\.snapshot.version))
         let isGain = !isInPlace || isShed || size < before || encryption.key(of: snapshot.key) != snapshot.key
@@ -57,16 +72,25 @@ struct CompactCommand {
         display.end()
 
         let replaced = !isDry && isGain
-        if arguments.has("json") { try session.out.write(json(before, size, columns, replaced: replaced, target: target).object + "\n") } else { try print(before, size, columns) }
+        if arguments.has("json") {
+            try session.out.write(json(before, size, columns, replaced: replaced, target: target).object + "\n")
+        } else {
+            try print(before, size, columns)
+        }
         if !isDry, !isGain { session.remark("\(target) cannot be made smaller, and is unchanged") }
         return .done
     }
 
     /// Returns the versions to keep with their tags, and the tags that are dropped.
-    private func versions(of database: Database, _ snapshot: DatabaseSnapshot, _ file: OpenedFile) throws(FirnError) -> (kept: [(snapshot: DatabaseSnapshot, names: [String])], dropped: [String]) {
+    private func versions(of database: Database, _ snapshot: DatabaseSnapshot, _ file: OpenedFile) throws(FirnError) -> (
+        kept: [(snapshot: DatabaseSnapshot, names: [String])], dropped: [String]
+    ) {
         let wanted = arguments.names("keep"), tags = try database.tags()
         if file.address.version != nil {
-            guard wanted.isEmpty else { throw FirnError(.usage, "--keep selects versions of a file, and the operand names one version", at: .init(file: arguments.operands[0])) }
+            guard wanted.isEmpty else {
+                throw FirnError(
+                    .usage, "--keep selects versions of a file, and the operand names one version", at: .init(file: arguments.operands[0]))
+            }
             return ([(snapshot, [])], [])
         }
         guard !wanted.isEmpty else { return (try database.versions(upTo: snapshot), []) }
@@ -77,15 +101,19 @@ struct CompactCommand {
                 recent += try database.versions().map(\.version).filter { $0 <= snapshot.version }.prefix(count)
             } else {
                 guard tags.contains(where: { $0.name == word }) else {
-                    throw FirnError(.notFound, "there is no tag \"\(word)\"", at: .init(file: file.name),
-                                    advice: tags.isEmpty ? "the file has no tags" : "its tags are \(tags.map(\.name).joined(separator: ", "))")
+                    throw FirnError(
+                        .notFound, "there is no tag \"\(word)\"", at: .init(file: file.name),
+                        advice: tags.isEmpty ? "the file has no tags" : "its tags are \(tags.map(\.name).joined(separator: ", "))")
                 }
                 names.insert(word)
             }
         }
         // A kept version keeps all its tags.
         let stay = Set(recent + tags.filter { names.contains($0.name) }.map(\.version) + [snapshot.version])
-        return (try database.versions(upTo: snapshot, tagged: { stay.contains($0.version) }, besides: recent), tags.filter { !stay.contains($0.version) }.map(\.name))
+        return (
+            try database.versions(upTo: snapshot, tagged: { stay.contains($0.version) }, besides: recent),
+            tags.filter { !stay.contains($0.version) }.map(\.name)
+        )
     }
 
     /// Returns whether `--keep` drops versions of the file.
@@ -95,17 +123,28 @@ struct CompactCommand {
         return there.contains { $0 <= newest.version && !kept.contains($0) }
     }
 
-    private func compact(_ versions: [(snapshot: DatabaseSnapshot, names: [String])], _ retention: VersionRetention?, to path: String, _ effort: WritingOptions.Effort,
-                         _ encryption: CopyEncryption, _ progress: Progress) throws(FirnError) {
+    private func compact(
+        _ versions: [(snapshot: DatabaseSnapshot, names: [String])], _ retention: VersionRetention?, to path: String,
+        _ effort: WritingOptions.Effort,
+        _ encryption: CopyEncryption, _ progress: Progress
+    ) throws(FirnError) {
         let threads = try session.threads(), count = { (rows: Int) in progress.add(rows: rows) }
         switch effort {
-        case .fast: try Database.compact(versions, retention: retention, to: path, encryption: encryption, profile: .fast, threads: threads, progress: count)
-        case .standard: try Database.compact(versions, retention: retention, to: path, encryption: encryption, profile: .standard, threads: threads, progress: count)
-        case .small: try Database.compact(versions, retention: retention, to: path, encryption: encryption, profile: .small, threads: threads, progress: count)
+        case .fast:
+            try Database.compact(
+                versions, retention: retention, to: path, encryption: encryption, profile: .fast, threads: threads, progress: count)
+        case .standard:
+            try Database.compact(
+                versions, retention: retention, to: path, encryption: encryption, profile: .standard, threads: threads, progress: count)
+        case .small:
+            try Database.compact(
+                versions, retention: retention, to: path, encryption: encryption, profile: .small, threads: threads, progress: count)
         }
     }
 
-    private func statistics(of path: String, key: EncryptionKey?) throws(FirnError) -> [TypeStatistics] { try Database.open(path: path, key: key).snapshot().statistics() }
+    private func statistics(of path: String, key: EncryptionKey?) throws(FirnError) -> [TypeStatistics] {
+        try Database.open(path: path, key: key).snapshot().statistics()
+    }
 
     private struct ColumnChange {
         let type: String, column: String, before: Int, after: Int
@@ -115,7 +154,10 @@ struct CompactCommand {
         var changes: [ColumnChange] = []
         for (old, new) in zip(before, after) {
             for (a, b) in zip(old.columns, new.columns) {
-                changes.append(ColumnChange(type: old.name, column: a.name, before: a.bytes + a.sharedBytes + a.indexBytes, after: b.bytes + b.sharedBytes + b.indexBytes))
+                changes.append(
+                    ColumnChange(
+                        type: old.name, column: a.name, before: a.bytes + a.sharedBytes + a.indexBytes,
+                        after: b.bytes + b.sharedBytes + b.indexBytes))
             }
             changes.append(ColumnChange(type: old.name, column: "(structure)", before: old.overheadBytes, after: new.overheadBytes))
         }
@@ -124,7 +166,10 @@ struct CompactCommand {
 
     private func print(_ before: Int, _ after: Int, _ columns: [ColumnChange]) throws(FirnError) {
         guard !session.isQuiet else { return }
-        var table = TextTable([.init("type"), .init("column"), .init("before", isNumber: true), .init("after", isNumber: true), .init("change", isNumber: true)])
+        var table = TextTable([
+            .init("type"), .init("column"), .init("before", isNumber: true), .init("after", isNumber: true),
+            .init("change", isNumber: true),
+        ])
         let named = columns.reduce((0, 0)) { ($0.0 + $1.before, $0.1 + $1.after) }
         for change in columns { table.append([change.type, change.column] + figures(change.before, change.after)) }
         table.append(["", "(other versions, free space)"] + figures(max(0, before - named.0), max(0, after - named.1)))
@@ -144,14 +189,16 @@ struct CompactCommand {
         line.add("bytesBefore", before)
         line.add("bytesAfter", after)
         line.add("replaced", replaced)
-        line.add("columns", columns.map { change in
-            var inner = JSONLine()
-            inner.add("type", change.type)
-            inner.add("column", change.column)
-            inner.add("bytesBefore", change.before)
-            inner.add("bytesAfter", change.after)
-            return inner
-        })
+        line.add(
+            "columns",
+            columns.map { change in
+                var inner = JSONLine()
+                inner.add("type", change.type)
+                inner.add("column", change.column)
+                inner.add("bytesBefore", change.before)
+                inner.add("bytesAfter", change.after)
+                return inner
+            })
         return line
     }
 }

@@ -7,7 +7,8 @@ func unknownColumn(_ name: String, of type: TypeSchema) -> FirnError {
     let names = type.columns.map(\.name)
     let near = Suggestion.nearest(to: name, among: names)
     let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
-    return FirnError(.usage, "\(type.name) has no column \"\(name)\"", advice: near.map { "did you mean \"\($0)\"?" } ?? "its columns are \(some)")
+    return FirnError(
+        .usage, "\(type.name) has no column \"\(name)\"", advice: near.map { "did you mean \"\($0)\"?" } ?? "its columns are \(some)")
 }
 
 extension FirnError {
@@ -24,6 +25,7 @@ extension FirnError {
 func unknownType(_ name: String, in schema: Schema, of path: String) -> FirnError {
     let names = schema.roots.map(\.name)
     let near = Suggestion.nearest(to: name, among: names)
-    return FirnError(.usage, "there is no type \"\(name)\"", at: .init(file: path),
-                     advice: near.map { "did you mean \"\($0)\"?" } ?? "its types are \(names.joined(separator: ", "))")
+    return FirnError(
+        .usage, "there is no type \"\(name)\"", at: .init(file: path),
+        advice: near.map { "did you mean \"\($0)\"?" } ?? "its types are \(names.joined(separator: ", "))")
 }

@@ -32,8 +32,9 @@ struct ConvertCommand {
             return .done
         }
         let reader = try pipeline(files, options, progress)
-        let writer = try writer(target, format, reader.schema, key, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "),
-                                hasCSV: files.contains(where: \.isCSV), threads: options.threads)
+        let writer = try writer(
+            target, format, reader.schema, key, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "),
+            hasCSV: files.contains(where: \.isCSV), threads: options.threads)
         try writer.begin(reader.schema)
         var rows = 0
         while let (type, batch) = try reader.next() {
@@ -56,11 +57,15 @@ struct ConvertCommand {
     /// If OUT is one of the inputs, begins a transaction that blocks commits to it until it is replaced. Such a commit would be lost.
     private func guardian(_ files: [OpenedFile], _ target: String, _ keys: KeyRing) throws(FirnError) -> DatabaseTransaction? {
         for file in files {
-            guard case .stored(let database, let snapshot) = file.content, target != "-", Paths.isSame(file.address.path, target) else { continue }
+            guard case .stored(let database, let snapshot) = file.content, target != "-", Paths.isSame(file.address.path, target) else {
+                continue
+            }
             if let fallback = database.fallback {
                 // Replacing the file would permanently delete what is left of the newest commit.
-                throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: target, byte: UInt64(clamping: fallback.offset)),
-                                advice: "convert to another file, and keep this one")
+                throw FirnError(
+                    .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",
+                    at: .init(file: target, byte: UInt64(clamping: fallback.offset)),
+                    advice: "convert to another file, and keep this one")
             }
             let guardian = try keys.open(path: target, writable: true).begin(wait: .no)
             let newest = try database.snapshot().version
@@ -73,10 +78,12 @@ struct ConvertCommand {
         return nil
     }
 
-    /// Returns the version to copy unchanged, with row ids and indexes: if input and OUT are .firn files and no flag selects or renames anything.
+    /// Returns the version to copy unchanged, with row ids and indexes: if input and OUT are .firn files and no flag selects or renames
+    /// anything.
     private func wholeVersion(_ files: [OpenedFile], _ format: FormatName) -> DatabaseSnapshot? {
         guard format == .firn, files.count == 1, files[0].address.type == nil, case .stored(_, let snapshot) = files[0].content,
-              !["type", "columns", "where", "limit", "key", "lossless", "rejects", "schema"].contains(where: arguments.has) else { return nil }
+            !["type", "columns", "where", "limit", "key", "lossless", "rejects", "schema"].contains(where: arguments.has)
+        else { return nil }
         return snapshot
     }
 
@@ -84,11 +91,17 @@ struct ConvertCommand {
     private func losslessCheck(_ files: [OpenedFile], _ format: FormatName) throws(FirnError) -> LosslessCheck? {
         guard arguments.has("lossless") else { return nil }
         guard format == .firn, files.count == 1, let file = files.first else {
-            throw FirnError(.usage, "--lossless needs one input and a .firn target", advice: "other formats do not store the notation of their input")
+            throw FirnError(
+                .usage, "--lossless needs one input and a .firn target", advice: "other formats do not store the notation of their input")
         }
-        guard !arguments.has("rejects") else { throw FirnError(.usage, "--lossless cannot be combined with --rejects: it needs the whole input", advice: "omit --rejects") }
+        guard !arguments.has("rejects") else {
+            throw FirnError(.usage, "--lossless cannot be combined with --rejects: it needs the whole input", advice: "omit --rejects")
+        }
         guard file.isCSV else { return nil }
-        guard file.address.path != "-" else { throw FirnError(.usage, "--lossless reads its input twice, and standard input can be read only once", advice: "save it to a file first") }
+        guard file.address.path != "-" else {
+            throw FirnError(
+                .usage, "--lossless reads its input twice, and standard input can be read only once", advice: "save it to a file first")
+        }
         guard !["columns", "where", "limit"].contains(where: arguments.has) else {
             throw FirnError(.usage, "--lossless needs the whole input", advice: "omit --columns, --where and --limit")
         }
@@ -99,27 +112,40 @@ struct ConvertCommand {
     private func outputKey(_ files: [OpenedFile], _ format: FormatName) throws(FirnError) -> EncryptionKey? {
         let encryption = try CopyEncryption(arguments), keys = Set(files.map(\.key))
         if arguments.has("key-file"), keys == [nil] {
-            throw FirnError(.usage, "--key-file is the key of an encrypted input, and \(files.count == 1 ? "the input is not" : "no input is") encrypted",
-                            advice: "use --new-key-file to encrypt OUT")
+            throw FirnError(
+                .usage,
+                "--key-file is the key of an encrypted input, and \(files.count == 1 ? "the input is not" : "no input is") encrypted",
+                advice: "use --new-key-file to encrypt OUT")
         }
         guard format == .firn else {
-            if arguments.has("new-key-file") { throw FirnError(.usage, "only .firn files can be encrypted, and OUT is \(format.rawValue)", advice: "omit --new-key-file") }
+            if arguments.has("new-key-file") {
+                throw FirnError(.usage, "only .firn files can be encrypted, and OUT is \(format.rawValue)", advice: "omit --new-key-file")
+            }
             return nil
         }
         var key = encryption.key(of: files.first?.key)
         if case .same = encryption {
             let named = keys.compactMap(\.self)
-            guard named.count <= 1 else { throw FirnError(.usage, "the inputs are encrypted with different keys", advice: "choose the key of OUT with --new-key-file, or use --plain") }
+            guard named.count <= 1 else {
+                throw FirnError(
+                    .usage, "the inputs are encrypted with different keys",
+                    advice: "choose the key of OUT with --new-key-file, or use --plain")
+            }
             key = named.first
         }
         if key != nil, arguments.has("lossless") {
-            throw FirnError(.usage, "--lossless writes a copy of the rows without encryption next to OUT, and OUT is encrypted", advice: "omit --lossless, or use --plain")
+            throw FirnError(
+                .usage, "--lossless writes a copy of the rows without encryption next to OUT, and OUT is encrypted",
+                advice: "omit --lossless, or use --plain")
         }
         return key
     }
 
-    private func writer(_ target: String, _ format: FormatName, _ schema: Schema, _ key: EncryptionKey?, _ check: LosslessCheck?, source: String, hasCSV: Bool,
-                        threads: Int) throws(FirnError) -> any BatchWriter {
+    private func writer(
+        _ target: String, _ format: FormatName, _ schema: Schema, _ key: EncryptionKey?, _ check: LosslessCheck?, source: String,
+        hasCSV: Bool,
+        threads: Int
+    ) throws(FirnError) -> any BatchWriter {
         var options = WritingOptions(arguments, threads: threads)
         options.key = key
         if !hasCSV { options.encoding = arguments.text("encoding") }
@@ -128,10 +154,13 @@ struct ConvertCommand {
         guard format != .firn else { return try FirnWriter(path: target, options, source: source, check: check) }
         let roots = schema.roots
         guard roots.count <= 1 || format == .json else {
-            throw FirnError(.usage, "\(format.rawValue) files contain one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
-                            advice: "choose one with --type")
+            throw FirnError(
+                .usage,
+                "\(format.rawValue) files contain one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
+                advice: "choose one with --type")
         }
-        return FormatShelf.writer(try Output(path: target, force: options.overwrites, sources: options.sources), format: format, options, schema: schema)
+        return FormatShelf.writer(
+            try Output(path: target, force: options.overwrites, sources: options.sources), format: format, options, schema: schema)
     }
 
     private func readingOptions() throws(FirnError) -> ReadingOptions {
@@ -148,18 +177,23 @@ struct ConvertCommand {
         }
         if let name = arguments.text("to"), let format = FormatName(rawValue: name) { return format }
         if let format = FormatName(extensionOf: target) { return format }
-        throw FirnError(.usage, target == "-" ? "the format of the output is not known" : "the extension of \"\(target)\" is not that of a format",
-                        advice: "use --to firn, csv, tsv, json or ndjson")
+        throw FirnError(
+            .usage, target == "-" ? "the format of the output is not known" : "the extension of \"\(target)\" is not that of a format",
+            advice: "use --to firn, csv, tsv, json or ndjson")
     }
 
-    private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress, _ target: FormatName) throws(FirnError) -> [OpenedFile] {
+    private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress, _ target: FormatName) throws(FirnError)
+        -> [OpenedFile]
+    {
         let files = try inputs.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         try ReadingOptions.check(arguments, for: files)
         // If no input is CSV, --encoding applies to the CSV that is written.
         let flags = ["null", "delimiter", "no-header"] + (target == .csv || target == .tsv ? [] : ["encoding"])
         if !files.contains(where: \.isCSV), let flag = flags.first(where: arguments.has) {
-            throw FirnError(.usage, "--\(flag) applies to CSV only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is CSV")",
-                            advice: "omit it, or use --from csv if the input is CSV")
+            throw FirnError(
+                .usage,
+                "--\(flag) applies to CSV only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is CSV")",
+                advice: "omit it, or use --from csv if the input is CSV")
         }
         guard files.count > 1 else { return files }
         if !options.columns.isEmpty, files.contains(where: \.isCSV), !files.allSatisfy(\.isCSV) {
@@ -208,7 +242,10 @@ struct ConvertCommand {
         var parts = [Quantity.count(rows, "row")]
         if rejected > 0 { parts.append("\(Quantity.count(rejected)) rejected") }
         if let size, let written {
-            let ratio = size * 20 > written * 21 ? " (\(Quantity.ratio(size, written)) smaller)" : written * 20 > size * 21 ? " (\(Quantity.ratio(written, size)) larger)" : ""
+            let ratio =
+                size * 20 > written * 21
+                ? " (\(Quantity.ratio(size, written)) smaller)"
+                : written * 20 > size * 21 ? " (\(Quantity.ratio(written, size)) larger)" : ""
             parts.append("\(Quantity.bytes(size)) → \(Quantity.bytes(written))\(ratio)")
         }
         parts.append(Quantity.seconds(seconds))

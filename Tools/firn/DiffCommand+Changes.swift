@@ -6,7 +6,8 @@ import FirnModel
 
 /// `firn diff --changes FILE`: writes the differences for `firn patch`.
 extension DiffCommand {
-    /// Returns the path of the changes file, or nil. Throws `.usage` if a flag would make the changes incomplete, or if the path is an input.
+    /// Returns the path of the changes file, or nil. Throws `.usage` if a flag would make the changes incomplete, or if the path is an
+    /// input.
     func checkChanges() throws(FirnError) -> String? {
         guard let path = session.arguments.text("changes") else {
             if session.arguments.has("force") { throw FirnError(.usage, "--force applies to --changes only", advice: "omit it") }
@@ -29,7 +30,11 @@ extension DiffCommand {
         options.key = key
         options.sources = SourceModes(session.arguments.operands.map { Address($0).path })
         let writer = try FirnWriter(path: path, options, source: session.arguments.operands.joined(separator: ", "))
-        try Changeset.write(types, options: compared) { schema throws(FirnError) in try writer.begin(schema) } write: { type, batch throws(FirnError) in try writer.write(batch, type: type) }
+        try Changeset.write(types, options: compared) { schema throws(FirnError) in
+            try writer.begin(schema)
+        } write: { type, batch throws(FirnError) in
+            try writer.write(batch, type: type)
+        }
         try writer.finish()
     }
 }

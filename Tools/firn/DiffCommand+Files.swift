@@ -24,7 +24,9 @@ extension DiffCommand {
         let tables = try files.map { (file) throws(FirnError) in try file.table(arguments.text("type")) }
         display.end()
         let names = arguments.operands
-        let code = try compare(tables[0], named: names[0], tables[1], named: names[1], key: files.compactMap(\.key).first, rows: try rows(condition, tables, files.map(\.address.path)))
+        let code = try compare(
+            tables[0], named: names[0], tables[1], named: names[1], key: files.compactMap(\.key).first,
+            rows: try rows(condition, tables, files.map(\.address.path)))
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
             for remark in rejected.remarks { session.remark(remark) }
@@ -34,7 +36,9 @@ extension DiffCommand {
     }
 
     /// Returns a closure that returns the matching rows of a segment of either table; nil without a condition.
-    private func rows(_ condition: QuerySyntax?, _ tables: [any Table], _ paths: [String]) throws(FirnError) -> (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? {
+    private func rows(_ condition: QuerySyntax?, _ tables: [any Table], _ paths: [String]) throws(FirnError) -> (
+        @Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?
+    )? {
         guard let condition else { return nil }
         var matches: [[Bits]] = []
         for (table, path) in zip(tables, paths) {

@@ -16,7 +16,10 @@ extension DiffCommand {
         let roots = snapshots.map { Set($0.schema.roots.map(\.name)) }
         guard session.arguments.text("type") == nil, roots.contains(where: { $0.count > 1 }) else { return nil }
         if let flag = ["key", "columns", "ignore", "where"].first(where: session.arguments.has) {
-            throw FirnError(.usage, "--\(flag) applies to one type, and there are several: \(roots[0].union(roots[1]).sorted().joined(separator: ", "))", advice: "choose one with --type")
+            throw FirnError(
+                .usage,
+                "--\(flag) applies to one type, and there are several: \(roots[0].union(roots[1]).sorted().joined(separator: ", "))",
+                advice: "choose one with --type")
         }
         return snapshots
     }
@@ -36,7 +39,9 @@ extension DiffCommand {
         return code
     }
 
-    private func compare(_ name: String, _ old: StoredTable?, _ new: StoredTable?, _ names: [String]) throws(FirnError) -> (ChangedType, differs: Bool) {
+    private func compare(_ name: String, _ old: StoredTable?, _ new: StoredTable?, _ names: [String]) throws(FirnError) -> (
+        ChangedType, differs: Bool
+    ) {
         func key(_ table: StoredTable) -> [String] { table.type.key.map { table.type.columns[$0].name } }
         // Rows can be matched only if both files have the same key: another key need not be unique in the other file.
         if let old, let new, !key(old).isEmpty, key(old) == key(new) {

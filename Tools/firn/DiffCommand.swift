@@ -13,14 +13,18 @@ struct DiffCommand {
     ///
     /// - `rows`: returns the rows of a segment that `--where` selects.
     /// - `key`: the key that `--changes` encrypts its file with.
-    func compare(_ old: any Table, named oldName: String, _ new: any Table, named newName: String, key: EncryptionKey? = nil,
-                 rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil) throws(FirnError) -> ExitCode {
+    func compare(
+        _ old: any Table, named oldName: String, _ new: any Table, named newName: String, key: EncryptionKey? = nil,
+        rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil
+    ) throws(FirnError) -> ExitCode {
         let changes = try checkChanges()
         var options = try self.options(oldName, newName)
         options.rows = rows
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         if changes != nil, let member = difference.memberKey {
-            throw FirnError(.usage, "--changes takes no fields of objects as key: \"\(member)\" is not a column", advice: "choose whole columns with --key, or omit --changes")
+            throw FirnError(
+                .usage, "--changes takes no fields of objects as key: \"\(member)\" is not a column",
+                advice: "choose whole columns with --key, or omit --changes")
         }
         if let changes { try write([ChangedType(difference, newKnowsKeys: new is StoredTable)], options, to: changes, key: key) }
         return try report(difference, oldName, newName)
@@ -56,8 +60,12 @@ struct DiffCommand {
     var isJSON: Bool { arguments.has("json") || format == "ndjson" }
 
     func report(_ difference: TableDifference, _ oldName: String, _ newName: String) throws(FirnError) -> ExitCode {
-        if difference.leftOutOld > 0 { session.remark("\(oldName): \(Quantity.count(difference.leftOutOld, "row")) left out: an earlier one has the same key") }
-        if difference.leftOutNew > 0 { session.remark("\(newName): \(Quantity.count(difference.leftOutNew, "row")) left out: an earlier one has the same key") }
+        if difference.leftOutOld > 0 {
+            session.remark("\(oldName): \(Quantity.count(difference.leftOutOld, "row")) left out: an earlier one has the same key")
+        }
+        if difference.leftOutNew > 0 {
+            session.remark("\(newName): \(Quantity.count(difference.leftOutNew, "row")) left out: an earlier one has the same key")
+        }
         let limit = try arguments.count("limit")
         switch format {
         case "ndjson": try DiffLines(difference, session.out).write(kinds, limit: limit)

@@ -38,7 +38,8 @@ struct DiffLines {
     /// Prints the totals. `withSchema`: also the differences of the schema.
     func writeSummary(withSchema: Bool = true) throws(FirnError) {
         let columns = difference.columns.filter { $0.changed > 0 }.map { quoted($0.name) + ":\($0.changed)" }.joined(separator: ",")
-        try out.write("""
+        try out.write(
+            """
             {"kind":"summary","v":1,"added":\(difference.added),"removed":\(difference.removed),"changed":\(difference.changed),\
             "unchanged":\(difference.unchanged),"cells":\(difference.changedCells),"columns":{\(columns)}\(withSchema && !difference.schema.isEmpty ? ",\"schema\":{\(schemaMembers)}" : "")}
 
@@ -56,7 +57,8 @@ struct DiffLines {
             "[" + columns.map { "{\"name\":\(quoted($0.name)),\"type\":\(quoted($0.type.name))}" }.joined(separator: ",") + "]"
         }
         let retyped = schema.retyped.map { "{\"name\":\(quoted($0.name)),\"old\":\(quoted($0.old.name)),\"new\":\(quoted($0.new.name))}" }
-        return "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"
+        return
+            "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"
     }
 
     private func line(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> String {
@@ -73,10 +75,15 @@ struct DiffLines {
             for index in columns {
                 let column = difference.columns[index]
                 let old = try readers.old.value(before, column.old), new = try readers.new.value(after, column.new)
-                let notations = (old: readers.old.table.type.columns[column.old].notation, new: readers.new.table.type.columns[column.new].notation)
+                let notations = (
+                    old: readers.old.table.type.columns[column.old].notation, new: readers.new.table.type.columns[column.new].notation
+                )
                 for edit in difference.parts(old, new) {
                     var members: [String] = []
-                    if !edit.path.isEmpty { members.append("\"path\":[" + ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",") + "]") }
+                    if !edit.path.isEmpty {
+                        members.append(
+                            "\"path\":[" + ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",") + "]")
+                    }
                     if edit.kind != .added { members.append("\"old\":" + nestedText(edit.old, notation: notations.old)) }
                     if edit.kind != .removed { members.append("\"new\":" + nestedText(edit.new, notation: notations.new)) }
                     cells.append("\(quoted(edit.text(column.name))):{\(members.joined(separator: ","))}")

@@ -33,7 +33,8 @@ struct DiffListing {
     func write(_ kinds: Set<DifferenceEntry.Kind>, limit: Int?) throws(FirnError) {
         guard !difference.isEmpty || !difference.schema.isEmpty else { return }
         let summary = DiffSummary(difference, style)
-        try out.write(style.strong("--- " + DisplayWidth.visible(names.old)) + "\n" + style.strong("+++ " + DisplayWidth.visible(names.new)) + "\n")
+        try out.write(
+            style.strong("--- " + DisplayWidth.visible(names.old)) + "\n" + style.strong("+++ " + DisplayWidth.visible(names.new)) + "\n")
         for line in summary.schemaLines { try out.write(line + "\n") }
         let readers = difference.readers()
         var left = limit ?? .max, cut = false

@@ -16,7 +16,9 @@ struct DiffSummary {
 
     func write(to out: StreamOut) throws(FirnError) {
         try out.write(counts + "\n")
-        let columns = difference.columns.filter { $0.changed > 0 }.enumerated().sorted { ($1.element.changed, $0.offset) < ($0.element.changed, $1.offset) }.map(\.element)
+        let columns = difference.columns.filter { $0.changed > 0 }.enumerated().sorted {
+            ($1.element.changed, $0.offset) < ($0.element.changed, $1.offset)
+        }.map(\.element)
         if !columns.isEmpty {
             try out.write("\n\(Quantity.count(difference.changedCells, "cell")) changed, in \(Quantity.count(columns.count, "column")):\n")
             let width = columns.map { DisplayWidth.of(DisplayWidth.visible($0.name)) }.max() ?? 0
@@ -33,16 +35,22 @@ struct DiffSummary {
 
     /// `225,761 added, 436 removed, 114,573 changed, 1,776,882 unchanged`
     var counts: String {
-        [style.green("\(Quantity.count(difference.added)) added"), style.red("\(Quantity.count(difference.removed)) removed"),
-         style.yellow("\(Quantity.count(difference.changed)) changed"), "\(Quantity.count(difference.unchanged)) unchanged"].joined(separator: ", ")
+        [
+            style.green("\(Quantity.count(difference.added)) added"), style.red("\(Quantity.count(difference.removed)) removed"),
+            style.yellow("\(Quantity.count(difference.changed)) changed"), "\(Quantity.count(difference.unchanged)) unchanged",
+        ].joined(separator: ", ")
     }
 
     /// The differences of the schema, one line each.
     var schemaLines: [String] {
         let schema = difference.schema
-        var lines = schema.removed.map { style.red("- column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible($0.type.name))" }
+        var lines = schema.removed.map {
+            style.red("- column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible($0.type.name))"
+        }
         lines += schema.added.map { style.green("+ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible($0.type.name))" }
-        lines += schema.retyped.map { style.yellow("~ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible("\($0.old.name) → \($0.new.name)"))" }
+        lines += schema.retyped.map {
+            style.yellow("~ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible("\($0.old.name) → \($0.new.name)"))"
+        }
         if schema.reordered { lines.append(style.yellow("~ the columns are in another order")) }
         return lines
     }

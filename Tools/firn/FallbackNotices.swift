@@ -19,10 +19,13 @@ enum FallbackNotices {
     /// Prints a notice, once for each file. Throws `.damaged` instead if `isStrict` is set.
     static func report(_ name: String, _ fallback: Damage, version: UInt64) throws(FirnError) {
         if isStrict {
-            throw FirnError(.damaged, "a commit was interrupted, or is damaged (\(fallback.what)), and only version \(version) can be read", at: .init(file: name, byte: fallback.offset),
-                            advice: "omit --strict to read version \(version)")
+            throw FirnError(
+                .damaged, "a commit was interrupted, or is damaged (\(fallback.what)), and only version \(version) can be read",
+                at: .init(file: name, byte: fallback.offset),
+                advice: "omit --strict to read version \(version)")
         }
-        let text = "\(name): a commit was interrupted, or is damaged (\(fallback.what), at byte \(fallback.offset)): version \(version) is read"
+        let text =
+            "\(name): a commit was interrupted, or is damaged (\(fallback.what), at byte \(fallback.offset)): version \(version) is read"
         let isNew = said.withLock { said in
             if said.contains(text) { return false }
             said.append(text)

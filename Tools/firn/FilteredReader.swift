@@ -18,7 +18,9 @@ final class FilteredReader: BatchReader {
         }
         type = root
         guard let parsed = try QueryCommand.parsed(condition, and: nil) else { throw FirnError(.usage, "--where needs a predicate") }
-        guard parsed.descriptors.isEmpty else { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT", advice: "use --limit, or 'firn query' for the others") }
+        guard parsed.descriptors.isEmpty else {
+            throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT", advice: "use --limit, or 'firn query' for the others")
+        }
         self.condition = parsed
         // Runs the condition on an empty batch, so that its names and types are checked before anything is written.
         _ = try run(Batch(root, in: source.schema))

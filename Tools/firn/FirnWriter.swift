@@ -42,20 +42,27 @@ final class FirnWriter: BatchWriter {
         let path = replacement.temporaryPath, count = { (rows: Int) in progress.add(rows: rows) }
         let encryption: CopyEncryption = options.key.map { .key($0) } ?? .plain
         switch options.effort {
-        case .fast: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .fast, threads: options.threads, progress: count)
-        case .standard: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .standard, threads: options.threads, progress: count)
-        case .small: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .small, threads: options.threads, progress: count)
+        case .fast:
+            try snapshot.compact(
+                to: path, overwrite: true, encryption: encryption, profile: .fast, threads: options.threads, progress: count)
+        case .standard:
+            try snapshot.compact(
+                to: path, overwrite: true, encryption: encryption, profile: .standard, threads: options.threads, progress: count)
+        case .small:
+            try snapshot.compact(
+                to: path, overwrite: true, encryption: encryption, profile: .small, threads: options.threads, progress: count)
         }
         size = Int(clamping: try Paths.size(path))
         try replacement.finish()
     }
 
     private func setEffort(_ transaction: DatabaseTransaction) {
-        transaction.profile = switch options.effort {
-        case .fast: .fast
-        case .standard: .standard
-        case .small: .small
-        }
+        transaction.profile =
+            switch options.effort {
+            case .fast: .fast
+            case .standard: .standard
+            case .small: .small
+            }
     }
 
     func write(_ batch: Batch, type: String) throws(FirnError) {

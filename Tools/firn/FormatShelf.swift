@@ -8,7 +8,9 @@ import FirnModel
 /// Creates readers and writers by format. No other file of the command names the modules of formats.
 enum FormatShelf {
     /// Opens an input of a text format, and infers the schema as far as it is not given.
-    static func reader(_ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, given: GivenSchema?, progress: Progress) throws(FirnError) -> any BatchReader {
+    static func reader(
+        _ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, given: GivenSchema?, progress: Progress
+    ) throws(FirnError) -> any BatchReader {
         switch format {
         case .csv, .tsv: return try CSVReader(input, options: csvOptions(options, format, typeName, given, progress))
         case .json, .ndjson:
@@ -22,7 +24,9 @@ enum FormatShelf {
         }
     }
 
-    private static func csvOptions(_ options: ReadingOptions, _ format: FormatName, _ typeName: String, _ given: GivenSchema?, _ progress: Progress) -> CSVOptions {
+    private static func csvOptions(
+        _ options: ReadingOptions, _ format: FormatName, _ typeName: String, _ given: GivenSchema?, _ progress: Progress
+    ) -> CSVOptions {
         var csv = format == .tsv ? CSVOptions.tsv : CSVOptions()
         if let delimiter = options.delimiter { csv.delimiter = delimiter }
         csv.hasHeader = options.hasHeader
@@ -64,11 +68,16 @@ enum FormatShelf {
         var members: [(String, JSONDocument)] = [("v", .number("1")), ("type", .string(type.name))]
         if type.isEmbedded { members.append(("embedded", .bool(true))) }
         members.append(("key", .array(type.key.map { .string(type.columns[$0].name) })))
-        members.append(("columns", .array(type.columns.map { column in
-            var members: [(String, JSONDocument)] = [("name", .string(column.name)), ("type", .string(column.type.name))]
-            if let notation = SchemaText.name(of: column.notation) { members.append(("notation", .string(notation))) }
-            return .object(members)
-        })))
+        members.append(
+            (
+                "columns",
+                .array(
+                    type.columns.map { column in
+                        var members: [(String, JSONDocument)] = [("name", .string(column.name)), ("type", .string(column.type.name))]
+                        if let notation = SchemaText.name(of: column.notation) { members.append(("notation", .string(notation))) }
+                        return .object(members)
+                    })
+            ))
         return JSONDocument.object(members).compact
     }
 
@@ -86,11 +95,14 @@ enum FormatShelf {
         for document in documents {
             if let version = document["v"], version.int != 1 { throw refusal("unknown version: \(version.compact)") }
             guard let columns = document["columns"]?.elements else { throw refusal("a type has no array \"columns\"") }
-            var spelling = SchemaFile.Spelling(name: document["type"]?.text, isEmbedded: document["embedded"]?.truth ?? false, key: [], columns: [])
+            var spelling = SchemaFile.Spelling(
+                name: document["type"]?.text, isEmbedded: document["embedded"]?.truth ?? false, key: [], columns: [])
             for column in columns {
                 guard let name = column["name"]?.text else { throw refusal("a column has no \"name\"") }
                 guard let type = column["type"]?.text else { throw refusal("column \"\(name)\" has no type") }
-                if let notation = column["notation"], notation.text == nil { throw refusal("the notation of column \"\(name)\" is not a text") }
+                if let notation = column["notation"], notation.text == nil {
+                    throw refusal("the notation of column \"\(name)\" is not a text")
+                }
                 spelling.columns.append(.init(name: name, type: type, notation: column["notation"]?.text))
             }
             if let key = document["key"] {

@@ -14,7 +14,9 @@ struct HashCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let options = try ReadingOptions(arguments, threads: session.threads())
-        let files = arguments.operands.map { operand in Result { () throws(FirnError) in try OpenedFile(operand, options, progress: progress) } }
+        let files = arguments.operands.map { operand in
+            Result { () throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        }
         try ReadingOptions.check(arguments, for: files.compactMap { try? $0.get() })
         var worst = ExitCode.done
         for (file, operand) in zip(files, arguments.operands) {
@@ -39,7 +41,9 @@ struct HashCommand {
 
     /// Returns the type that is chosen, or all types of the file.
     private func tables(of file: OpenedFile) throws(FirnError) -> [any Table] {
-        guard case .stored(_, let snapshot) = file.content, arguments.text("type") == nil, file.address.type == nil else { return [try file.table(arguments.text("type"))] }
+        guard case .stored(_, let snapshot) = file.content, arguments.text("type") == nil, file.address.type == nil else {
+            return [try file.table(arguments.text("type"))]
+        }
         return snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
     }
 
@@ -62,28 +66,34 @@ struct HashCommand {
             if case .stored(_, let snapshot) = file.content { line.add("version", Int(clamping: snapshot.version)) }
             line.add("hash", "\(whole)")
             line.add("rows", hashes.reduce(0) { $0 + $1.rows })
-            line.add("types", hashes.map { type in
-                var inner = JSONLine()
-                inner.add("type", type.name)
-                inner.add("key", type.key)
-                inner.add("rows", type.rows)
-                inner.add("hash", "\(type.hash)")
-                if arguments.has("each-column") {
-                    inner.add("columns", type.columns.map { column in
-                        var pair = JSONLine()
-                        pair.add("name", column.name)
-                        pair.add("hash", "\(column.hash)")
-                        return pair
-                    })
-                }
-                return inner
-            })
+            line.add(
+                "types",
+                hashes.map { type in
+                    var inner = JSONLine()
+                    inner.add("type", type.name)
+                    inner.add("key", type.key)
+                    inner.add("rows", type.rows)
+                    inner.add("hash", "\(type.hash)")
+                    if arguments.has("each-column") {
+                        inner.add(
+                            "columns",
+                            type.columns.map { column in
+                                var pair = JSONLine()
+                                pair.add("name", column.name)
+                                pair.add("hash", "\(column.hash)")
+                                return pair
+                            })
+                    }
+                    return inner
+                })
             return try session.out.write(line.object + "\n")
         }
         try session.out.write("\(whole)  \(DisplayWidth.visible(operand))\n")
         for type in hashes {
             if hashes.count > 1 { try session.out.write("\(type.hash)  \(DisplayWidth.visible("\(operand):\(type.name)"))\n") }
-            for column in type.columns { try session.out.write("\(column.hash)  \(DisplayWidth.visible("\(operand):\(type.name).\(column.name)"))\n") }
+            for column in type.columns {
+                try session.out.write("\(column.hash)  \(DisplayWidth.visible("\(operand):\(type.name).\(column.name)"))\n")
+            }
         }
     }
 }

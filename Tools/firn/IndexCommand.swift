@@ -12,12 +12,16 @@ struct IndexCommand {
     func run() throws(FirnError) -> ExitCode {
         let wanted = Array(arguments.operands.dropFirst()), isDrop = arguments.has("drop")
         guard !wanted.isEmpty else {
-            if isDrop || arguments.has("full-text") { throw FirnError(.usage, "no columns are named", advice: "add them as TYPE.COLUMN; 'firn index FILE' lists the indexes") }
+            if isDrop || arguments.has("full-text") {
+                throw FirnError(.usage, "no columns are named", advice: "add them as TYPE.COLUMN; 'firn index FILE' lists the indexes")
+            }
             return try list()
         }
         if arguments.has("list") { throw FirnError(.usage, "--list takes no columns", advice: "omit it to create indexes of them") }
         let keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys, restores: true)
-        if file.address.version != nil { throw FirnError(.usage, "an old version cannot be changed", at: .init(file: arguments.operands[0])) }
+        if file.address.version != nil {
+            throw FirnError(.usage, "an old version cannot be changed", at: .init(file: arguments.operands[0]))
+        }
         let columns = try wanted.map { (text) throws(FirnError) in try column(text, file) }
         let database = try keys.open(path: file.address.path, writable: true), transaction = try begin(database, file)
         let progress = Progress(), display = ProgressDisplay(session, progress)
@@ -45,7 +49,9 @@ struct IndexCommand {
             }
         }
         if !isDrop, !session.isQuiet || arguments.has("json") {
-            let made = try database.snapshot().indexes.filter { index in index.kind == kind && columns.contains { $0.type == index.type && $0.column == index.column } }
+            let made = try database.snapshot().indexes.filter { index in
+                index.kind == kind && columns.contains { $0.type == index.type && $0.column == index.column }
+            }
             try print(made)
         }
         return missing.isEmpty ? .done : .no
@@ -64,25 +70,31 @@ struct IndexCommand {
     /// Returns the type and column that `Type.column` or `column` names.
     private func column(_ text: String, _ file: OpenedFile) throws(FirnError) -> (type: String, column: String) {
         let schema = file.schema
-        for type in schema.types where text.hasPrefix(type.name + ".") && type.index(of: String(text.dropFirst(type.name.count + 1))) != nil {
+        for type in schema.types where text.hasPrefix(type.name + ".") && type.index(of: String(text.dropFirst(type.name.count + 1))) != nil
+        {
             return (type.name, String(text.dropFirst(type.name.count + 1)))
         }
-        if let given = arguments.text("type") ?? file.address.type ?? (schema.roots.count == 1 ? schema.roots[0].name : nil), let type = schema[given] {
+        if let given = arguments.text("type") ?? file.address.type ?? (schema.roots.count == 1 ? schema.roots[0].name : nil),
+            let type = schema[given]
+        {
             if type.index(of: text) != nil { return (given, text) }
             let name = text.hasPrefix(given + ".") ? String(text.dropFirst(given.count + 1)) : text
-            throw FirnError(.usage, "type \"\(given)\" has no column \"\(name)\"", at: .init(file: file.name),
-                            advice: Suggestion.nearest(to: name, among: type.columns.map(\.name)).map { "did you mean \"\($0)\"?" }
-                                ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
+            throw FirnError(
+                .usage, "type \"\(given)\" has no column \"\(name)\"", at: .init(file: file.name),
+                advice: Suggestion.nearest(to: name, among: type.columns.map(\.name)).map { "did you mean \"\($0)\"?" }
+                    ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
         }
         guard let dot = text.firstIndex(of: ".") else {
-            throw FirnError(.usage, "\"\(text)\" names no type, and the file has several", at: .init(file: file.name), advice: "write TYPE.\(text)")
+            throw FirnError(
+                .usage, "\"\(text)\" names no type, and the file has several", at: .init(file: file.name), advice: "write TYPE.\(text)")
         }
         let name = String(text[..<dot])
         guard let type = schema[name] else { throw unknownType(name, in: schema, of: file.name) }
         let column = String(text[text.index(after: dot)...])
-        throw FirnError(.usage, "type \"\(name)\" has no column \"\(column)\"", at: .init(file: file.name),
-                        advice: Suggestion.nearest(to: column, among: type.columns.map(\.name)).map { "did you mean \"\($0)\"?" }
-                            ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
+        throw FirnError(
+            .usage, "type \"\(name)\" has no column \"\(column)\"", at: .init(file: file.name),
+            advice: Suggestion.nearest(to: column, among: type.columns.map(\.name)).map { "did you mean \"\($0)\"?" }
+                ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
     }
 
     private func list() throws(FirnError) -> ExitCode {
@@ -111,10 +123,16 @@ struct IndexCommand {
             return
         }
         guard !indexes.isEmpty else { return }
-        var table = TextTable([.init("index"), .init("of"), .init("entries", isNumber: true), .init("runs", isNumber: true), .init("bytes", isNumber: true), .init("")])
+        var table = TextTable([
+            .init("index"), .init("of"), .init("entries", isNumber: true), .init("runs", isNumber: true), .init("bytes", isNumber: true),
+            .init(""),
+        ])
         for index in indexes {
-            table.append(["\(index.type).\(index.column)", index.kind.name, Quantity.count(index.entries), Quantity.count(index.runs), Quantity.bytes(index.bytes),
-                          index.isForKey ? "made for the key" : ""])
+            table.append([
+                "\(index.type).\(index.column)", index.kind.name, Quantity.count(index.entries), Quantity.count(index.runs),
+                Quantity.bytes(index.bytes),
+                index.isForKey ? "made for the key" : "",
+            ])
         }
         for line in table.lines(style: session.outStyle) { try session.out.write(line) }
     }

@@ -50,8 +50,10 @@ struct InfoCommand {
         return .done
     }
 
-    private func header(_ file: OpenedFile, _ version: UInt64, _ size: Int, _ used: Int, _ versions: [(number: UInt64, time: Int64)],
-                        _ tags: [VersionTag], _ space: FileSpace) throws(FirnError) {
+    private func header(
+        _ file: OpenedFile, _ version: UInt64, _ size: Int, _ used: Int, _ versions: [(number: UInt64, time: Int64)],
+        _ tags: [VersionTag], _ space: FileSpace
+    ) throws(FirnError) {
         let style = session.outStyle, out = session.out
         try out.write("\(style.strong(DisplayWidth.visible(file.name))): \(Quantity.bytes(size)), version \(version)")
         if let time = versions.first(where: { $0.number == version })?.time { try out.write(" of \(InfoCommand.date(time))") }
@@ -59,9 +61,13 @@ struct InfoCommand {
         try out.write("\n")
         let others = versions.filter { $0.number != version }.map { String($0.number) }
         if !others.isEmpty { try out.write("other readable versions: \(others.joined(separator: ", "))\n") }
-        if !tags.isEmpty { try out.write("tags: \(tags.map { "\(DisplayWidth.visible($0.name)) (version \($0.version))" }.joined(separator: ", "))\n") }
-        try out.write("\(Quantity.bytes(used)) are used by this version's rows, \(Quantity.bytes(space.dead)) by older versions, "
-            + "\(Quantity.bytes(space.free)) are free, \(Quantity.bytes(max(0, size - used - space.dead - space.free))) are structure\n")
+        if !tags.isEmpty {
+            try out.write("tags: \(tags.map { "\(DisplayWidth.visible($0.name)) (version \($0.version))" }.joined(separator: ", "))\n")
+        }
+        try out.write(
+            "\(Quantity.bytes(used)) are used by this version's rows, \(Quantity.bytes(space.dead)) by older versions, "
+                + "\(Quantity.bytes(space.free)) are free, \(Quantity.bytes(max(0, size - used - space.dead - space.free))) are structure\n"
+        )
     }
 
     private func print(_ type: TypeStatistics) throws(FirnError) {
@@ -70,17 +76,28 @@ struct InfoCommand {
         var facts = [Quantity.count(type.rows, "row"), Quantity.bytes(whole)]
         if type.rows > 0 { facts.append("\(Quantity.decimal(Double(whole) / Double(type.rows), 1)) B per row") }
         facts.append(Quantity.count(type.segments, "segment"))
-        if type.deltaRows + type.deltaChanges > 0 { facts.append("\(Quantity.count(type.deltaRows + type.deltaChanges)) recent changes not yet in segments") }
+        if type.deltaRows + type.deltaChanges > 0 {
+            facts.append("\(Quantity.count(type.deltaRows + type.deltaChanges)) recent changes not yet in segments")
+        }
         if type.deletedRows > 0 { facts.append("\(Quantity.count(type.deletedRows)) deleted rows not yet dropped") }
-        try out.write("\n\(style.strong(DisplayWidth.visible(type.name)))\(type.isEmbedded ? " (embedded)" : ""): \(facts.joined(separator: ", "))\n")
+        try out.write(
+            "\n\(style.strong(DisplayWidth.visible(type.name)))\(type.isEmbedded ? " (embedded)" : ""): \(facts.joined(separator: ", "))\n")
         guard !type.columns.isEmpty else { return }
-        var table = TextTable([.init("column"), .init("type"), .init("bytes", isNumber: true), .init("share", isNumber: true), .init("encodings")])
+        var table = TextTable([
+            .init("column"), .init("type"), .init("bytes", isNumber: true), .init("share", isNumber: true), .init("encodings"),
+        ])
         for column in type.columns {
             let bytes = column.bytes + column.sharedBytes + column.indexBytes
-            table.append([column.name, column.type.name, Quantity.bytes(bytes), whole > 0 ? "\(Quantity.decimal(100 * Double(bytes) / Double(whole), 1)) %" : "",
-                          encodings(column, segments: type.segments) + (column.indexBytes > 0 ? ", index \(Quantity.bytes(column.indexBytes))" : "")])
+            table.append([
+                column.name, column.type.name, Quantity.bytes(bytes),
+                whole > 0 ? "\(Quantity.decimal(100 * Double(bytes) / Double(whole), 1)) %" : "",
+                encodings(column, segments: type.segments) + (column.indexBytes > 0 ? ", index \(Quantity.bytes(column.indexBytes))" : ""),
+            ])
         }
-        table.append(["(structure)", "", Quantity.bytes(type.overheadBytes), whole > 0 ? "\(Quantity.decimal(100 * Double(type.overheadBytes) / Double(whole), 1)) %" : "", ""])
+        table.append([
+            "(structure)", "", Quantity.bytes(type.overheadBytes),
+            whole > 0 ? "\(Quantity.decimal(100 * Double(type.overheadBytes) / Double(whole), 1)) %" : "", "",
+        ])
         for line in table.lines(width: Machine.terminalWidth(1), style: style) { try out.write(line) }
     }
 
@@ -91,11 +108,14 @@ struct InfoCommand {
     private func encodings(_ column: ColumnStatistics, segments: Int) -> String {
         guard column.encodings.count != 1 else { return column.encodings[0].name }
         let shown = column.encodings.prefix(InfoCommand.shownEncodings).map { "\($0.name) ×\($0.segments)" }.joined(separator: ", ")
-        return column.encodings.count > InfoCommand.shownEncodings ? "\(shown), \(column.encodings.count - InfoCommand.shownEncodings) more" : shown
+        return column.encodings.count > InfoCommand.shownEncodings
+            ? "\(shown), \(column.encodings.count - InfoCommand.shownEncodings) more" : shown
     }
 
-    private func json(_ file: OpenedFile, _ version: UInt64, _ types: [TypeStatistics], _ size: Int, _ used: Int,
-                      _ versions: [(number: UInt64, time: Int64)], _ tags: [VersionTag], _ space: FileSpace) -> JSONLine {
+    private func json(
+        _ file: OpenedFile, _ version: UInt64, _ types: [TypeStatistics], _ size: Int, _ used: Int,
+        _ versions: [(number: UInt64, time: Int64)], _ tags: [VersionTag], _ space: FileSpace
+    ) -> JSONLine {
         var line = JSONLine()
         line.addHead()
         line.add("file", file.name)
@@ -105,47 +125,57 @@ struct InfoCommand {
         line.add("liveBytes", used)
         line.add("deadBytes", space.dead)
         line.add("freeBytes", space.free)
-        line.add("versions", versions.map { each in
-            var inner = JSONLine()
-            inner.add("version", Int(clamping: each.number))
-            inner.add("time", InfoCommand.date(each.time))
-            return inner
-        })
-        line.add("tags", tags.map { tag in
-            var inner = JSONLine()
-            inner.add("tag", tag.name)
-            inner.add("version", Int(clamping: tag.version))
-            inner.add("time", InfoCommand.date(tag.time))
-            return inner
-        })
-        line.add("types", types.map { type in
-            var inner = JSONLine()
-            inner.add("name", type.name)
-            inner.add("embedded", type.isEmbedded)
-            inner.add("rows", type.rows)
-            inner.add("bytes", type.bytes)
-            inner.add("structureBytes", type.overheadBytes)
-            inner.add("segments", type.segments)
-            inner.add("deltaRows", type.deltaRows)
-            inner.add("deltaChanges", type.deltaChanges)
-            inner.add("deletedRows", type.deletedRows)
-            inner.add("columns", type.columns.map { column in
-                var cell = JSONLine()
-                cell.add("name", column.name)
-                cell.add("type", column.type.name)
-                cell.add("bytes", column.bytes + column.sharedBytes + column.indexBytes)
-                cell.add("sharedBytes", column.sharedBytes)
-                cell.add("indexBytes", column.indexBytes)
-                cell.add("encodings", column.encodings.map { encoding in
-                    var part = JSONLine()
-                    part.add("name", encoding.name)
-                    part.add("segments", encoding.segments)
-                    return part
-                })
-                return cell
+        line.add(
+            "versions",
+            versions.map { each in
+                var inner = JSONLine()
+                inner.add("version", Int(clamping: each.number))
+                inner.add("time", InfoCommand.date(each.time))
+                return inner
             })
-            return inner
-        })
+        line.add(
+            "tags",
+            tags.map { tag in
+                var inner = JSONLine()
+                inner.add("tag", tag.name)
+                inner.add("version", Int(clamping: tag.version))
+                inner.add("time", InfoCommand.date(tag.time))
+                return inner
+            })
+        line.add(
+            "types",
+            types.map { type in
+                var inner = JSONLine()
+                inner.add("name", type.name)
+                inner.add("embedded", type.isEmbedded)
+                inner.add("rows", type.rows)
+                inner.add("bytes", type.bytes)
+                inner.add("structureBytes", type.overheadBytes)
+                inner.add("segments", type.segments)
+                inner.add("deltaRows", type.deltaRows)
+                inner.add("deltaChanges", type.deltaChanges)
+                inner.add("deletedRows", type.deletedRows)
+                inner.add(
+                    "columns",
+                    type.columns.map { column in
+                        var cell = JSONLine()
+                        cell.add("name", column.name)
+                        cell.add("type", column.type.name)
+                        cell.add("bytes", column.bytes + column.sharedBytes + column.indexBytes)
+                        cell.add("sharedBytes", column.sharedBytes)
+                        cell.add("indexBytes", column.indexBytes)
+                        cell.add(
+                            "encodings",
+                            column.encodings.map { encoding in
+                                var part = JSONLine()
+                                part.add("name", encoding.name)
+                                part.add("segments", encoding.segments)
+                                return part
+                            })
+                        return cell
+                    })
+                return inner
+            })
         return line
     }
 

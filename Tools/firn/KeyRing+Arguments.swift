@@ -7,7 +7,9 @@ import FirnModel
 extension KeyRing {
     /// Reads the key of `--key-file` and that of the environment. Keys are never arguments, which every program on the machine can read.
     init(_ arguments: Arguments) throws(FirnError) {
-        self.init(given: try arguments.text("key-file").map { (path) throws(FirnError) in try EncryptionKey(file: path) }, ambient: Machine.environment(KeyRing.variable))
+        self.init(
+            given: try arguments.text("key-file").map { (path) throws(FirnError) in try EncryptionKey(file: path) },
+            ambient: Machine.environment(KeyRing.variable))
     }
 }
 
@@ -18,24 +20,30 @@ extension CopyEncryption {
             self = arguments.has("plain") ? .plain : .same
             return
         }
-        guard !arguments.has("plain") else { throw FirnError(.usage, "--plain and --new-key-file contradict each other", advice: "omit one of them") }
+        guard !arguments.has("plain") else {
+            throw FirnError(.usage, "--plain and --new-key-file contradict each other", advice: "omit one of them")
+        }
         self = .key(try EncryptionKey(file: path))
     }
 }
 
 extension EncryptionKey {
     fileprivate init(file path: String) throws(FirnError) {
-        guard let key = EncryptionKey(written: try EncryptionKey.bytes(path)) else { throw KeyRing.malformed("the file", .init(file: path)) }
+        guard let key = EncryptionKey(written: try EncryptionKey.bytes(path)) else {
+            throw KeyRing.malformed("the file", .init(file: path))
+        }
         self = key
     }
 
-    /// Reads a key file. Reads at most one byte more than a key has, because a device never ends; white space between digits does not count.
+    /// Reads a key file. Reads at most one byte more than a key has, because a device never ends; white space between digits does not
+    /// count.
     private static func bytes(_ path: String) throws(FirnError) -> [UInt8] {
         let stream = try StreamIn(path: path), most = 2 * EncryptionKey.count + 1
         var bytes: [UInt8] = []
         while bytes.count < 4096, bytes.count(where: { !(0x09...0x0D ~= $0 || $0 == 0x20) }) < most {
             var piece = [UInt8](repeating: 0, count: most), got = 0, failure: FirnError?
-            piece.withUnsafeMutableBytes { buffer in do throws(FirnError) { got = try stream.read(into: buffer) } catch { failure = error } }
+            piece.withUnsafeMutableBytes { buffer in do throws(FirnError) { got = try stream.read(into: buffer) } catch { failure = error }
+            }
             if let failure { throw failure }
             bytes += piece[..<got]
             if got < most { break }

@@ -45,7 +45,9 @@ struct LogCommand {
         for entry in entries + (last.map { [$0] } ?? []) {
             // A version can be dropped while later ones are compared: the log ends there.
             let snapshot: DatabaseSnapshot
-            do throws(FirnError) { snapshot = entry.version == newest.version ? newest : try database.snapshot(version: entry.version) } catch {
+            do throws(FirnError) {
+                snapshot = entry.version == newest.version ? newest : try database.snapshot(version: entry.version)
+            } catch {
                 if error.code == .notFound { break }
                 throw error
             }
@@ -66,7 +68,9 @@ struct LogCommand {
 
     // MARK: One version
 
-    private func changes(_ snapshot: DatabaseSnapshot, since before: DatabaseSnapshot?, _ wanted: String?, _ path: String) throws(FirnError) -> [TypeChange] {
+    private func changes(_ snapshot: DatabaseSnapshot, since before: DatabaseSnapshot?, _ wanted: String?, _ path: String) throws(FirnError)
+        -> [TypeChange]
+    {
         var list: [TypeChange] = []
         let gone = (before?.schema.types ?? []).filter { snapshot.schema[$0.name] == nil }
         for type in snapshot.schema.types + gone where wanted.map({ $0 == type.name }) ?? true {
@@ -89,9 +93,14 @@ struct LogCommand {
         return list
     }
 
-    private static func shape(_ type: TypeSchema) -> [String] { type.columns.map { "\($0.name) \($0.type.name)" } + type.key.map(String.init) }
+    private static func shape(_ type: TypeSchema) -> [String] {
+        type.columns.map { "\($0.name) \($0.type.name)" } + type.key.map(String.init)
+    }
 
-    private func write(_ entry: Entry, _ snapshot: DatabaseSnapshot, since before: (version: UInt64, snapshot: DatabaseSnapshot)?, _ wanted: String?, _ pins: [UInt64]) throws(FirnError) {
+    private func write(
+        _ entry: Entry, _ snapshot: DatabaseSnapshot, since before: (version: UInt64, snapshot: DatabaseSnapshot)?, _ wanted: String?,
+        _ pins: [UInt64]
+    ) throws(FirnError) {
         let types = try changes(snapshot, since: before?.snapshot, wanted, snapshot.path), isRead = pins.contains(entry.version)
         let style = session.outStyle, out = session.out
         if arguments.has("json") {
@@ -102,17 +111,19 @@ struct LogCommand {
             line.add("tags", entry.tags)
             line.add("read", isRead)
             line.add("since", before.map { Int(clamping: $0.version) })
-            line.add("types", types.map { type in
-                var inner = JSONLine()
-                inner.add("name", type.name)
-                inner.add("rows", type.rows)
-                let isKnown = before != nil || entry.version == 1
-                inner.add("added", isKnown ? type.added : nil)
-                inner.add("removed", isKnown ? type.removed : nil)
-                inner.add("changed", isKnown ? type.changed : nil)
-                inner.add("note", type.note)
-                return inner
-            })
+            line.add(
+                "types",
+                types.map { type in
+                    var inner = JSONLine()
+                    inner.add("name", type.name)
+                    inner.add("rows", type.rows)
+                    let isKnown = before != nil || entry.version == 1
+                    inner.add("added", isKnown ? type.added : nil)
+                    inner.add("removed", isKnown ? type.removed : nil)
+                    inner.add("changed", isKnown ? type.changed : nil)
+                    inner.add("note", type.note)
+                    return inner
+                })
             return try out.write(line.object + "\n")
         }
         var head = "version \(entry.version), \(InfoCommand.date(entry.time))"
@@ -128,18 +139,25 @@ struct LogCommand {
             if type.removed > 0 { parts.append("\(Quantity.count(type.removed)) removed") }
             if type.changed > 0 { parts.append("\(Quantity.count(type.changed)) changed") }
             if let note = type.note { parts.append(note) }
-            try out.write("    \(DisplayWidth.visible(type.name)): \(Quantity.count(type.rows, "row"))\(parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")\n")
+            try out.write(
+                "    \(DisplayWidth.visible(type.name)): \(Quantity.count(type.rows, "row"))\(parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")\n"
+            )
         }
     }
 
     // MARK: Retention
 
     private func retain(_ address: Address, _ keys: KeyRing) throws(FirnError) {
-        if address.version != nil || address.type != nil { throw FirnError(.usage, "--keep and --keep-for apply to the whole file", at: .init(file: arguments.operands[0])) }
+        if address.version != nil || address.type != nil {
+            throw FirnError(.usage, "--keep and --keep-for apply to the whole file", at: .init(file: arguments.operands[0]))
+        }
         let count = try arguments.count("keep"), seconds = try arguments.text("keep-for").map(LogCommand.seconds)
         let database = try keys.open(path: address.path, writable: true), now = try database.retention()
         let isCustomary = count == 0 && (seconds ?? 0) == 0
-        let wanted = isCustomary ? nil : VersionRetention(versions: count ?? now?.versions ?? VersionRetention.standard.versions, seconds: seconds ?? now?.seconds)
+        let wanted =
+            isCustomary
+            ? nil
+            : VersionRetention(versions: count ?? now?.versions ?? VersionRetention.standard.versions, seconds: seconds ?? now?.seconds)
         if wanted != now { try database.retain(wanted, wait: .seconds(Session.turn)) }
         let kept = wanted ?? .standard
         if arguments.has("json") {
@@ -150,21 +168,27 @@ struct LogCommand {
             line.add("keepSeconds", kept.seconds)
             return try session.out.write(line.object + "\n")
         }
-        session.remark("\(address.path) keeps its \(Quantity.count(kept.versions)) newest versions" + (kept.seconds.map { ", and those of the last \(LogCommand.span($0))" } ?? ""))
+        session.remark(
+            "\(address.path) keeps its \(Quantity.count(kept.versions)) newest versions"
+                + (kept.seconds.map { ", and those of the last \(LogCommand.span($0))" } ?? ""))
     }
 
     /// Parses a time such as `90m`, `12h`, `7d` or `30` (seconds). Returns seconds.
     static func seconds(_ text: String) throws(FirnError) -> Int {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         let unit = text.last.flatMap { units[$0] }
-        guard let number = Int(unit == nil ? text : String(text.dropLast())), number >= 0, case let (product, overflow) = number.multipliedReportingOverflow(by: unit ?? 1), !overflow else {
+        guard let number = Int(unit == nil ? text : String(text.dropLast())), number >= 0,
+            case let (product, overflow) = number.multipliedReportingOverflow(by: unit ?? 1), !overflow
+        else {
             throw FirnError(.usage, "--keep-for takes a time such as 90m, 12h or 7d, not \"\(text)\"")
         }
         return product
     }
 
     private static func span(_ seconds: Int) -> String {
-        for (size, name) in [(86_400, "day"), (3600, "hour"), (60, "minute")] where seconds % size == 0 { return Quantity.count(seconds / size, name) }
+        for (size, name) in [(86_400, "day"), (3600, "hour"), (60, "minute")] where seconds % size == 0 {
+            return Quantity.count(seconds / size, name)
+        }
         return Quantity.count(seconds, "second")
     }
 }

@@ -3,7 +3,8 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// The check of `--lossless` for CSV: exports the new file, and compares the result with the input byte by byte, before the target is replaced.
+/// The check of `--lossless` for CSV: exports the new file, and compares the result with the input byte by byte, before the target is
+/// replaced.
 struct LosslessCheck {
     let source: OpenedFile
     let threads: Int
@@ -38,8 +39,10 @@ struct LosslessCheck {
             let common = min(first, second)
             if let place = (0..<common).first(where: { a[$0] != b[$0] }) ?? (first == second ? nil : common) {
                 LosslessCheck.advance(&line, &column, over: a[..<place])
-                throw FirnError(.rejected, "the bytes of the input cannot be reproduced from here on", at: .init(file: source.name, line: line, column: column),
-                                advice: "omit --lossless to accept another notation of the same values")
+                throw FirnError(
+                    .rejected, "the bytes of the input cannot be reproduced from here on",
+                    at: .init(file: source.name, line: line, column: column),
+                    advice: "omit --lossless to accept another notation of the same values")
             }
             if first == 0 { return }
             LosslessCheck.advance(&line, &column, over: a[..<first])

@@ -20,8 +20,8 @@ final class OpenedFile {
     /// The name of the file in messages.
     let name: String
 
-    /// `allowsEmpty`: for the command that reports damage itself: a `.firn` file without a complete version is opened too, and no warning is given
-    /// where an older version is read because the newest does not hold.
+    /// `allowsEmpty`: for the command that reports damage itself: a `.firn` file without a complete version is opened too, and no warning
+    /// is given where an older version is read because the newest does not hold.
     init(_ operand: String, _ options: ReadingOptions, progress: Progress, allowsEmpty: Bool = false) throws(FirnError) {
         let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
         self.address = address
@@ -30,44 +30,60 @@ final class OpenedFile {
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
         if options.format == nil, let kind = FormatName.foreign(first) {
-            throw FirnError(.notThisFormat, "this is \(kind), which cannot be read", at: .init(file: name),
-                            advice: "convert it to csv, json or ndjson first (\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read)")
+            throw FirnError(
+                .notThisFormat, "this is \(kind), which cannot be read", at: .init(file: name),
+                advice: "convert it to csv, json or ndjson first (\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read)")
         }
         format = options.format ?? FormatName.detect(path: address.path, firstBytes: first)
         guard format == .firn else {
             if let version = address.version {
-                throw FirnError(.usage, "only .firn files have versions, and this is \(format.rawValue)", at: .init(file: "\(address.path)@\(version)"))
+                throw FirnError(
+                    .usage, "only .firn files have versions, and this is \(format.rawValue)", at: .init(file: "\(address.path)@\(version)"))
             }
             let stem = Address.stem(of: address.path)
             let given = try options.schema?.given(wanted: options.typeName ?? address.type, stem: stem)
-            content = .stream(try FormatShelf.reader(input, format: format, options, typeName: address.type ?? stem, given: options.forced ?? given, progress: progress))
+            content = .stream(
+                try FormatShelf.reader(
+                    input, format: format, options, typeName: address.type ?? stem, given: options.forced ?? given, progress: progress))
             return
         }
         guard address.path != "-", input.compression == .none else {
-            throw FirnError(.usage, "a .firn file cannot be read from a pipe or compressed", at: .init(file: name), advice: "name the uncompressed file")
+            throw FirnError(
+                .usage, "a .firn file cannot be read from a pipe or compressed", at: .init(file: name), advice: "name the uncompressed file"
+            )
         }
         guard !first.isEmpty else { throw FirnError(.notThisFormat, "the file is empty", at: .init(file: name)) }
         var database = try options.keys.open(path: address.path)
         if options.restores, database.fallback != nil {
             // A writer first restores a damaged root. The restored version is the one that the command must read.
             let restored = try options.keys.open(path: address.path, writable: true).restored
-            if let restored { Session.complain(DisplayWidth.visible("firn: \(name): the newest root was damaged (\(restored.what)) and is restored") + "\n") }
+            if let restored {
+                Session.complain(
+                    DisplayWidth.visible("firn: \(name): the newest root was damaged (\(restored.what)) and is restored") + "\n")
+            }
             database = try options.keys.open(path: address.path)
         }
         let snapshot: DatabaseSnapshot
-        do throws(FirnError) { snapshot = if let word = address.version { try database.snapshot(at: word) } else { try database.snapshot() } } catch {
+        do throws(FirnError) {
+            snapshot = if let word = address.version { try database.snapshot(at: word) } else { try database.snapshot() }
+        } catch {
             throw error.pointing(toLogOf: name)
         }
         // If later versions can be read, version 0 is no sign of damage.
         if snapshot.version == 0, let word = address.version, !allowsEmpty, try database.snapshot().version > 0 {
-            throw FirnError(.notFound, "version \(word) is the empty file before the first commit", at: .init(file: name)).pointing(toLogOf: name)
+            throw FirnError(.notFound, "version \(word) is the empty file before the first commit", at: .init(file: name)).pointing(
+                toLogOf: name)
         }
         // Version 0 is read before the first commit, and also if the only commit is damaged.
         guard snapshot.version > 0 || allowsEmpty else {
-            throw FirnError(.damaged, "the file has no complete version", at: .init(file: name), advice: "'firn verify \(name)' reports what is damaged")
+            throw FirnError(
+                .damaged, "the file has no complete version", at: .init(file: name), advice: "'firn verify \(name)' reports what is damaged"
+            )
         }
         // A fallback does not affect a version that was selected explicitly, so --strict permits it.
-        if let fallback = database.fallback, !allowsEmpty, address.version == nil || !FallbackNotices.isStrict { try FallbackNotices.report(name, fallback, version: snapshot.version) }
+        if let fallback = database.fallback, !allowsEmpty, address.version == nil || !FallbackNotices.isStrict {
+            try FallbackNotices.report(name, fallback, version: snapshot.version)
+        }
         content = .stored(database, snapshot)
     }
 
@@ -77,7 +93,8 @@ final class OpenedFile {
         if !Paths.exists(path) { _ = try File(path: path, .read) }
     }
 
-    /// Opens a `.firn` file; other formats are an error. `restores`: the caller is going to write the file, so a damaged root is restored first.
+    /// Opens a `.firn` file; other formats are an error. `restores`: the caller is going to write the file, so a damaged root is restored
+    /// first.
     convenience init(stored operand: String, keys: KeyRing, allowsEmpty: Bool = false, restores: Bool = false) throws(FirnError) {
         var options = ReadingOptions(threads: 1)
         options.restores = restores
@@ -102,7 +119,8 @@ final class OpenedFile {
         }
     }
 
-    /// Returns the name of the type to use: `given`, the type that the operand names, or the only type. Throws if there is no such type or a choice is needed.
+    /// Returns the name of the type to use: `given`, the type that the operand names, or the only type. Throws if there is no such type or
+    /// a choice is needed.
     func typeName(_ given: String?) throws(FirnError) -> String {
         let roots = schema.roots
         if let name = given ?? (format == .firn ? address.type : nil) {
@@ -111,8 +129,9 @@ final class OpenedFile {
         }
         guard let first = roots.first else { throw FirnError(.schema, "the file has no types", at: .init(file: name)) }
         guard roots.count == 1 else {
-            throw FirnError(.usage, "the file has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: name),
-                            advice: "choose one: \(address.path):\(first.name)")
+            throw FirnError(
+                .usage, "the file has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: name),
+                advice: "choose one: \(address.path):\(first.name)")
         }
         return first.name
     }
@@ -141,7 +160,8 @@ final class OpenedFile {
                 return StoredReader(tables, schema: snapshot.schema, path: address.path, threads: threads, progress: progress)
             }
             let table = try table(given)
-            return StoredReader([table], schema: snapshot.schema.reachable(from: table.type.name), path: address.path, threads: threads, progress: progress)
+            return StoredReader(
+                [table], schema: snapshot.schema.reachable(from: table.type.name), path: address.path, threads: threads, progress: progress)
         }
     }
 }
@@ -152,7 +172,9 @@ extension Schema {
         var wanted: Set<String> = [name], waiting = [name]
         while let next = waiting.popLast() {
             for column in self[next]?.columns ?? [] {
-                if column.type.kind == .embedded || throughLinks, let target = column.type.target, wanted.insert(target).inserted { waiting.append(target) }
+                if column.type.kind == .embedded || throughLinks, let target = column.type.target, wanted.insert(target).inserted {
+                    waiting.append(target)
+                }
             }
         }
         return Schema(types.filter { wanted.contains($0.name) })
@@ -160,11 +182,12 @@ extension Schema {
 
     /// Returns the schema with a type renamed, also as the target of columns.
     func renaming(_ name: String, to new: String) -> Schema {
-        Schema(types.map { type in
-            var type = type
-            if type.name == name { type.name = new }
-            for i in type.columns.indices where type.columns[i].type.target == name { type.columns[i].type.target = new }
-            return type
-        })
+        Schema(
+            types.map { type in
+                var type = type
+                if type.name == name { type.name = new }
+                for i in type.columns.indices where type.columns[i].type.target == name { type.columns[i].type.target = new }
+                return type
+            })
     }
 }

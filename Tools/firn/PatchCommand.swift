@@ -12,18 +12,23 @@ struct PatchCommand {
     func run() throws(FirnError) -> ExitCode {
         let operand = arguments.operands[0], keys = try KeyRing(arguments), address = Address(operand)
         if let version = address.version {
-            throw FirnError(.usage, "changes can only be applied to the newest version", at: .init(file: operand), advice: "omit \"@\(version)\", or restore that version first with 'firn revert'")
+            throw FirnError(
+                .usage, "changes can only be applied to the newest version", at: .init(file: operand),
+                advice: "omit \"@\(version)\", or restore that version first with 'firn revert'")
         }
         let source = try OpenedFile(stored: arguments.operands[1], keys: keys)
         guard case .stored(_, let snapshot) = source.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         var changes = try Changeset(snapshot, name: source.name)
         if arguments.has("reverse") { changes = changes.reversed }
 
-        let file = try OpenedFile(stored: operand, keys: keys, restores: !arguments.has("check")), path = file.address.path, type = try typeName(changes, file)
+        let file = try OpenedFile(stored: operand, keys: keys, restores: !arguments.has("check")), path = file.address.path,
+            type = try typeName(changes, file)
         if arguments.has("check"), case .stored(let database, _) = file.content, let fallback = database.fallback {
             // A transaction, even one that is cancelled, would remove what is left of that commit.
-            throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: operand, byte: UInt64(clamping: fallback.offset)),
-                            advice: "check a copy: --check changes nothing, and the next writer removes what is left of that commit")
+            throw FirnError(
+                .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",
+                at: .init(file: operand, byte: UInt64(clamping: fallback.offset)),
+                advice: "check a copy: --check changes nothing, and the next writer removes what is left of that commit")
         }
         let database = try keys.open(path: path, writable: true)
         let transaction = try database.begin(wait: .seconds(Session.turn), threads: try session.threads())
@@ -50,35 +55,45 @@ struct PatchCommand {
     /// Returns a remark about a type that the changes remove, which stays in the file.
     private func remaining(_ type: String, _ path: String, _ transaction: DatabaseTransaction) -> String {
         let rows = transaction.table(type).rowCount
-        return "the type \"\(type)\" stays in \(path), with \(rows > 0 ? "\(Quantity.count(rows, "row")) that the changes do not contain" : "no rows")"
+        return
+            "the type \"\(type)\" stays in \(path), with \(rows > 0 ? "\(Quantity.count(rows, "row")) that the changes do not contain" : "no rows")"
     }
 
     /// Returns the file's name for the only type of the changes; nil if the names are those of the changes.
     private func typeName(_ changes: Changeset, _ file: OpenedFile) throws(FirnError) -> String? {
         let given = arguments.text("type") ?? file.address.type
         guard let single = changes.single else {
-            if given != nil { throw FirnError(.usage, "the changes contain several types", at: .init(file: arguments.operands[1]), advice: "omit --type") }
+            if given != nil {
+                throw FirnError(.usage, "the changes contain several types", at: .init(file: arguments.operands[1]), advice: "omit --type")
+            }
             return nil
         }
         if single.before == nil { return given ?? single.name }
         return try file.typeName(given ?? (file.schema.roots.contains { $0.name == single.name } ? single.name : nil))
     }
 
-    private func report(_ path: String, _ type: String?, _ changes: Changeset, _ conflicts: [Changeset.Conflict], count: Int, version: UInt64? = nil, hash: Hash128? = nil,
-                        isProven: Bool = false) throws(FirnError) {
+    private func report(
+        _ path: String, _ type: String?, _ changes: Changeset, _ conflicts: [Changeset.Conflict], count: Int, version: UInt64? = nil,
+        hash: Hash128? = nil,
+        isProven: Bool = false
+    ) throws(FirnError) {
         if arguments.has("json") {
             var line = JSONLine()
             line.addHead()
             line.add("file", path)
-            if let type { line.add("type", type) } else {
-                line.add("types", changes.parts.map { part in
-                    var inner = JSONLine()
-                    inner.add("type", part.name)
-                    inner.add("added", part.added)
-                    inner.add("removed", part.removed)
-                    inner.add("changed", part.pairs)
-                    return inner
-                })
+            if let type {
+                line.add("type", type)
+            } else {
+                line.add(
+                    "types",
+                    changes.parts.map { part in
+                        var inner = JSONLine()
+                        inner.add("type", part.name)
+                        inner.add("added", part.added)
+                        inner.add("removed", part.removed)
+                        inner.add("changed", part.pairs)
+                        return inner
+                    })
             }
             line.add("applied", version != nil)
             line.add("added", changes.added)
@@ -90,21 +105,31 @@ struct PatchCommand {
                 line.add("proven", isProven)
             }
             line.add("conflicts", count)
-            line.add("rows", conflicts.map { conflict in
-                var inner = JSONLine()
-                inner.add("key", conflict.key)
-                inner.add("what", conflict.what)
-                return inner
-            })
+            line.add(
+                "rows",
+                conflicts.map { conflict in
+                    var inner = JSONLine()
+                    inner.add("key", conflict.key)
+                    inner.add("what", conflict.what)
+                    return inner
+                })
             return try session.out.write(line.object + "\n")
         }
-        for conflict in conflicts { try session.out.write(DisplayWidth.visible((conflict.key.isEmpty ? "" : conflict.key + ": ") + conflict.what) + "\n") }
+        for conflict in conflicts {
+            try session.out.write(DisplayWidth.visible((conflict.key.isEmpty ? "" : conflict.key + ": ") + conflict.what) + "\n")
+        }
         if count > conflicts.count { try session.out.write("and \(Quantity.count(count - conflicts.count, "row")) more\n") }
         if count > 0 { return session.remark("\(path) was not changed") }
         guard !session.isQuiet else { return }
         if changes.isEmpty { return try session.out.write("\(path)\(type.map { ":\($0)" } ?? ""): nothing to change, no new version\n") }
-        let facts = "\(Quantity.count(changes.added)) added, \(Quantity.count(changes.removed)) removed, \(Quantity.count(changes.pairs)) changed"
-        let proof = isProven ? "the rows are those that the changes lead to (\(hash.map { "\($0)" } ?? ""))" : "other rows differ from those that the changes were made from"
-        try session.out.write("\(DisplayWidth.visible(path + (type.map { ":\($0)" } ?? ""))): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n")
+        let facts =
+            "\(Quantity.count(changes.added)) added, \(Quantity.count(changes.removed)) removed, \(Quantity.count(changes.pairs)) changed"
+        let proof =
+            isProven
+            ? "the rows are those that the changes lead to (\(hash.map { "\($0)" } ?? ""))"
+            : "other rows differ from those that the changes were made from"
+        try session.out.write(
+            "\(DisplayWidth.visible(path + (type.map { ":\($0)" } ?? ""))): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n"
+        )
     }
 }

@@ -23,7 +23,9 @@ final class ProgressDisplay {
                 }
                 return
             }
-            guard let text = line.line(now: Machine.seconds, rows: progress.rows, bytes: progress.bytes, total: progress.totalBytes) else { return }
+            guard let text = line.line(now: Machine.seconds, rows: progress.rows, bytes: progress.bytes, total: progress.totalBytes) else {
+                return
+            }
             isShown = true
             if isTerminal { TerminalLine.willShow() }
             let width = Machine.terminalWidth(2) ?? 200

@@ -25,7 +25,10 @@ struct QueryCommand {
             let table = try files[0].table(arguments.text("type"))
             let run = try QueryCommand.run(request, table, file: files[0].address.path, threads: threads)
             display.end()
-            rows = arguments.has("explain") ? try explain(run) : try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
+            rows =
+                arguments.has("explain")
+                ? try explain(run)
+                : try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
         } else {
             rows = try stream(files, request, threads, progress, display)
         }
@@ -51,11 +54,17 @@ struct QueryCommand {
 
     /// Replaces the error if the query is one word that is not a predicate: it is probably the name of a missing file.
     private func misread(_ error: FirnError) -> FirnError {
-        guard error.code == .usage, let word = operands.query, arguments.text("where") == nil, !word.contains(where: { $0.isWhitespace || "=<>!(){}'\"$".contains($0) }) else { return error }
+        guard error.code == .usage, let word = operands.query, arguments.text("where") == nil,
+            !word.contains(where: { $0.isWhitespace || "=<>!(){}'\"$".contains($0) })
+        else { return error }
         guard FormatName(extensionOf: word) != nil || word.contains("/") else {
-            return FirnError(.usage, "\"\(word)\" is neither a file nor a predicate", advice: "a predicate is a comparison, such as '\(word) == true'; if it is a file, check its name")
+            return FirnError(
+                .usage, "\"\(word)\" is neither a file nor a predicate",
+                advice: "a predicate is a comparison, such as '\(word) == true'; if it is a file, check its name")
         }
-        return FirnError(.notFound, "cannot open: No such file or directory", at: .init(file: word), advice: "a predicate is a comparison, such as 'age > 30'")
+        return FirnError(
+            .notFound, "cannot open: No such file or directory", at: .init(file: word),
+            advice: "a predicate is a comparison, such as 'age > 30'")
     }
 
     private func open(_ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
@@ -65,11 +74,17 @@ struct QueryCommand {
     }
 
     /// Runs the query batch by batch on the rows of a text format, or of several files. Returns the number of rows.
-    private func stream(_ files: [OpenedFile], _ request: QueryRequest, _ threads: Int, _ progress: Progress, _ display: ProgressDisplay) throws(FirnError) -> Int {
-        let readers = try files.map { (file) throws(FirnError) in try file.reader(files.count == 1 ? nil : arguments.text("type"), threads: threads, progress: progress) }
+    private func stream(_ files: [OpenedFile], _ request: QueryRequest, _ threads: Int, _ progress: Progress, _ display: ProgressDisplay)
+        throws(FirnError) -> Int
+    {
+        let readers = try files.map { (file) throws(FirnError) in
+            try file.reader(files.count == 1 ? nil : arguments.text("type"), threads: threads, progress: progress)
+        }
         let reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
         let name = files.count == 1 ? try files[0].typeName(arguments.text("type")) : reader.schema.roots[0].name
-        let query = try QueryCommand.bound { () throws(QueryError) in try StreamedQuery(request, type: reader.schema[name]!, schema: reader.schema) }
+        let query = try QueryCommand.bound { () throws(QueryError) in
+            try StreamedQuery(request, type: reader.schema[name]!, schema: reader.schema)
+        }
         func all(_ give: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
             while let (type, batch) = try reader.next() {
                 if type == name, !(try query.add(batch, give)) { break }
@@ -124,7 +139,9 @@ struct QueryCommand {
     /// Binds a query to a table, to run on several threads. `file` is the path of the table, for errors about its bytes.
     static func run(_ request: QueryRequest, _ table: any Table, file: String? = nil, threads: Int) throws(FirnError) -> QueryRun {
         try bound { () throws(QueryError) in
-            try QueryRun(request, table: table, file: file, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
+            try QueryRun(
+                request, table: table, file: file, threads: threads,
+                parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
         }
     }
 
@@ -136,8 +153,10 @@ struct QueryCommand {
     // MARK: Output
 
     /// Writes the batches that `body` passes to its closure. Returns the number of rows.
-    private func print(_ columns: [ColumnSchema], _ name: String, _ types: Schema, _ display: ProgressDisplay? = nil,
-                       _ body: ((Batch) throws(FirnError) -> Bool) throws(FirnError) -> Void) throws(FirnError) -> Int {
+    private func print(
+        _ columns: [ColumnSchema], _ name: String, _ types: Schema, _ display: ProgressDisplay? = nil,
+        _ body: ((Batch) throws(FirnError) -> Bool) throws(FirnError) -> Void
+    ) throws(FirnError) -> Int {
         var type = TypeSchema(name, columns: columns)
         // In JSON, each row has all selected columns, also those that are null.
         for i in type.columns.indices { type.columns[i].writesNull = true }

@@ -46,10 +46,14 @@ struct ReadingOptions {
         hasHeader = !arguments.has("no-header")
         if let path = arguments.text("rejects") {
             // Even --force must not replace an input, a schema or the target with the rejected rows.
-            for operand in arguments.operands + arguments.texts("schema") where Paths.kind(path) != .other && (Paths.isSame(path, operand) || Paths.isSame(path, Address(operand).path)) {
-                throw FirnError(.usage, "--rejects names \"\(operand)\", which is itself read or written", advice: "name another file for the rejected rows")
+            for operand in arguments.operands + arguments.texts("schema")
+            where Paths.kind(path) != .other && (Paths.isSame(path, operand) || Paths.isSame(path, Address(operand).path)) {
+                throw FirnError(
+                    .usage, "--rejects names \"\(operand)\", which is itself read or written",
+                    advice: "name another file for the rejected rows")
             }
-            rejected = try RejectedRows(path: path, force: arguments.has("force"), sources: SourceModes(arguments.operands.map { Address($0).path }))
+            rejected = try RejectedRows(
+                path: path, force: arguments.has("force"), sources: SourceModes(arguments.operands.map { Address($0).path }))
         }
         isLossless = arguments.has("lossless")
         if let text = arguments.text("delimiter") {
@@ -63,7 +67,9 @@ struct ReadingOptions {
     /// Throws `.usage` if a flag does not apply to the formats of the inputs.
     static func check(_ arguments: Arguments, for files: [OpenedFile]) throws(FirnError) {
         guard files.allSatisfy({ $0.format == .firn }), let flag = ["schema", "rejects"].first(where: arguments.has) else { return }
-        throw FirnError(.usage, "--\(flag) applies to CSV and JSON only, and \(files.count == 1 ? "the input is" : "all inputs are") firn", advice: "omit it")
+        throw FirnError(
+            .usage, "--\(flag) applies to CSV and JSON only, and \(files.count == 1 ? "the input is" : "all inputs are") firn",
+            advice: "omit it")
     }
 
     /// `rejected`, in the form that readers take.

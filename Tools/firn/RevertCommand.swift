@@ -11,13 +11,17 @@ struct RevertCommand {
     func run() throws(FirnError) -> ExitCode {
         let operand = arguments.operands[0], address = Address(operand)
         if address.version != nil || address.type != nil {
-            throw FirnError(.usage, "revert applies to the whole file, from its newest version", at: .init(file: operand), advice: "use 'firn revert \(address.path) \(address.version ?? "VERSION")'")
+            throw FirnError(
+                .usage, "revert applies to the whole file, from its newest version", at: .init(file: operand),
+                advice: "use 'firn revert \(address.path) \(address.version ?? "VERSION")'")
         }
         let keys = try KeyRing(arguments), file = try OpenedFile(stored: operand, keys: keys, restores: true), path = file.address.path
         let database = try keys.open(path: path, writable: true)
         let wanted: DatabaseSnapshot
         do throws(FirnError) { wanted = try database.snapshot(at: arguments.operands[1]) } catch { throw error.pointing(toLogOf: path) }
-        guard wanted.version > 0 else { throw FirnError(.notFound, "version 0 is the empty file before the first commit", at: .init(file: path)).pointing(toLogOf: path) }
+        guard wanted.version > 0 else {
+            throw FirnError(.notFound, "version 0 is the empty file before the first commit", at: .init(file: path)).pointing(toLogOf: path)
+        }
         let threads = try session.threads()
         let transaction = try database.begin(wait: .seconds(Session.turn), threads: threads)
         defer { transaction.cancel() }
@@ -26,8 +30,12 @@ struct RevertCommand {
         var facts: [String] = [], lines: [JSONLine] = []
         for type in newest.schema.types {
             let changes: TableChanges
-            do throws(Damage) { changes = try TableChanges.between(newest.table(named: type.name), wanted.table(named: type.name)) } catch { throw FirnError(error, in: path) }
-            let counts = [("added", changes.inserted.count), ("removed", changes.deleted.count), ("changed", changes.modified.rowIDs.count)]
+            do throws(Damage) { changes = try TableChanges.between(newest.table(named: type.name), wanted.table(named: type.name)) } catch {
+                throw FirnError(error, in: path)
+            }
+            let counts = [
+                ("added", changes.inserted.count), ("removed", changes.deleted.count), ("changed", changes.modified.rowIDs.count),
+            ]
             guard counts.contains(where: { $0.1 > 0 }) else { continue }
             facts.append("\(type.name): \(counts.filter { $0.1 > 0 }.map { "\(Quantity.count($0.1)) \($0.0)" }.joined(separator: ", "))")
             var line = JSONLine()

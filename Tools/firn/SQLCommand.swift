@@ -44,7 +44,9 @@ struct SQLCommand {
             }
             results += 1
         }
-        guard count > 0 else { throw FirnError(.usage, "there is no statement", advice: "write one, such as 'SELECT * FROM \(names.first ?? "t")'") }
+        guard count > 0 else {
+            throw FirnError(.usage, "there is no statement", advice: "write one, such as 'SELECT * FROM \(names.first ?? "t")'")
+        }
         try parameters.check(bound)
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
@@ -61,13 +63,17 @@ struct SQLCommand {
         let last = arguments.operands.last!
         guard last == "-" else {
             if Paths.kind(last) == .file, !last.contains(where: \.isWhitespace) {
-                throw FirnError(.usage, "there is no statement after the files", advice: "add a statement as the last operand, or - to read it from standard input")
+                throw FirnError(
+                    .usage, "there is no statement after the files",
+                    advice: "add a statement as the last operand, or - to read it from standard input")
             }
             return last
         }
         guard !files.contains("-") else { throw FirnError(.usage, "rows and statements cannot both come from standard input") }
         let bytes = try Input(path: "-").readToEnd()
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw FirnError(.usage, "the statements are not UTF-8", at: .init(file: "standard input")) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw FirnError(.usage, "the statements are not UTF-8", at: .init(file: "standard input"))
+        }
         return text
     }
 
@@ -77,11 +83,15 @@ struct SQLCommand {
             var told = error
             if let mark = "no such column: ".endIndex(in: told.message) {
                 let wanted = String(told.message[mark...].split(separator: ".").last ?? "")
-                told.advice = Suggestion.nearest(to: wanted, among: connection.columnNames).map { "did you mean \(SQLNames.written($0))?" } ?? told.advice
+                told.advice =
+                    Suggestion.nearest(to: wanted, among: connection.columnNames).map { "did you mean \(SQLNames.written($0))?" }
+                    ?? told.advice
             } else if told.advice == nil, let mark = "no such table: ".endIndex(in: told.message) {
                 let wanted = String(told.message[mark...]), split = names.filter { $0.hasSuffix("_" + wanted) }
                 let near = split.count > 1 ? nil : Suggestion.nearest(to: wanted, among: names)
-                told.advice = near.map { "did you mean \(SQLNames.written($0))?" } ?? "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")"
+                told.advice =
+                    near.map { "did you mean \(SQLNames.written($0))?" }
+                    ?? "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")"
             }
             throw told
         }
@@ -151,9 +161,14 @@ extension SQLTable.Work {
             if runs > 0 { lines.append("\(table): \(plan.description)\(runs > 1 ? ", \(Quantity.count(runs)) times" : "")") }
         }
         guard !lines.isEmpty else { return [] }
-        let segments = self.segments - old.segments, skipped = segmentsSkipped - old.segmentsSkipped, vectors = vectorsSkipped - old.vectorsSkipped
+        let segments = self.segments - old.segments, skipped = segmentsSkipped - old.segmentsSkipped,
+            vectors = vectorsSkipped - old.vectorsSkipped
         var parts = ["\(Quantity.count(rowsGiven - old.rowsGiven, "row")) passed to SQLite"]
-        if segments > 0 { parts.append("\(Quantity.count(segments, "segment")) searched, \(Quantity.count(skipped)) of them and \(Quantity.count(vectors, "vector")) skipped by zones") }
+        if segments > 0 {
+            parts.append(
+                "\(Quantity.count(segments, "segment")) searched, \(Quantity.count(skipped)) of them and \(Quantity.count(vectors, "vector")) skipped by zones"
+            )
+        }
         if lookups > old.lookups { parts.append("\(Quantity.count(lookups - old.lookups, "look-up")) through an index") }
         return lines + ["  " + parts.joined(separator: "; ")]
     }

@@ -38,7 +38,8 @@ struct SQLNames {
 }
 
 extension OpenedFile {
-    /// Returns all types with their rows, or the type that the operand names. The rows of a text format are read completely and held in memory.
+    /// Returns all types with their rows, or the type that the operand names. The rows of a text format are read completely and held in
+    /// memory.
     func tables() throws(FirnError) -> [any Table] {
         switch content {
         case .stored(_, let snapshot):

@@ -12,7 +12,8 @@ struct SQLParameters {
         var values: [(name: String, value: Value)] = []
         for word in words {
             guard let mark = word.firstIndex(of: "="), mark > word.startIndex else {
-                throw FirnError(.usage, "--param takes name=value, not \"\(word)\"", advice: "write --param \(word)=…, and :\(word) in the statement")
+                throw FirnError(
+                    .usage, "--param takes name=value, not \"\(word)\"", advice: "write --param \(word)=…, and :\(word) in the statement")
             }
             var name = String(word[..<mark])
             if let first = name.first, ":@$?".contains(first), name.count > 1 { name.removeFirst() }
@@ -37,7 +38,9 @@ struct SQLParameters {
             let name = String(parameter.dropFirst())
             guard let value = values.first(where: { $0.name == name })?.value else {
                 let near = Suggestion.nearest(to: name, among: values.map(\.name))
-                throw FirnError(.usage, "the parameter \(parameter) has no value", advice: near.map { "did you mean :\($0)?" } ?? "write --param \(name)=…")
+                throw FirnError(
+                    .usage, "the parameter \(parameter) has no value",
+                    advice: near.map { "did you mean :\($0)?" } ?? "write --param \(name)=…")
             }
             used.insert(name)
             try statement.bind(value, to: index)

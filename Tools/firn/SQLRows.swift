@@ -24,7 +24,9 @@ final class SQLRows {
     init(_ statement: SQLStatement, asText isText: Bool) {
         self.statement = statement
         self.isText = isText
-        type = TypeSchema("result", columns: statement.columns.map { ColumnSchema($0, ColumnType(isText ? .string : .any, optional: true), writesNull: true) })
+        type = TypeSchema(
+            "result",
+            columns: statement.columns.map { ColumnSchema($0, ColumnType(isText ? .string : .any, optional: true), writesNull: true) })
         shownType = type
     }
 
@@ -40,7 +42,9 @@ final class SQLRows {
         }
         guard batch.count > 0 else { return false }
         if isEmpty {
-            for i in batch.columns.indices where (0..<batch.count).allSatisfy({ batch.columns[i].value(at: $0).isNumberOrNull }) { shownType.columns[i].type.kind = .double }
+            for i in batch.columns.indices where (0..<batch.count).allSatisfy({ batch.columns[i].value(at: $0).isNumberOrNull }) {
+                shownType.columns[i].type.kind = .double
+            }
         }
         isEmpty = false
         return true
@@ -50,7 +54,9 @@ final class SQLRows {
 extension SQLRows {
     private func hold(_ bytes: Int) throws(FirnError) {
         let wanted = bytes > SQLRows.batchBytes ? bytes * SQLRows.copies : 0
-        if wanted > charge.bytes, !charge.take(wanted - charge.bytes) { throw FirnError.beyondMemory("a row of the result", wanted - charge.bytes, .process) }
+        if wanted > charge.bytes, !charge.take(wanted - charge.bytes) {
+            throw FirnError.beyondMemory("a row of the result", wanted - charge.bytes, .process)
+        }
     }
 }
 

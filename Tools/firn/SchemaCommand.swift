@@ -10,7 +10,8 @@ struct SchemaCommand {
     func run() throws(FirnError) -> ExitCode {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
-        let file = try OpenedFile(session.arguments.operands[0], ReadingOptions(session.arguments, threads: session.threads()), progress: progress)
+        let file = try OpenedFile(
+            session.arguments.operands[0], ReadingOptions(session.arguments, threads: session.threads()), progress: progress)
         display.end()
         try ReadingOptions.check(session.arguments, for: [file])
         var schema = file.schema
@@ -26,10 +27,13 @@ struct SchemaCommand {
             if i > 0 { try session.out.write("\n") }
             try session.out.write(session.outStyle.strong(DisplayWidth.visible(type.name)) + (type.isEmbedded ? " (embedded)" : "") + "\n")
             let hasNotation = type.columns.contains { SchemaText.name(of: $0.notation) != nil }, hasKey = !type.key.isEmpty
-            var table = TextTable([.init("column"), .init("type")] + (hasNotation ? [.init("notation")] : []) + (hasKey ? [.init("key")] : []))
+            var table = TextTable(
+                [.init("column"), .init("type")] + (hasNotation ? [.init("notation")] : []) + (hasKey ? [.init("key")] : []))
             for (position, column) in type.columns.enumerated() {
                 let place = type.key.firstIndex(of: position).map { type.key.count == 1 ? "key" : "key \($0 + 1)" }
-                table.append([column.name, column.type.name] + (hasNotation ? [SchemaText.name(of: column.notation) ?? ""] : []) + (hasKey ? [place ?? ""] : []))
+                table.append(
+                    [column.name, column.type.name] + (hasNotation ? [SchemaText.name(of: column.notation) ?? ""] : [])
+                        + (hasKey ? [place ?? ""] : []))
             }
             for line in table.lines(style: session.outStyle) { try session.out.write(line) }
         }

@@ -29,14 +29,18 @@ struct SchemaFile {
         self.path = path
         guard !spellings.isEmpty else { throw SchemaFile.refusal(path, "the file has no type") }
         isUnnamed = spellings.count == 1 && spellings[0].name == nil
-        guard isUnnamed || spellings.allSatisfy({ $0.name != nil }) else { throw SchemaFile.refusal(path, "the file has several types, and one of them has no name (\"type\")") }
+        guard isUnnamed || spellings.allSatisfy({ $0.name != nil }) else {
+            throw SchemaFile.refusal(path, "the file has several types, and one of them has no name (\"type\")")
+        }
         var names: [String: Bool] = [:]
         for spelling in spellings {
             guard names.updateValue(spelling.isEmbedded, forKey: spelling.name ?? "") == nil else {
                 throw SchemaFile.refusal(path, "two types have the name \"\(spelling.name ?? "")\"")
             }
         }
-        guard names.values.contains(false) else { throw SchemaFile.refusal(path, "all types are embedded, so there is no type for the rows") }
+        guard names.values.contains(false) else {
+            throw SchemaFile.refusal(path, "all types are embedded, so there is no type for the rows")
+        }
         let known = names
         types = try spellings.map { (spelling) throws(FirnError) in try SchemaFile.type(spelling, known, path) }
     }
@@ -60,39 +64,56 @@ struct SchemaFile {
                 throw refusal(path, "column \"\(name)\" has an unknown type: \"\(column.type)\"")
             }
             if columnType.kind == .link, let target = columnType.target, types[target] != false {
-                throw refusal(path, "column \"\(name)\" links to rows of \"\(target)\", " + (types[target] == nil ? "a type that does not exist" : "which is embedded and has no rows"))
+                throw refusal(
+                    path,
+                    "column \"\(name)\" links to rows of \"\(target)\", "
+                        + (types[target] == nil ? "a type that does not exist" : "which is embedded and has no rows"))
             }
             var notation = Notation.plain
             if let text = column.notation {
-                guard let read = SchemaText.notation(text) else { throw refusal(path, "column \"\(name)\" has an unknown notation \"\(text)\"") }
-                guard SchemaText.suits(read, columnType.kind) else { throw refusal(path, "column \"\(name)\" is \(columnType.name), which has no notation \"\(text)\"") }
+                guard let read = SchemaText.notation(text) else {
+                    throw refusal(path, "column \"\(name)\" has an unknown notation \"\(text)\"")
+                }
+                guard SchemaText.suits(read, columnType.kind) else {
+                    throw refusal(path, "column \"\(name)\" is \(columnType.name), which has no notation \"\(text)\"")
+                }
                 notation = read
             }
             columns.append(ColumnSchema(name, columnType, notation: notation))
         }
         type.columns = columns
         for name in spelling.key {
-            guard let position = type.index(of: name) else { throw refusal(path, "the key of \"\(type.name)\" names a column \"\(name)\" that is not listed") }
+            guard let position = type.index(of: name) else {
+                throw refusal(path, "the key of \"\(type.name)\" names a column \"\(name)\" that is not listed")
+            }
             guard !type.key.contains(position) else { throw refusal(path, "the key of \"\(type.name)\" names \"\(name)\" twice") }
             let column = type.columns[position].type
-            guard !column.isCollection, column.kind != .embedded else { throw refusal(path, "column \"\(name)\" is \(column.name), which cannot be a key") }
+            guard !column.isCollection, column.kind != .embedded else {
+                throw refusal(path, "column \"\(name)\" is \(column.name), which cannot be a key")
+            }
             type.key.append(position)
         }
-        guard type.key.isEmpty || !type.isEmbedded else { throw refusal(path, "the embedded type \"\(type.name)\" has a key, and embedded types have none") }
+        guard type.key.isEmpty || !type.isEmbedded else {
+            throw refusal(path, "the embedded type \"\(type.name)\" has a key, and embedded types have none")
+        }
         return type
     }
 
-    /// Returns the schema to read an input with. The type of its rows is the one named `wanted`, the only one for rows, or the one with the name of the
-    /// input (`stem`). If the only type for rows has another name than `wanted`, it is renamed.
+    /// Returns the schema to read an input with. The type of its rows is the one named `wanted`, the only one for rows, or the one with the
+    /// name of the input (`stem`). If the only type for rows has another name than `wanted`, it is renamed.
     func given(wanted: String?, stem: String) throws(FirnError) -> GivenSchema {
         let roots = types.filter { !$0.isEmbedded }
         if let wanted, types.contains(where: { $0.name == wanted && $0.isEmbedded }) {
-            throw FirnError(.usage, "\"\(wanted)\" is an embedded type of \"\(path)\", and rows cannot have an embedded type", advice: "its types of rows are \(roots.map(\.name).joined(separator: ", "))")
+            throw FirnError(
+                .usage, "\"\(wanted)\" is an embedded type of \"\(path)\", and rows cannot have an embedded type",
+                advice: "its types of rows are \(roots.map(\.name).joined(separator: ", "))")
         }
         if roots.count == 1 { return SchemaFile.renamed(types, roots[0].name, wanted ?? (isUnnamed ? stem : roots[0].name)) }
         guard let chosen = roots.first(where: { $0.name == wanted ?? stem }) else {
             if let wanted { throw unknownType(wanted, in: Schema(types), of: path) }
-            throw FirnError(.usage, "the file has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: path), advice: "choose one with --type")
+            throw FirnError(
+                .usage, "the file has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: path),
+                advice: "choose one with --type")
         }
         return GivenSchema(Schema(types).reachable(from: chosen.name, throughLinks: true), rows: chosen.name)
     }

@@ -2,8 +2,8 @@ import FirnModel
 
 /// The names of column types and notations in JSON schemas: see `FormatShelf.line` and `FormatShelf.schema`.
 enum SchemaText {
-    /// Returns the type that a text such as `int?`, `list<string?>` or `map<string, any>` denotes, or nil if it is invalid. Embedded and linked types are
-    /// written by name.
+    /// Returns the type that a text such as `int?`, `list<string?>` or `map<string, any>` denotes, or nil if it is invalid. Embedded and
+    /// linked types are written by name.
     static func columnType(_ text: String, embedded: [String]) -> ColumnType? {
         var name = text[...], isOptional = false
         // Names of embedded types come from names of columns, and can end in "?".
@@ -12,7 +12,8 @@ enum SchemaText {
             name.removeLast()
         }
         var collection = CollectionKind.none
-        for (prefix, kind) in [("list<", CollectionKind.list), ("set<", .set), ("map<string, ", .map), ("map<string,", .map)] where collection == .none {
+        for (prefix, kind) in [("list<", CollectionKind.list), ("set<", .set), ("map<string, ", .map), ("map<string,", .map)]
+        where collection == .none {
             if name.hasPrefix(prefix), name.last == ">" {
                 name = name.dropFirst(prefix.count).dropLast()
                 collection = kind
@@ -36,9 +37,12 @@ enum SchemaText {
     }
 
     private static let notations: [(name: String, code: UInt8, hasDigits: Bool)] = [
-        ("fixed", Notation.fixed(0).code, true), ("pointZero", Notation.pointZero.code, false), ("capitalised", Notation.capitalised.code, false),
-        ("upperCase", Notation.upperCase.code, false), ("date", Notation.dateOnly.code, false), ("dateTimeSpace", Notation.dateTimeSpace(0).code, true),
-        ("dateTimeZ", Notation.dateTimeZ(0).code, true), ("dateTimeT", Notation.dateTimeT(0).code, true), ("uuidUpper", Notation.uuidUpper.code, false),
+        ("fixed", Notation.fixed(0).code, true), ("pointZero", Notation.pointZero.code, false),
+        ("capitalised", Notation.capitalised.code, false),
+        ("upperCase", Notation.upperCase.code, false), ("date", Notation.dateOnly.code, false),
+        ("dateTimeSpace", Notation.dateTimeSpace(0).code, true),
+        ("dateTimeZ", Notation.dateTimeZ(0).code, true), ("dateTimeT", Notation.dateTimeT(0).code, true),
+        ("uuidUpper", Notation.uuidUpper.code, false),
     ]
 
     /// Returns whether values of a kind can be written in a notation.

@@ -5,14 +5,16 @@ import FirnModel
 
 /// Builds one schema for several inputs with rows of one type.
 ///
-/// The columns of the inputs must have the same names, in any order. A column that can be null in one input can be null in the result. In CSV files, a
-/// column whose types or notations differ becomes a string (int and double in plain notation become double), so that the text of each file round-trips.
+/// The columns of the inputs must have the same names, in any order. A column that can be null in one input can be null in the result. In
+/// CSV files, a column whose types or notations differ becomes a string (int and double in plain notation become double), so that the text
+/// of each file round-trips.
 struct SchemaUnion {
     private let files: [OpenedFile]
 
     init(_ files: [OpenedFile]) { self.files = files }
 
-    /// Returns the files, opened again if necessary, so that their schemas differ only in the order of columns and in which ones can be null.
+    /// Returns the files, opened again if necessary, so that their schemas differ only in the order of columns and in which ones can be
+    /// null.
     func opened(options: ReadingOptions, progress: Progress) throws(FirnError) -> [OpenedFile] {
         let types = try files.map { (file) throws(FirnError) in try file.schema[file.typeName(nil)]! }
         var union = types[0], mustReopen = false
@@ -21,8 +23,12 @@ struct SchemaUnion {
             for i in union.columns.indices {
                 let other = type.columns[type.index(of: union.columns[i].name)!]
                 let merged = try merge(union.columns[i], other, file)
-                if merged.type.kind != other.type.kind || merged.notation != other.notation || merged.type.kind != union.columns[i].type.kind
-                    || merged.notation != union.columns[i].notation { mustReopen = true }
+                if merged.type.kind != other.type.kind || merged.notation != other.notation
+                    || merged.type.kind != union.columns[i].type.kind
+                    || merged.notation != union.columns[i].notation
+                {
+                    mustReopen = true
+                }
                 union.columns[i] = merged
             }
         }
@@ -40,12 +46,14 @@ struct SchemaUnion {
     private func checkNames(_ file: OpenedFile, _ type: TypeSchema, _ union: TypeSchema) throws(FirnError) {
         let names = Set(type.columns.map(\.name)), first = files[0].name
         if let missing = union.columns.first(where: { !names.contains($0.name) }) {
-            throw FirnError(.schema, "the file has no column \"\(missing.name)\", which \(first) has", at: .init(file: file.name),
-                            advice: "only inputs with the same columns can be combined: see 'firn schema' and --columns")
+            throw FirnError(
+                .schema, "the file has no column \"\(missing.name)\", which \(first) has", at: .init(file: file.name),
+                advice: "only inputs with the same columns can be combined: see 'firn schema' and --columns")
         }
         if let surplus = type.columns.first(where: { union.index(of: $0.name) == nil }) {
-            throw FirnError(.schema, "the file has a column \"\(surplus.name)\", which \(first) does not have", at: .init(file: file.name),
-                            advice: "only inputs with the same columns can be combined: see 'firn schema' and --columns")
+            throw FirnError(
+                .schema, "the file has a column \"\(surplus.name)\", which \(first) does not have", at: .init(file: file.name),
+                advice: "only inputs with the same columns can be combined: see 'firn schema' and --columns")
         }
     }
 
@@ -58,8 +66,9 @@ struct SchemaUnion {
         same.elementIsOptional = merged.type.elementIsOptional
         if same == merged.type, a.notation == b.notation { return merged }
         guard files.allSatisfy(\.isCSV) else {
-            throw FirnError(.schema, "column \"\(a.name)\" is \(b.type.name) here and \(a.type.name) in \(files[0].name)", at: .init(file: file.name),
-                            advice: "convert each input separately")
+            throw FirnError(
+                .schema, "column \"\(a.name)\" is \(b.type.name) here and \(a.type.name) in \(files[0].name)", at: .init(file: file.name),
+                advice: "convert each input separately")
         }
         if a.notation == .plain, b.notation == .plain, Set([a.type.kind, b.type.kind]) == [.int, .double] {
             merged.type.kind = .double

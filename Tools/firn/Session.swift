@@ -37,7 +37,9 @@ final class Session {
                 let session = Session(arguments)
                 let code = try session.perform()
                 if Mapping.faults.pointee > 0 {
-                    throw FirnError(.damaged, "a file was truncated while it was read", advice: "the output can be wrong; run it again with --no-mmap, which reports the file")
+                    throw FirnError(
+                        .damaged, "a file was truncated while it was read",
+                        advice: "the output can be wrong; run it again with --no-mmap, which reports the file")
                 }
                 try session.out.flush()
                 return code
@@ -53,11 +55,14 @@ final class Session {
         }
     }
 
-    /// Returns the format in which rows are printed. With `--json`, `table` becomes `ndjson`. Throws `.usage` if `--json` contradicts `--format`.
+    /// Returns the format in which rows are printed. With `--json`, `table` becomes `ndjson`. Throws `.usage` if `--json` contradicts
+    /// `--format`.
     func rowFormat() throws(FirnError) -> String {
         let format = arguments.text("format") ?? "table"
         guard arguments.has("json") else { return format }
-        guard !["csv", "tsv"].contains(format) else { throw FirnError(.usage, "--json and --format \(format) request different formats", advice: "omit one of them") }
+        guard !["csv", "tsv"].contains(format) else {
+            throw FirnError(.usage, "--json and --format \(format) request different formats", advice: "omit one of them")
+        }
         return format == "table" ? "ndjson" : format
     }
 
@@ -82,7 +87,8 @@ final class Session {
         case "man": return try ManCommand(session: self).run()
         case "completions":
             guard let text = Program.firn.completions(for: arguments.operands[0]) else {
-                throw FirnError(.usage, "there are no completions for \"\(arguments.operands[0])\"", advice: "the shells are bash, zsh and fish")
+                throw FirnError(
+                    .usage, "there are no completions for \"\(arguments.operands[0])\"", advice: "the shells are bash, zsh and fish")
             }
             try out.write(text)
             return .done

@@ -24,8 +24,9 @@ final class ShapedReader: BatchReader {
         let named = roots.first { $0.name == name }
         guard let root = named ?? roots.first else { throw FirnError(.schema, "the input has no rows and no columns") }
         guard roots.count == 1 || named != nil || (columns.isEmpty && name == nil && key.isEmpty) else {
-            throw FirnError(.usage, "the input has several types: \(roots.map(\.name).joined(separator: ", "))",
-                            advice: "choose one with FILE:Type")
+            throw FirnError(
+                .usage, "the input has several types: \(roots.map(\.name).joined(separator: ", "))",
+                advice: "choose one with FILE:Type")
         }
         var shaped = root, kept: [Int]?
         if !columns.isEmpty {
@@ -40,8 +41,9 @@ final class ShapedReader: BatchReader {
         if !key.isEmpty {
             shaped.key = try key.map { (column) throws(FirnError) in
                 if shaped.index(of: column) == nil, shaped.hasMember(column) {
-                    throw FirnError(.usage, "\"\(column)\" is a field of objects, and a primary key consists of whole columns",
-                                    advice: "choose a column; 'firn diff --key \(column)' compares by fields")
+                    throw FirnError(
+                        .usage, "\"\(column)\" is a field of objects, and a primary key consists of whole columns",
+                        advice: "choose a column; 'firn diff --key \(column)' compares by fields")
                 }
                 return try shaped.position(of: column)
             }

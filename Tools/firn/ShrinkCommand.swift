@@ -11,7 +11,9 @@ struct ShrinkCommand {
 
     func run() throws(FirnError) -> ExitCode {
         let source = arguments.operands[0]
-        if arguments.operands.count > 1 { throw FirnError(.usage, "--in-place shortens the file itself, and takes no OUT", advice: "omit one of them") }
+        if arguments.operands.count > 1 {
+            throw FirnError(.usage, "--in-place shortens the file itself, and takes no OUT", advice: "omit one of them")
+        }
         for flag in ["new-key-file", "plain", "keep", "dry-run", "force"] where arguments.has(flag) {
             throw FirnError(.usage, "--\(flag) applies to a new file, and --in-place writes none", advice: "omit one of them")
         }
@@ -34,13 +36,17 @@ struct ShrinkCommand {
         if arguments.has("json") { try session.out.write(json(report, source).object + "\n") } else { try print(report, source) }
         try tellWaiting(report, database, source)
         guard !report.ranOutOfSpace else {
-            throw FirnError(.noSpace, "the disk is full: \(Quantity.bytes(Int(clamping: report.bytesBefore) - Int(clamping: report.bytesAfter))) were released, and the rest needs some free space to start with",
-                            at: .init(file: source), advice: "nothing is lost: run it again with a few hundred kilobytes of free space")
+            throw FirnError(
+                .noSpace,
+                "the disk is full: \(Quantity.bytes(Int(clamping: report.bytesBefore) - Int(clamping: report.bytesAfter))) were released, and the rest needs some free space to start with",
+                at: .init(file: source), advice: "nothing is lost: run it again with a few hundred kilobytes of free space")
         }
         return .done
     }
 
-    private func shrink(_ path: String, _ keys: KeyRing, _ options: ShrinkOptions, _ progress: (ShrinkReport) -> Void) throws(FirnError) -> ShrinkReport {
+    private func shrink(_ path: String, _ keys: KeyRing, _ options: ShrinkOptions, _ progress: (ShrinkReport) -> Void) throws(FirnError)
+        -> ShrinkReport
+    {
         // One of the given keys opens the file.
         let key = try keys.open(path: path).key
         do throws(FirnError) { return try Database.shrink(path: path, key: key, options: options, progress: progress) } catch {
@@ -54,11 +60,15 @@ struct ShrinkCommand {
     /// Returns the path of the file, and throws if it cannot be shrunk. Closes the file again, so that it holds no version.
     private func checkedPath(_ source: String, _ keys: KeyRing) throws(FirnError) -> String {
         let file = try OpenedFile(stored: source, keys: keys)
-        if file.address.version != nil { throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT, and omit --in-place") }
+        if file.address.version != nil {
+            throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT, and omit --in-place")
+        }
         guard case .stored(let database, _) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         if let fallback = database.fallback {
-            throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: source, byte: UInt64(clamping: fallback.offset)),
-                            advice: "compact to another file, and keep this one")
+            throw FirnError(
+                .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",
+                at: .init(file: source, byte: UInt64(clamping: fallback.offset)),
+                advice: "compact to another file, and keep this one")
         }
         AbandonedFiles.remove(beside: Paths.linkEnd(file.address.path))
         return file.address.path
@@ -75,17 +85,24 @@ struct ShrinkCommand {
 
     private func tellWaiting(_ report: ShrinkReport, _ database: Database, _ source: String) throws(FirnError) {
         if report.waitingForReaders > 0 {
-            let holders = try database.pinHolders().sorted { $0.key < $1.key }.map { "version \($0.key): \($0.value.map(\.description).joined(separator: ", "))" }
-            session.remark("\(source): \(Quantity.bytes(Int(clamping: report.waitingForReaders))) are held by readers of older versions"
-                + (holders.isEmpty ? "" : " (\(holders.joined(separator: "; ")))") + ": run it again when they have released them")
+            let holders = try database.pinHolders().sorted { $0.key < $1.key }.map {
+                "version \($0.key): \($0.value.map(\.description).joined(separator: ", "))"
+            }
+            session.remark(
+                "\(source): \(Quantity.bytes(Int(clamping: report.waitingForReaders))) are held by readers of older versions"
+                    + (holders.isEmpty ? "" : " (\(holders.joined(separator: "; ")))") + ": run it again when they have released them")
         }
         if report.waitingForTags > 0 {
             let names = try database.tags().map(\.name)
-            session.remark("\(source): \(Quantity.bytes(Int(clamping: report.waitingForTags))) are held by the \(names.count == 1 ? "tag" : "tags") \(names.joined(separator: ", "))")
+            session.remark(
+                "\(source): \(Quantity.bytes(Int(clamping: report.waitingForTags))) are held by the \(names.count == 1 ? "tag" : "tags") \(names.joined(separator: ", "))"
+            )
         }
         // Smaller amounts belong to the kept versions before the newest.
         if report.free + report.waitingForVersions > 65_536 {
-            session.remark("\(source): \(Quantity.bytes(Int(clamping: report.free + report.waitingForVersions))) inside the file are free now or after the next commits, and will be used for new data")
+            session.remark(
+                "\(source): \(Quantity.bytes(Int(clamping: report.free + report.waitingForVersions))) inside the file are free now or after the next commits, and will be used for new data"
+            )
         }
     }
 

@@ -3,8 +3,8 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// Reads the rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads. Segments with very many columns
-/// are read in smaller batches, in which columns without any value share their memory.
+/// Reads the rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads. Segments with
+/// very many columns are read in smaller batches, in which columns without any value share their memory.
 final class StoredReader: BatchReader {
     let schema: Schema
     let remarks: [String] = []
@@ -43,7 +43,11 @@ final class StoredReader: BatchReader {
             do throws(Damage) {
                 let next = try current.segment(segment - 1), columns = Array(current.type.columns.indices)
                 if next.vectorCount * vectorSize * columns.count > StoredReader.mostSlots, next.vectorCount > 1 {
-                    wide = (next, try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try next.column(columns[index]) }, 0)
+                    wide = (
+                        next,
+                        try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try next.column(columns[index])
+                        }, 0
+                    )
                     continue
                 }
                 let batch = try StoredReader.batch(of: next, columns: columns, of: current, threads: threads)
@@ -107,7 +111,9 @@ final class StoredReader: BatchReader {
         var whole = Column(reader.type), part = Column(reader.type)
         for vector in 0..<vectors {
             try reader.read(vector: vector, into: &part)
-            if vector == 0 { whole = part } else {
+            if vector == 0 {
+                whole = part
+            } else {
                 try whole.hold(memory, adding: part.footprint)
                 whole.append(contentsOf: part)
             }

@@ -69,7 +69,8 @@ final class TablePrinter: BatchWriter {
         try print()
         let hidden = table.hiddenColumns(within: width)
         if hidden > 0 {
-            remarks.append("\(Quantity.count(hidden, "column")) did not fit the terminal: select columns with --select, or pipe into 'less -S'")
+            remarks.append(
+                "\(Quantity.count(hidden, "column")) did not fit the terminal: select columns with --select, or pipe into 'less -S'")
         }
     }
 

@@ -8,14 +8,18 @@ struct TagCommand {
     private var arguments: Arguments { session.arguments }
 
     func run() throws(FirnError) -> ExitCode {
-        let names = Array(arguments.operands.dropFirst()), keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys, restores: !names.isEmpty)
+        let names = Array(arguments.operands.dropFirst()), keys = try KeyRing(arguments),
+            file = try OpenedFile(stored: arguments.operands[0], keys: keys, restores: !names.isEmpty)
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         if names.isEmpty {
             if arguments.has("delete") { throw FirnError(.usage, "name the tags to delete", advice: "'firn tag FILE' lists the tags") }
             try print(try database.tags())
             return .done
         }
-        if file.address.type != nil { throw FirnError(.usage, "a version has all types of a file", at: .init(file: arguments.operands[0]), advice: "name the file without a type") }
+        if file.address.type != nil {
+            throw FirnError(
+                .usage, "a version has all types of a file", at: .init(file: arguments.operands[0]), advice: "name the file without a type")
+        }
         let writable = try keys.open(path: file.address.path, writable: true)
         return arguments.has("delete") ? try delete(names, writable) : try add(names, file, snapshot, writable)
     }
@@ -29,22 +33,32 @@ struct TagCommand {
             let at = word.utf8.lastIndex(of: UInt8(ascii: "@"))
             let name = at.map { String(word[..<$0]) } ?? word
             if at != nil, name.isEmpty || name.utf8.count == word.utf8.count - 1 {
-                throw FirnError(.usage, "\"\(word)\" \(name.isEmpty ? "has no name for the tag" : "names no version")", advice: "write NAME@VERSION, or NAME for the newest version")
+                throw FirnError(
+                    .usage, "\"\(word)\" \(name.isEmpty ? "has no name for the tag" : "names no version")",
+                    advice: "write NAME@VERSION, or NAME for the newest version")
             }
             if let refusal = VersionTag.refusal(of: name) { throw FirnError(.usage, "\"\(name)\": \(refusal)") }
-            if at != nil, file.address.version != nil { throw FirnError(.usage, "\(arguments.operands[0]) and \(word) both name a version", advice: "name it once") }
+            if at != nil, file.address.version != nil {
+                throw FirnError(.usage, "\(arguments.operands[0]) and \(word) both name a version", advice: "name it once")
+            }
             let snapshot: DatabaseSnapshot
             do throws(FirnError) {
-                snapshot = try at.map { (place) throws(FirnError) in try database.snapshot(at: String(word[word.utf8.index(after: place)...])) } ?? meant
+                snapshot =
+                    try at.map { (place) throws(FirnError) in try database.snapshot(at: String(word[word.utf8.index(after: place)...])) }
+                    ?? meant
             } catch { throw error.pointing(toLogOf: file.name) }
             if let other = existing.first(where: { $0.name == name }), other.version != snapshot.version, !arguments.has("force") {
-                throw FirnError(.exists, "the tag \"\(name)\" names version \(other.version)", at: .init(file: file.name), advice: "use --force to move it to version \(snapshot.version)")
+                throw FirnError(
+                    .exists, "the tag \"\(name)\" names version \(other.version)", at: .init(file: file.name),
+                    advice: "use --force to move it to version \(snapshot.version)")
             }
             wanted.append((name, snapshot))
         }
         // All tags are added in one commit.
         try database.tag(wanted, wait: .seconds(Session.turn))
-        if arguments.has("json") || !session.isQuiet { try print(try database.tags().filter { tag in wanted.contains { $0.name == tag.name } }) }
+        if arguments.has("json") || !session.isQuiet {
+            try print(try database.tags().filter { tag in wanted.contains { $0.name == tag.name } })
+        }
         return .done
     }
 

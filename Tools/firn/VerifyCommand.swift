@@ -25,7 +25,9 @@ struct VerifyCommand {
                 if error.code == .damaged {
                     let place = error.place?.byte.map { " (byte \($0))" } ?? ""
                     let defect = Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
-                    try report(operand, "damaged: \(error.message)\(place)", defects: [defect], isIntact: false, isAnswer: true, seconds: Machine.seconds - started)
+                    try report(
+                        operand, "damaged: \(error.message)\(place)", defects: [defect], isIntact: false, isAnswer: true,
+                        seconds: Machine.seconds - started)
                 } else {
                     if session.arguments.has("json") {
                         try report(operand, error.message, defects: [], isIntact: false, seconds: Machine.seconds - started)
@@ -48,11 +50,15 @@ struct VerifyCommand {
         // Values that did not fit in memory were not checked, so the result is unknown.
         if let unread = defects.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: operand) }
         let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
-        let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
+        let summary =
+            defects.isEmpty
+            ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
             : "\(Quantity.count(defects.count, "defect")) found"
         // A damaged root without any loss of data is a notice, not a defect.
         let notice = try database.rootNotice().map { "\($0.what) (byte \($0.offset))" }
-        if let notice, !session.arguments.has("json") { Session.complain("firn: \(DisplayWidth.visible("\(operand): notice: \(notice)"))\n") }
+        if let notice, !session.arguments.has("json") {
+            Session.complain("firn: \(DisplayWidth.visible("\(operand): notice: \(notice)"))\n")
+        }
         try report(operand, summary, defects: defects, notice: notice, isIntact: defects.isEmpty, seconds: Machine.seconds - started)
         return defects.isEmpty
     }
@@ -60,7 +66,9 @@ struct VerifyCommand {
     private func worse(_ a: ExitCode, _ b: ExitCode) -> ExitCode { a.rawValue >= b.rawValue ? a : b }
 
     /// `isAnswer`: the summary is the whole result, and is printed with `--quiet` too.
-    private func report(_ name: String, _ summary: String, defects: [Defect], notice: String? = nil, isIntact: Bool, isAnswer: Bool = false, seconds: Double) throws(FirnError) {
+    private func report(
+        _ name: String, _ summary: String, defects: [Defect], notice: String? = nil, isIntact: Bool, isAnswer: Bool = false, seconds: Double
+    ) throws(FirnError) {
         if session.arguments.has("json") {
             var line = JSONLine()
             line.addHead()
@@ -70,26 +78,32 @@ struct VerifyCommand {
             line.add("seconds", seconds)
             line.add("summary", summary)
             if let notice { line.add("notices", [notice]) }
-            line.add("defects", defects.map { defect in
-                var inner = JSONLine()
-                inner.add("subject", defect.subject)
-                if let version = defect.version { inner.add("version", Int(clamping: version)) }
-                if let type = defect.type { inner.add("type", type) }
-                if let column = defect.column { inner.add("column", column) }
-                if let rows = defect.rows {
-                    inner.add("firstRow", Int(rows.lowerBound))
-                    inner.add("lastRow", Int(rows.upperBound))
-                }
-                inner.add("part", defect.part)
-                inner.add("what", defect.damage.what)
-                inner.add("byte", Int(clamping: defect.damage.offset))
-                return inner
-            })
+            line.add(
+                "defects",
+                defects.map { defect in
+                    var inner = JSONLine()
+                    inner.add("subject", defect.subject)
+                    if let version = defect.version { inner.add("version", Int(clamping: version)) }
+                    if let type = defect.type { inner.add("type", type) }
+                    if let column = defect.column { inner.add("column", column) }
+                    if let rows = defect.rows {
+                        inner.add("firstRow", Int(rows.lowerBound))
+                        inner.add("lastRow", Int(rows.upperBound))
+                    }
+                    inner.add("part", defect.part)
+                    inner.add("what", defect.damage.what)
+                    inner.add("byte", Int(clamping: defect.damage.offset))
+                    return inner
+                })
             return try session.out.write(line.object + "\n")
         }
         let name = DisplayWidth.visible(name)
-        for defect in isAnswer ? [] : defects.prefix(VerifyCommand.listed) { try session.out.write("\(name): \(DisplayWidth.visible(defect.description))\n") }
-        if defects.count > VerifyCommand.listed { try session.out.write("\(name): and \(Quantity.count(defects.count - VerifyCommand.listed)) more\n") }
+        for defect in isAnswer ? [] : defects.prefix(VerifyCommand.listed) {
+            try session.out.write("\(name): \(DisplayWidth.visible(defect.description))\n")
+        }
+        if defects.count > VerifyCommand.listed {
+            try session.out.write("\(name): and \(Quantity.count(defects.count - VerifyCommand.listed)) more\n")
+        }
         guard isAnswer || !session.isQuiet else { return }
         let style = session.outStyle, summary = DisplayWidth.visible(summary)
         try session.out.write("\(name): \(isIntact ? style.green(summary) : style.red(summary))\n")

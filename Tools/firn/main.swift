@@ -6,7 +6,9 @@ Interruption.endWithCode()
 // The command handles paths as text. A path that is not UTF-8 would be converted to another path.
 for index in 1..<max(1, Int(CommandLine.argc)) {
     guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
-    let error = FirnError(.usage, "\"\(DisplayWidth.visible(String(cString: word)))\" is not UTF-8", advice: "rename the file, or make a link to it with another name")
+    let error = FirnError(
+        .usage, "\"\(DisplayWidth.visible(String(cString: word)))\" is not UTF-8",
+        advice: "rename the file, or make a link to it with another name")
     Session.complain(error.complaint(style: Style(choice: nil, isTerminal: Machine.isTerminal(2), environment: Machine.environment)))
     Machine.exit(ExitCode.usage.rawValue)
 }

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Data of constant size in which every row of every type depends on the others, so that any torn version is detected: accounts with a constant sum, the
-/// last entries that changed them, a text of varying length, and one row with the sums and hashes of all others.
+/// Data of constant size in which every row of every type depends on the others, so that any torn version is detected: accounts with a
+/// constant sum, the last entries that changed them, a text of varying length, and one row with the sums and hashes of all others.
 enum Bank {
     static let accounts = 200
     static let opening: Int64 = 1000
@@ -51,7 +51,8 @@ enum Bank {
         let ledger = transaction.table("Ledger"), accounts = transaction.table("Account")
         let sequence = try integer(ledger.storedValue(0, 0)) + 1
         var check = try integer(ledger.storedValue(0, 2))
-        let from = Int64(random.below(Bank.accounts)), to = (from + 1 + Int64(random.below(Bank.accounts - 1))) % Int64(Bank.accounts), amount = Int64(random.below(50))
+        let from = Int64(random.below(Bank.accounts)), to = (from + 1 + Int64(random.below(Bank.accounts - 1))) % Int64(Bank.accounts),
+            amount = Int64(random.below(50))
         for (id, change) in [(from, -amount), (to, amount)] {
             let old = try integer(accounts.storedValue(id, 1)), new = old + change
             check ^= mark(id, old) ^ mark(id, new)
@@ -75,27 +76,39 @@ enum Bank {
 
     /// Checks a version and returns its sequence number. Throws `.damaged` if any part is inconsistent.
     static func check(_ snapshot: DatabaseSnapshot) throws(FirnError) -> Int64 {
-        do throws(Damage) { return try examine(snapshot) } catch { throw .damaged("version \(snapshot.version)", what: error.what, byte: error.offset) }
+        do throws(Damage) { return try examine(snapshot) } catch {
+            throw .damaged("version \(snapshot.version)", what: error.what, byte: error.offset)
+        }
     }
 
     private static func examine(_ snapshot: DatabaseSnapshot) throws(Damage) -> Int64 {
-        guard let ledger = try snapshot.table(named: "Ledger")?.row(0), case .int(let sequence) = ledger[0] else { throw Damage("no ledger") }
+        guard let ledger = try snapshot.table(named: "Ledger")?.row(0), case .int(let sequence) = ledger[0] else {
+            throw Damage("no ledger")
+        }
         var sum: Int64 = 0, check: Int64 = 0, count = 0
         let accounts = snapshot.table(named: "Account")!
         for rowID in try accounts.liveRowIDs() {
-            guard let row = try accounts.row(rowID), case .int(let id) = row[0], case .int(let balance) = row[1] else { throw Damage("no account \(rowID)") }
+            guard let row = try accounts.row(rowID), case .int(let id) = row[0], case .int(let balance) = row[1] else {
+                throw Damage("no account \(rowID)")
+            }
             guard row[2] == .string(words(id, balance)) else { throw Damage("account \(id): the text is that of another version") }
             sum += balance
             check ^= mark(id, balance)
             count += 1
         }
-        guard count == Bank.accounts, .int(sum) == ledger[1], .int(check) == ledger[2] else { throw Damage("the accounts do not match the ledger") }
+        guard count == Bank.accounts, .int(sum) == ledger[1], .int(check) == ledger[2] else {
+            throw Damage("the accounts do not match the ledger")
+        }
         let entries = snapshot.table(named: "Entry")!, ids = try entries.liveRowIDs()
         guard ids.count == min(mostEntries, Int(sequence)) else { throw Damage("\(ids.count) entries at sequence \(sequence)") }
         for (index, rowID) in ids.enumerated() {
-            guard try entries.value(rowID: rowID, column: 0) == .int(sequence - Int64(ids.count) + 1 + Int64(index)) else { throw Damage("the entries have a gap") }
+            guard try entries.value(rowID: rowID, column: 0) == .int(sequence - Int64(ids.count) + 1 + Int64(index)) else {
+                throw Damage("the entries have a gap")
+            }
         }
-        guard case .data(let bytes)? = try snapshot.table(named: "Text")?.value(rowID: 0, column: 0), .int(Int64(bytes.count)) == ledger[3], .int(hash(bytes)) == ledger[4] else {
+        guard case .data(let bytes)? = try snapshot.table(named: "Text")?.value(rowID: 0, column: 0), .int(Int64(bytes.count)) == ledger[3],
+            .int(hash(bytes)) == ledger[4]
+        else {
             throw Damage("the text is that of another version")
         }
         return sequence

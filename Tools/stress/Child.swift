@@ -1,9 +1,9 @@
 import FirnBytes
 import FirnDisk
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// A child process that runs this program with other arguments, and the lines that it has printed. Used by one thread at a time.
@@ -21,9 +21,9 @@ final class Child: @unchecked Sendable {
         guard pipe(&out) == 0, pipe(&into) == 0 else { throw systemError(errno, "cannot make a pipe", "pipe") }
         for end in out + into { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         #if canImport(Glibc)
-        var actions = posix_spawn_file_actions_t()
+            var actions = posix_spawn_file_actions_t()
         #else
-        var actions: posix_spawn_file_actions_t?
+            var actions: posix_spawn_file_actions_t?
         #endif
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, into[0], 0)
@@ -81,9 +81,9 @@ final class Child: @unchecked Sendable {
     /// Kills the process with SIGKILL, and reads what it had printed.
     func kill() {
         #if canImport(Glibc)
-        Glibc.kill(process, SIGKILL)
+            Glibc.kill(process, SIGKILL)
         #else
-        Darwin.kill(process, SIGKILL)
+            Darwin.kill(process, SIGKILL)
         #endif
         var status: Int32 = 0
         waitpid(process, &status, 0)
@@ -102,7 +102,8 @@ final class Child: @unchecked Sendable {
     }
 }
 
-/// Prints a line without buffering, so that it can be read even if the process is killed immediately afterwards. Exits if the line cannot be written.
+/// Prints a line without buffering, so that it can be read even if the process is killed immediately afterwards. Exits if the line cannot
+/// be written.
 func say(_ text: String) {
     var line = text + "\n"
     let isHeard = line.withUTF8 { write(1, $0.baseAddress!, $0.count) == $0.count }

@@ -2,16 +2,17 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 // Swift's overlay hides fork because it is unsafe in most programs. Here it is what is tested.
 @_silgen_name("fork")
 private func forkProcess() -> Int32
 
-/// Forks children that inherit open files. Their operations on these must be refused and have no effect on the parent; opening the file again must work.
+/// Forks children that inherit open files. Their operations on these must be refused and have no effect on the parent; opening the file
+/// again must work.
 struct ForkCheck {
     let path: String
 
@@ -72,7 +73,9 @@ struct ForkCheck {
             throw fault("a child has unlocked the parent's transaction")
         } catch { if error.code != .locked { throw error } }
         _ = try transaction!.commit()
-        guard try Bank.check(try other.snapshot()) == sequence, try Bank.check(snapshot!) == sequence - 1 else { throw fault("the parent's commit does not have the expected contents") }
+        guard try Bank.check(try other.snapshot()) == sequence, try Bank.check(snapshot!) == sequence - 1 else {
+            throw fault("the parent's commit does not have the expected contents")
+        }
     }
 
     /// The parent is creating a file that has no name yet.

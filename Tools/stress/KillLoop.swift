@@ -2,13 +2,13 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Runs writers and readers in processes that are killed at random moments. After each kill, the remaining writer must continue. When all processes are
-/// dead, the next writer must begin immediately, no acknowledged commit may be missing, and no version may be pinned.
+/// Runs writers and readers in processes that are killed at random moments. After each kill, the remaining writer must continue. When all
+/// processes are dead, the next writer must begin immediately, no acknowledged commit may be missing, and no version may be pinned.
 struct KillLoop {
     let path: String
     let options: Options
@@ -75,7 +75,9 @@ struct KillLoop {
         }
 
         let database = try Bank.open(path, writable: true, keep: 2)
-        guard database.fallback == nil || database.fallback!.what.contains("hash") || database.fallback!.what.contains("root") else { throw fault("the newest version cannot be read: \(database.fallback!.what)") }
+        guard database.fallback == nil || database.fallback!.what.contains("hash") || database.fallback!.what.contains("root") else {
+            throw fault("the newest version cannot be read: \(database.fallback!.what)")
+        }
         // No process is left: the write lock must be free immediately, and no version may be pinned.
         let transaction = try database.begin(wait: .no)
         transaction.cancel()

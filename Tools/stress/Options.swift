@@ -13,7 +13,9 @@ struct Options {
                 keyFile = path
                 continue
             }
-            guard name.hasPrefix("--"), let number = words.popFirst().flatMap({ Int($0) }) else { preconditionFailure("expected --name number or --key-file PATH, found \"\(name)\"") }
+            guard name.hasPrefix("--"), let number = words.popFirst().flatMap({ Int($0) }) else {
+                preconditionFailure("expected --name number or --key-file PATH, found \"\(name)\"")
+            }
             numbers[String(name.dropFirst(2))] = number
         }
     }
@@ -22,7 +24,9 @@ struct Options {
 
     func key() throws(FirnError) -> EncryptionKey? {
         guard let keyFile else { return nil }
-        guard let key = EncryptionKey(written: try File(path: keyFile, .read).readAll()) else { throw FirnError(.usage, "the file has no key", at: .init(file: keyFile)) }
+        guard let key = EncryptionKey(written: try File(path: keyFile, .read).readAll()) else {
+            throw FirnError(.usage, "the file has no key", at: .init(file: keyFile))
+        }
         return key
     }
 

@@ -2,9 +2,9 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// The tasks of single processes, which run until they are stopped or killed.
@@ -53,7 +53,8 @@ enum Workers {
         }
     }
 
-    /// Pins a version and prints `pinned N`. After a byte on standard input, checks that the version has not changed, and prints `intact N`.
+    /// Pins a version and prints `pinned N`. After a byte on standard input, checks that the version has not changed, and prints
+    /// `intact N`.
     static func pin(_ path: String, _ options: Options) throws(FirnError) {
         let snapshot = try Bank.open(path).snapshot(), sequence = try Bank.check(snapshot)
         say("pinned \(snapshot.version)")
@@ -68,9 +69,9 @@ enum Workers {
 
     private static func readByte(_ into: UnsafeMutableRawPointer) -> Int {
         #if canImport(Glibc)
-        Glibc.read(0, into, 1)
+            Glibc.read(0, into, 1)
         #else
-        Darwin.read(0, into, 1)
+            Darwin.read(0, into, 1)
         #endif
     }
 
@@ -90,7 +91,9 @@ enum Workers {
             if options["shrink", 0] > 0, step % options["shrink", 0] == options["shrink", 0] - 1 {
                 let sequence = try Bank.check(try database.snapshot())
                 _ = try Database.shrink(path: path, key: Bank.key)
-                guard try Bank.check(try database.snapshot()) == sequence else { throw FirnError(.damaged, "shrinking changed the data", at: .init(file: path)) }
+                guard try Bank.check(try database.snapshot()) == sequence else {
+                    throw FirnError(.damaged, "shrinking changed the data", at: .init(file: path))
+                }
                 for snapshot in held { _ = try Bank.check(snapshot) }
             }
             let size = try Paths.size(path)

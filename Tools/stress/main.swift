@@ -1,7 +1,8 @@
 // firn-stress WHAT FILE [--name number]…: tests a file with real processes, and prints lines of results. FILE is created again.
 //
 //   kill     writers and readers, killed at random      --kills N --seed N
-//   crowd    readers in threads and processes, writers in turn    --count commits of each writer --writers N --readers N --threads N --shrink 1 --seed N
+//   crowd    readers in threads and processes, writers in turn    --count commits of each writer --writers N --readers N --threads N
+// --shrink 1 --seed N
 //   fork     children that inherit open files
 //   soak     many commits to a data set of constant size --count N --pins N --keep N --shrink every-so-many --seed N
 //   write, read, pin: the single processes that the others start, on an existing file
@@ -10,9 +11,9 @@
 import FirnBytes
 import FirnDisk
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 signal(SIGPIPE, SIG_IGN)

@@ -4,7 +4,8 @@ import FirnQuery
 
 /// Aggregates over all elements of a source. The query engine computes them: no object is created, and nulls are ignored.
 extension _CollectionSource {
-    /// Returns the aggregate of the property at `path`; null if there is no value. Traps if the function does not apply to the property's type.
+    /// Returns the aggregate of the property at `path`; null if there is no value. Traps if the function does not apply to the property's
+    /// type.
     func figure(_ function: Aggregate.Function, _ path: String) -> Value {
         guard let core else { preconditionFailure("aggregates of unmanaged elements are computed from their values") }
         core.confinement.check()
@@ -19,11 +20,15 @@ extension _CollectionSource {
         run(function, path, _CollectionSource.table(of: values, type), QuerySyntax(.constant(true)), [], column: "self")
     }
 
-    private func run(_ function: Aggregate.Function, _ path: String, _ table: any Table, _ query: QuerySyntax, _ arguments: [Value], column: String? = nil) -> Value {
+    private func run(
+        _ function: Aggregate.Function, _ path: String, _ table: any Table, _ query: QuerySyntax, _ arguments: [Value],
+        column: String? = nil
+    ) -> Value {
         let found: QueryRun
         do {
             // The minimum of a column has the column's type, which decides whether `function` applies.
-            let kind = try QueryRun(request(query, arguments, aggregates: [Aggregate(.min, column ?? path)]), table: table).columns[0].type.kind
+            let kind = try QueryRun(request(query, arguments, aggregates: [Aggregate(.min, column ?? path)]), table: table).columns[0].type
+                .kind
             requireFigures(function, path, kind, table.type.name)
             found = try QueryRun(request(query, arguments, aggregates: [Aggregate(function, column ?? path)]), over: table)
         } catch { preconditionFailure("Cannot compute the \(function.rawValue) of \"\(path)\": \(error)") }
@@ -41,30 +46,40 @@ extension _CollectionSource {
     }
 
     private func requireFigures(_ function: Aggregate.Function, _ path: String, _ kind: ScalarKind, _ type: String) {
-        let isTaken = switch kind {
-        case .int, .float, .double, .decimal, .any: true
-        case .date: function == .min || function == .max
-        default: false
-        }
-        precondition(isTaken, "\(function.rawValue): is not supported for \(kind.name) property \"\(type).\(path)\": it works on int, float, double, decimal128\(function == .min || function == .max ? ", date" : "") and any values only.")
+        let isTaken =
+            switch kind {
+            case .int, .float, .double, .decimal, .any: true
+            case .date: function == .min || function == .max
+            default: false
+            }
+        precondition(
+            isTaken,
+            "\(function.rawValue): is not supported for \(kind.name) property \"\(type).\(path)\": it works on int, float, double, decimal128\(function == .min || function == .max ? ", date" : "") and any values only."
+        )
     }
 }
 
 extension Value {
     /// The aggregate of no values: 0 for a sum or a count, null for all others.
-    static func figure(_ function: Aggregate.Function, of nothing: [Value]) -> Value { function == .sum || function == .count ? .int(0) : .null }
+    static func figure(_ function: Aggregate.Function, of nothing: [Value]) -> Value {
+        function == .sum || function == .count ? .int(0) : .null
+    }
 }
 
 extension RealmCollection {
     func figure(_ function: Aggregate.Function, _ path: String) -> Value {
         let source = source
         let objectClass = source.shape.target
-        precondition(objectClass != nil || path == "self", "\(source.holdsSet ? "Sets" : "Collections") of \"\(source.shape.type.kind.name)\" can only be aggregated on \"self\"")
+        precondition(
+            objectClass != nil || path == "self",
+            "\(source.holdsSet ? "Sets" : "Collections") of \"\(source.shape.type.kind.name)\" can only be aggregated on \"self\"")
         if source.core != nil { return source.figure(function, path) }
         guard let objectClass else {
             return source.figure(function, path, over: (0..<source.count).map(source.value), source.shape.type)
         }
-        var type = (objectClass == DynamicObject.self ? (first?._object as? DynamicObject)?.valueType(path) : objectClass.valueType(path)) ?? ColumnType(.any)
+        var type =
+            (objectClass == DynamicObject.self ? (first?._object as? DynamicObject)?.valueType(path) : objectClass.valueType(path))
+            ?? ColumnType(.any)
         type.isOptional = true
         return source.figure(function, path, over: map { Value(any: $0._object?.value(forKeyPath: path)) ?? .null }, type)
     }
@@ -73,8 +88,10 @@ extension RealmCollection {
     func extreme<T: _Element>(_ function: Aggregate.Function, _ path: String) -> T? {
         let value = figure(function, path)
         if value.isNull { return nil }
-        guard let typed = T._element(_Stored(value)) ?? value.fitted(to: T._elementShape.type.kind).flatMap({ T._element(_Stored($0)) }) else {
-            preconditionFailure("the \(function.rawValue) of \"\(path)\" is \(value), which is not of type \(T.self): use the property's own type")
+        guard let typed = T._element(_Stored(value)) ?? value.fitted(to: T._elementShape.type.kind).flatMap({ T._element(_Stored($0)) })
+        else {
+            preconditionFailure(
+                "the \(function.rawValue) of \"\(path)\" is \(value), which is not of type \(T.self): use the property's own type")
         }
         return typed
     }
@@ -85,7 +102,8 @@ extension RealmCollection {
         if value.isNull { return nil }
         let total = T.PersistedType._sum(_Stored(value))
         guard let typed = total as? T ?? T._elementFromUntyped(total) else {
-            preconditionFailure("the \(function.rawValue) of \"\(path)\" is \(total), which is not of type \(T.self): use \(T.PersistedType.self)")
+            preconditionFailure(
+                "the \(function.rawValue) of \"\(path)\" is \(total), which is not of type \(T.self): use \(T.PersistedType.self)")
         }
         return typed
     }

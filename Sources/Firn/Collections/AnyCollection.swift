@@ -53,7 +53,9 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
     guard cell.type.kind == .link || cell.type.kind == .embedded else { return elements.map { $0._stored(in: realm).value } }
     return elements.map { element in
         // A frozen object of the same file is replaced by the live one.
-        if let object = element._object, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file, cell.type.kind == .link {
+        if let object = element._object, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file,
+            cell.type.kind == .link
+        {
             guard cell.core.sameAccess(object._access!)?.holds(object._rowID) ?? false else {
                 preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted")
             }

@@ -88,7 +88,8 @@ struct BlockArray<Element> {
     }
 
     private mutating func split(_ block: Int) {
-        // Appended elements arrive at the end of the last block. So the last block is not halved: it stays full, and a new block follows it.
+        // Appended elements arrive at the end of the last block. So the last block is not halved: it stays full, and a new block follows
+        // it.
         let half = block == blocks.count - 1 ? BlockArray.most : BlockArray.most / 2
         var rest: [Element] = []
         rest.reserveCapacity(BlockArray.most + 1)
@@ -153,7 +154,8 @@ struct BlockArray<Element> {
         return found
     }
 
-    /// Returns the position of the first element for which `isBefore` is false, which is where an equal element is inserted. The array must be sorted.
+    /// Returns the position of the first element for which `isBefore` is false, which is where an equal element is inserted. The array must
+    /// be sorted.
     @inline(__always)
     func search(_ isBefore: (Element) -> Bool) -> (block: Int, offset: Int) {
         var low = 0, high = blocks.count
@@ -163,7 +165,8 @@ struct BlockArray<Element> {
                 if isBefore(firsts[middle]) { low = middle + 1 } else { high = middle }
             }
         }
-        // Block `low` is the first that does not begin before the element. So the element's position is the start of that block or within the block before it.
+        // Block `low` is the first that does not begin before the element. So the element's position is the start of that block or within
+        // the block before it.
         guard low > 0 else { return (0, 0) }
         let block = low - 1
         var from = 1, to = blocks[block].count
@@ -190,8 +193,8 @@ extension BlockArray<Int64> {
 }
 
 extension UnsafeBufferPointer<Int64> {
-    /// Returns how many of these ascending words are less than `word`. Each step compares three words and adds up the results: a branch on each comparison
-    /// would be mispredicted half the time.
+    /// Returns how many of these ascending words are less than `word`. Each step compares three words and adds up the results: a branch on
+    /// each comparison would be mispredicted half the time.
     @inline(__always)
     func count(before word: Int64) -> Int {
         guard let words = baseAddress else { return 0 }
@@ -207,7 +210,8 @@ extension UnsafeBufferPointer<Int64> {
         while shift > 0 {
             shift &-= 2
             let step = 1 &<< shift, first = low &+ step &- 1
-            let before = (words[first] < word ? 1 : 0) &+ (words[first &+ step] < word ? 1 : 0) &+ (words[first &+ 2 &* step] < word ? 1 : 0)
+            let before =
+                (words[first] < word ? 1 : 0) &+ (words[first &+ step] < word ? 1 : 0) &+ (words[first &+ 2 &* step] < word ? 1 : 0)
             low &+= before &<< shift
         }
         return low &+ (words[low] < word ? 1 : 0)

@@ -10,8 +10,8 @@ struct WeakCell {
     weak var cell: CollectionCell?
 }
 
-/// The elements of one collection property of one managed object, decoded once and shared by all instances of the collection. Changes are kept here until the
-/// table is read or the transaction is committed.
+/// The elements of one collection property of one managed object, decoded once and shared by all instances of the collection. Changes are
+/// kept here until the table is read or the transaction is committed.
 final class CollectionCell {
     let access: TypeAccess
     let core: RealmCore
@@ -111,7 +111,8 @@ final class CollectionCell {
 
     private func load() {
         precondition(!access.isRetired, "Access to invalidated \(type.collection) object: the realm was invalidated.")
-        // Code may have changed the same collection through another class or as a dynamic object. Such changes must be in the table before it is read.
+        // Code may have changed the same collection through another class or as a dynamic object. Such changes must be in the table before
+        // it is read.
         if !core.changedCells.isEmpty, access.schema == nil || !core.siblings(of: access).isEmpty {
             core.failing(()) { () throws(FirnError) in try core.flushCells() }
         }

@@ -49,7 +49,9 @@ public class _CollectionSource {
     static func table(of values: [Value], _ type: ColumnType) -> any Table {
         var column = Column(type)
         for value in values where !column.append(value) { column.appendNull() }
-        return MemoryTable(TypeSchema("self", columns: [ColumnSchema("self", type)]), schema: Schema(), batches: [Batch(count: column.count, columns: [column])])
+        return MemoryTable(
+            TypeSchema("self", columns: [ColumnSchema("self", type)]), schema: Schema(),
+            batches: [Batch(count: column.count, columns: [column])])
     }
 
     /// Returns the request for a query over the elements. All options that queries need are set here.

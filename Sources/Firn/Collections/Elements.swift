@@ -1,7 +1,7 @@
 import FirnModel
 
-/// The elements of one collection in memory. Ints, bools and links are stored as 64-bit words where the collection allows it, all others as values. Sets are in
-/// ascending order.
+/// The elements of one collection in memory. Ints, bools and links are stored as 64-bit words where the collection allows it, all others as
+/// values. Sets are in ascending order.
 struct Elements {
     let type: ColumnType
     let isWords: Bool
@@ -14,10 +14,11 @@ struct Elements {
 
     init(_ type: ColumnType) {
         self.type = type
-        isWords = switch type.kind {
-        case .bool, .int, .link: type.collection == .set || type.collection == .list && !type.elementIsOptional
-        default: false
-        }
+        isWords =
+            switch type.kind {
+            case .bool, .int, .link: type.collection == .set || type.collection == .list && !type.elementIsOptional
+            default: false
+            }
     }
 
     /// Decodes the stored form of a column.
@@ -138,7 +139,10 @@ struct Elements {
 
     private func place(_ value: Value) -> (block: Int, offset: Int, isThere: Bool) {
         let (block, offset) = values.search { Value.order($0, value) < 0 }
-        return (block, offset, block < values.blocks.count && offset < values.blocks[block].count && Value.order(values.blocks[block][offset], value) == 0)
+        return (
+            block, offset,
+            block < values.blocks.count && offset < values.blocks[block].count && Value.order(values.blocks[block][offset], value) == 0
+        )
     }
 
     func contains(word: Int64) -> Bool { place(word).isThere }
@@ -203,7 +207,8 @@ struct Elements {
 
     func place(ofKey key: String) -> (index: Int, isThere: Bool) {
         let (block, offset) = keys.search { $0.precedes(key) }
-        let isThere = block < keys.blocks.count && offset < keys.blocks[block].count && keys.blocks[block][offset].utf8.elementsEqual(key.utf8)
+        let isThere =
+            block < keys.blocks.count && offset < keys.blocks[block].count && keys.blocks[block][offset].utf8.elementsEqual(key.utf8)
         return (keys.index(block: block, offset: offset), isThere)
     }
 

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// The objects that link to this one through one of their properties: the inverse of a link. They are in the order of their type's rows; an object with several
-/// links to this one occurs once for each link. Inverse links are computed on access and never stored.
+/// The objects that link to this one through one of their properties: the inverse of a link. They are in the order of their type's rows; an
+/// object with several links to this one occurs once for each link. Inverse links are computed on access and never stored.
 ///
 ///     class Dog: Object { @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person> }
 @dynamicMemberLookup
@@ -54,7 +54,9 @@ extension LinkingObjects: _Persistable {
         let origin = target.schema!.properties[column - Int(linkingColumn)].origin!
         let access = target.core.access(Element.self)
         guard let link = access.type.index(of: origin), access.type.columns[link].type.target == target.name else {
-            preconditionFailure("\"\(access.name)\" has no property \"\(origin)\" that links to \"\(target.name)\": check the originProperty in \"\(target.name)\"")
+            preconditionFailure(
+                "\"\(access.name)\" has no property \"\(origin)\" that links to \"\(target.name)\": check the originProperty in \"\(target.name)\""
+            )
         }
         return LinkingObjects(origin: origin, LinkingSource(access, column: link, to: target, rowID: object._rowID, Element._elementShape))
     }
@@ -64,7 +66,9 @@ extension LinkingObjects: _Persistable {
         inverse.recorder = object._recorder
         return inverse
     }
-    public static func _write(_ object: ObjectBase, _ column: Int, _ value: LinkingObjects) { preconditionFailure("LinkingObjects cannot be set: set the link of which they are the inverse") }
+    public static func _write(_ object: ObjectBase, _ column: Int, _ value: LinkingObjects) {
+        preconditionFailure("LinkingObjects cannot be set: set the link of which they are the inverse")
+    }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<LinkingObjects>(at: offset) }
     public static func _fromUntyped(_ value: Any?) -> LinkingObjects? { nil }
     public var _untyped: Any? { self }

@@ -12,7 +12,8 @@ extension List: MutableCollection {
         for range in offsets.rangeView.reversed() { removeSubrange(range) }
     }
 
-    /// Moves the elements at the given positions, in their order, to before the element that is now at `destination`. Traps if a position is out of bounds.
+    /// Moves the elements at the given positions, in their order, to before the element that is now at `destination`. Traps if a position
+    /// is out of bounds.
     public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
         let count = count
         if let last = offsets.last { precondition(last < count, "Index \(last) is out of bounds (must be less than \(count)).") }
@@ -60,14 +61,16 @@ extension List where Element: Comparable {
     public func sort() { sort(by: <) }
 }
 
-// The names of Swift's own collections. List does not conform to `RangeReplaceableCollection`, because its `filter` and `+` would copy the elements into
-// unmanaged lists.
+// The names of Swift's own collections. List does not conform to `RangeReplaceableCollection`, because its `filter` and `+` would copy the
+// elements into unmanaged lists.
 extension List {
     /// Appends the elements of a sequence.
     public func append<S: Sequence>(contentsOf objects: S) where S.Element == Element { append(objectsIn: objects) }
 
     /// Inserts elements at an index. Traps if the index is out of bounds.
-    public func insert<C: Collection>(contentsOf objects: C, at index: Int) where C.Element == Element { replaceSubrange(index..<index, with: objects) }
+    public func insert<C: Collection>(contentsOf objects: C, at index: Int) where C.Element == Element {
+        replaceSubrange(index..<index, with: objects)
+    }
 
     /// Appends the elements of a sequence.
     public static func += <S: Sequence>(list: List, objects: S) where S.Element == Element { list.append(objectsIn: objects) }

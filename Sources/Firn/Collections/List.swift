@@ -51,7 +51,9 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     public subscript(position: Int) -> Element {
         get {
             check(position, count)
-            if let word = lent?._withUnsafeGuaranteedRef({ $0.word(at: position) }), let element = Element._fromWord(word) { return element }
+            if let word = lent?._withUnsafeGuaranteedRef({ $0.word(at: position) }), let element = Element._fromWord(word) {
+                return element
+            }
             guard let cell else { return own[position] }
             return cell.element(cell.elements[position])
         }
@@ -136,8 +138,9 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     public func replaceSubrange<C: Collection>(_ bounds: some RangeExpression<Int>, with elements: C) where C.Element == Element {
         let count = count
         let range = bounds.relative(to: 0..<count)
-        precondition(range.lowerBound >= 0 && range.upperBound <= count,
-                     "Index \(range.lowerBound < 0 ? range.lowerBound : range.upperBound) is out of bounds (must be less than \(count + 1)).")
+        precondition(
+            range.lowerBound >= 0 && range.upperBound <= count,
+            "Index \(range.lowerBound < 0 ? range.lowerBound : range.upperBound) is out of bounds (must be less than \(count + 1)).")
         switch storage {
         case .unmanaged(var mine):
             let elements = Array(elements)

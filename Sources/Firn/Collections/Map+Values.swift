@@ -43,7 +43,8 @@ extension Map {
     }
 
     /// Sets the entries of another map. For keys that both maps have, `combine` returns the new value.
-    public func merge<S: Sequence>(_ other: S, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows where S.Element == (key: Key, value: Value) {
+    public func merge<S: Sequence>(_ other: S, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows
+    where S.Element == (key: Key, value: Value) {
         for (key, value) in other { updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key) }
     }
 
@@ -67,13 +68,17 @@ extension Map {
     /// Returns the same as `filter`.
     ///
     /// - Throws: `Realm.Error` of code `.invalidInput` if the predicate is not valid; the message contains the position of the error.
-    public func filtered(_ predicateFormat: String, _ args: [Any?] = []) throws -> Results<Value> { try valueResults.filtered(predicateFormat, args) }
+    public func filtered(_ predicateFormat: String, _ args: [Any?] = []) throws -> Results<Value> {
+        try valueResults.filtered(predicateFormat, args)
+    }
 
     /// Returns the values that match a query, in the order of their keys: `` scores.where { $0 > 3 } ``.
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> { valueResults.where(isIncluded) }
 
     /// Returns the values sorted by several key paths. See `RealmCollection.sorted(by:)`.
-    public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Value> where S.Element == SortDescriptor { valueResults.sorted(by: sortDescriptors) }
+    public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Value> where S.Element == SortDescriptor {
+        valueResults.sorted(by: sortDescriptors)
+    }
     /// Returns the values sorted by a key path.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> where Value: KeypathSortable {
         valueResults.sorted(byKeyPath: keyPath, ascending: ascending)
@@ -86,13 +91,21 @@ extension Map {
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Value> where S.Element == String { valueResults.distinct(by: keyPaths) }
 
     /// The minimum of a property of the values. See `RealmCollection.min(ofProperty:)`.
-    public func min<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { valueResults.min(ofProperty: property) }
+    public func min<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+        valueResults.min(ofProperty: property)
+    }
     /// The maximum of a property of the values.
-    public func max<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { valueResults.max(ofProperty: property) }
+    public func max<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+        valueResults.max(ofProperty: property)
+    }
     /// The sum of a property of the values.
-    public func sum<T: _HasPersistedType & _Element>(ofProperty property: String) -> T where T.PersistedType: AddableType { valueResults.sum(ofProperty: property) }
+    public func sum<T: _HasPersistedType & _Element>(ofProperty property: String) -> T where T.PersistedType: AddableType {
+        valueResults.sum(ofProperty: property)
+    }
     /// The average of a property of the values.
-    public func average<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: AddableType { valueResults.average(ofProperty: property) }
+    public func average<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: AddableType {
+        valueResults.average(ofProperty: property)
+    }
     /// The minimum of the values; nil if there is none.
     public func min() -> Value? where Value: MinMaxType { valueResults.min() }
     /// The maximum of the values; nil if there is none.
@@ -100,10 +113,12 @@ extension Map {
     /// The sum of the values; 0 if there are none.
     public func sum() -> Value where Value.PersistedType: AddableType { valueResults.sum() }
     /// The average of the values; nil if there are none.
-    public func average<T: _HasPersistedType & _Element>() -> T? where Value.PersistedType: AddableType, T.PersistedType: AddableType { valueResults.average() }
+    public func average<T: _HasPersistedType & _Element>() -> T? where Value.PersistedType: AddableType, T.PersistedType: AddableType {
+        valueResults.average()
+    }
 
-    /// Returns the value of a key; with further names after the key, a property of the object there. Other paths are `@count`, `@allKeys`, `@allValues`, and
-    /// aggregates of the values such as `@sum.age`.
+    /// Returns the value of a key; with further names after the key, a property of the object there. Other paths are `@count`, `@allKeys`,
+    /// `@allValues`, and aggregates of the values such as `@sum.age`.
     public func value(forKeyPath path: String) -> Any? {
         switch path {
         case "@allKeys": return keys

@@ -1,7 +1,7 @@
 import FirnModel
 
-/// Values by string key: a property of an object, or unmanaged. Keys are in ascending order of their UTF-8 bytes. They must not begin with `$` nor contain a
-/// point.
+/// Values by string key: a property of an object, or unmanaged. Keys are in ascending order of their UTF-8 bytes. They must not begin with
+/// `$` nor contain a point.
 ///
 ///     @Persisted var scores: Map<String, Int>
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
@@ -52,11 +52,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         get {
             let (place, isThere) = place(of: key._name)
             guard isThere else { return nil }
-            // The type annotation keeps a null value from becoming a missing one, which would happen if the optional were returned directly.
-            let value: Value = switch storage {
-            case .unmanaged(let entries): entries[place].value
-            case .managed(let cell): cell.element(cell.elements[place])
-            }
+            // The type annotation keeps a null value from becoming a missing one, which would happen if the optional were returned
+            // directly.
+            let value: Value =
+                switch storage {
+                case .unmanaged(let entries): entries[place].value
+                case .managed(let cell): cell.element(cell.elements[place])
+                }
             return value
         }
         set { if let newValue { set(newValue, for: key._name) } else { removeObject(for: key) } }
@@ -137,7 +139,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     }
 
     /// Sets the entries of another map. For keys that both maps have, the other's value is used.
-    public func merge<S: Sequence>(_ other: S) where S.Element == (key: Key, value: Value) { for (key, value) in other { set(value, for: key._name) } }
+    public func merge<S: Sequence>(_ other: S) where S.Element == (key: Key, value: Value) {
+        for (key, value) in other { set(value, for: key._name) }
+    }
 }
 
 /// The type of a map's keys: strings.

@@ -54,7 +54,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// The number of elements.
     public var count: Int { lent?._withUnsafeGuaranteedRef { $0.count } ?? own.count }
 
-    /// The element at a position: in ascending order in managed sets, in the order of insertion in unmanaged ones. Traps if the position is out of bounds.
+    /// The element at a position: in ascending order in managed sets, in the order of insertion in unmanaged ones. Traps if the position is
+    /// out of bounds.
     public subscript(position: Int) -> Element {
         let count = count
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
@@ -171,7 +172,8 @@ extension MutableSet {
 }
 
 extension RealmCore {
-    /// Returns the row of an object of this realm or of the same file at another version, so that live and frozen sets can be compared; otherwise nil.
+    /// Returns the row of an object of this realm or of the same file at another version, so that live and frozen sets can be compared;
+    /// otherwise nil.
     func row(of object: ObjectBase) -> Int64? {
         guard let core = object._core else { return nil }
         return core === self || core.file === file ? object._rowID : nil
@@ -185,7 +187,9 @@ extension MutableSet: _Persistable {
     }
     public static func _initial() -> MutableSet { MutableSet() }
     public static func _read(_ object: ObjectBase, _ column: Int) -> MutableSet { MutableSet(CollectionCell.of(object, column)) }
-    public static func _write(_ object: ObjectBase, _ column: Int, _ value: MutableSet) { _read(object, column)._replaceContents(with: value) }
+    public static func _write(_ object: ObjectBase, _ column: Int, _ value: MutableSet) {
+        _read(object, column)._replaceContents(with: value)
+    }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<MutableSet>(at: offset) }
     public static func _fromUntyped(_ value: Any?) -> MutableSet? {
         if let set = value as? MutableSet { return set }

@@ -12,11 +12,14 @@ extension OrderedRealmCollection {
     public var _isOrdered: Bool { true }
 
     func requireOrder() {
-        precondition(_isOrdered, "index(of:) and index(matching:) are not available on a MutableSet, which has no order: use contains(_:), or sorted results of the set")
+        precondition(
+            _isOrdered,
+            "index(of:) and index(matching:) are not available on a MutableSet, which has no order: use contains(_:), or sorted results of the set"
+        )
     }
 
-    /// Returns the index of the first occurrence of an element; nil if there is none. Objects are compared by identity: a managed collection contains no
-    /// unmanaged object.
+    /// Returns the index of the first occurrence of an element; nil if there is none. Objects are compared by identity: a managed
+    /// collection contains no unmanaged object.
     public func index(of object: Element) -> Int? {
         requireOrder()
         let source = source
@@ -24,15 +27,16 @@ extension OrderedRealmCollection {
         if source.isInvalidated { return nil }
         if let object = object._object {
             guard let other = object._core, other === core || other.file === core.file && other.version == core.version,
-                  object._access?.name == source.shape.type.target, !object.isInvalidated else { return nil }
+                object._access?.name == source.shape.type.target, !object.isInvalidated
+            else { return nil }
             return source.index(ofRow: object._rowID)
         }
         let wanted = object._stored(in: nil).value
         return (0..<source.count).first { Value.order(source.value($0), wanted) == 0 }
     }
 
-    /// Returns the index of the first element that matches a predicate in Firn's query language; nil if there is none. Traps if the predicate is not valid for
-    /// the elements.
+    /// Returns the index of the first element that matches a predicate in Firn's query language; nil if there is none. Traps if the
+    /// predicate is not valid for the elements.
     public func index(matching predicateFormat: String, _ args: Any?...) -> Int? { index(matching: predicateFormat, arguments: args) }
 
     package func index(matching predicateFormat: String, arguments args: [Any?]) -> Int? {
@@ -65,12 +69,14 @@ extension RealmCollection {
     /// - Throws: `Realm.Error` of code `.invalidInput` if the position is out of bounds, where the subscript traps.
     public func object(at index: Int) throws(Realm.Error) -> Element {
         let count = count
-        guard index >= 0, index < count else { throw Realm.Error(.invalidInput, "Index \(index) is out of bounds (must be less than \(count)).") }
+        guard index >= 0, index < count else {
+            throw Realm.Error(.invalidInput, "Index \(index) is out of bounds (must be less than \(count)).")
+        }
         return self[index]
     }
 
-    /// Returns whether both have the same elements in the same order (sets: in any order). Managed objects are equal if they are the same object at any
-    /// version, unmanaged ones if they are identical.
+    /// Returns whether both have the same elements in the same order (sets: in any order). Managed objects are equal if they are the same
+    /// object at any version, unmanaged ones if they are identical.
     public func isEqual<C: RealmCollection>(to other: C) -> Bool where C.Element == Element {
         if isSameCollection(as: other) { return true }
         guard count == other.count else { return false }

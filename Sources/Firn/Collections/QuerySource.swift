@@ -2,7 +2,8 @@ import FirnBytes
 import FirnModel
 import FirnQuery
 
-/// The elements of another source that a query selects, in the query's order. The query is evaluated on first access, and again after changes.
+/// The elements of another source that a query selects, in the query's order. The query is evaluated on first access, and again after
+/// changes.
 final class QuerySource: _CollectionSource {
     let base: _CollectionSource
     /// All filters, then all sort, distinct and limit clauses, left to right.
@@ -22,7 +23,11 @@ final class QuerySource: _CollectionSource {
         self.query = query
         self.arguments = arguments
         super.init(base.shape)
-        if base is TableSource, query.descriptors.isEmpty, let access = base.elementAccess, query.predicate.looksOnly(at: access.type.columns) { matches = SegmentMatches() }
+        if base is TableSource, query.descriptors.isEmpty, let access = base.elementAccess,
+            query.predicate.looksOnly(at: access.type.columns)
+        {
+            matches = SegmentMatches()
+        }
     }
 
     override var core: RealmCore? { base.core }

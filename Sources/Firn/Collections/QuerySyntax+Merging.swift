@@ -3,7 +3,8 @@ import FirnQuery
 
 // Combines a query on the results of another query into one query.
 extension QuerySyntax {
-    /// Whether the query has a limit, an offset or a distinct clause. The filter of a later query must then run on the results, not on the same elements.
+    /// Whether the query has a limit, an offset or a distinct clause. The filter of a later query must then run on the results, not on the
+    /// same elements.
     var isLimited: Bool {
         descriptors.contains { descriptor in
             switch descriptor {
@@ -59,11 +60,17 @@ extension ExpressionSyntax {
         case .list(let quantifier, let parts, let position): .list(quantifier, parts.map { $0.shifted(by: shift) }, position)
         case .arithmetic(let sign, let left, let right): .arithmetic(sign, left.shifted(by: shift), right.shifted(by: shift))
         case .subquery(let subquery):
-            .subquery(SubquerySyntax(subquery.collection.shifted(by: shift), subquery.variable, subquery.predicate.shifted(by: shift), at: subquery.position))
+            .subquery(
+                SubquerySyntax(
+                    subquery.collection.shifted(by: shift), subquery.variable, subquery.predicate.shifted(by: shift), at: subquery.position)
+            )
         case .object(.key(let type, let key), let position): .object(.key(type: type, key.shifted(by: shift)), position)
         case .object(.row, _): self
         case .geo(let shape, let position):
-            .geo(GeoSyntax(shape.kind, shape.rings.map { $0.map { $0.map { $0.shifted(by: shift) } } }, radius: shape.radius?.shifted(by: shift)), position)
+            .geo(
+                GeoSyntax(
+                    shape.kind, shape.rings.map { $0.map { $0.map { $0.shifted(by: shift) } } }, radius: shape.radius?.shifted(by: shift)),
+                position)
         }
     }
 }
@@ -106,7 +113,8 @@ extension PredicateSyntax {
         case .constant: true
         case .not(let inner): inner.looksOnly(at: columns)
         case .and(let parts), .or(let parts): parts.allSatisfy { $0.looksOnly(at: columns) }
-        case .comparison(let comparison): comparison.comparator != .geoWithin && comparison.left.looksOnly(at: columns) && comparison.right.looksOnly(at: columns)
+        case .comparison(let comparison):
+            comparison.comparator != .geoWithin && comparison.left.looksOnly(at: columns) && comparison.right.looksOnly(at: columns)
         }
     }
 }

@@ -1,10 +1,11 @@
 import FirnBytes
 import FirnModel
 
-/// Iterates over a collection as it was when the iteration began. Elements that are removed or deleted meanwhile are skipped; new ones are not visited.
+/// Iterates over a collection as it was when the iteration began. Elements that are removed or deleted meanwhile are skipped; new ones are
+/// not visited.
 ///
-/// If the previous object is no longer referenced, strongly or weakly, when the next one is requested, it is reused: iterating over a million objects then
-/// allocates one.
+/// If the previous object is no longer referenced, strongly or weakly, when the next one is requested, it is reused: iterating over a
+/// million objects then allocates one.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private let source: _CollectionSource
     private let access: TypeAccess?
@@ -35,7 +36,9 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
             return
         }
         access = nil
-        if let unmanaged = source as? UnmanagedSource<Element> { values = unmanaged.elements } else {
+        if let unmanaged = source as? UnmanagedSource<Element> {
+            values = unmanaged.elements
+        } else {
             values = (0..<source.count).map { source.element(at: $0) }
         }
         end = values.count
@@ -91,8 +94,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 }
 
-/// Consecutive live rows of one vector whose row ids are consecutive. `next()` steps through them without any lookup, as long as the object that was returned
-/// last is not referenced elsewhere.
+/// Consecutive live rows of one vector whose row ids are consecutive. `next()` steps through them without any lookup, as long as the object
+/// that was returned last is not referenced elsewhere.
 @usableFromInline
 struct RowRun {
     @usableFromInline var state: UnsafeMutablePointer<AccessState>?
@@ -246,6 +249,8 @@ struct RowWalk {
             position += 1
             _ = enter()
             position -= 1
-        } else { vectorEnd = rowCount }
+        } else {
+            vectorEnd = rowCount
+        }
     }
 }

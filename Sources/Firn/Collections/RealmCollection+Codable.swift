@@ -54,7 +54,9 @@ extension Map: Decodable where Value: Decodable {
         self.init()
         let container = try decoder.container(keyedBy: MapKey.self)
         for key in container.allKeys {
-            if let wrong = Map.fault(inKey: key.stringValue) { throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: wrong) }
+            if let wrong = Map.fault(inKey: key.stringValue) {
+                throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: wrong)
+            }
             updateValue(try container.decode(Value.self, forKey: key), forKey: Key(_name: key.stringValue))
         }
     }

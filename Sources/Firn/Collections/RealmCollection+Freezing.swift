@@ -1,7 +1,7 @@
 /// The same collection at other versions.
 extension RealmCollection {
-    /// Returns the collection at the version of its realm (in a transaction: the version that the transaction began from). The copy and all objects read from
-    /// it are immutable and usable from any thread. A frozen collection returns itself.
+    /// Returns the collection at the version of its realm (in a transaction: the version that the transaction began from). The copy and all
+    /// objects read from it are immutable and usable from any thread. A frozen collection returns itself.
     ///
     /// Traps if the collection is unmanaged, if it no longer exists, or if its object was added in the current transaction.
     ///
@@ -25,12 +25,14 @@ extension RealmCollection {
             throw Realm.Error(.invalidInput, "Access to an invalidated collection: its object was deleted, or its realm was invalidated.")
         }
         guard let moved = source.moved(to: core.frozen()) else {
-            throw Realm.Error(.invalidInput, "Cannot freeze a collection of an object in the same write transaction as it was created in: commit first.")
+            throw Realm.Error(
+                .invalidInput, "Cannot freeze a collection of an object in the same write transaction as it was created in: commit first.")
         }
         return _with(moved)
     }
 
-    /// Returns the live collection of this thread's realm, at that realm's version; nil if its object does not exist there. A live collection returns itself.
+    /// Returns the live collection of this thread's realm, at that realm's version; nil if its object does not exist there. A live
+    /// collection returns itself.
     public func thaw() -> Self? {
         let source = managedSource("thaw()", instead: "the collection itself")
         guard source.core!.isFrozen else { return self }

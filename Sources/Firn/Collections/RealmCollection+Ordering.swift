@@ -1,10 +1,12 @@
 import FirnModel
 import FirnQuery
 
-/// Sorting, and removal of duplicates. A query on results becomes one query: all filters come first, then sort and distinct clauses in the order of the calls.
+/// Sorting, and removal of duplicates. A query on results becomes one query: all filters come first, then sort and distinct clauses in the
+/// order of the calls.
 extension RealmCollection {
-    /// Returns the elements sorted by several keys, the first key first; without keys the order does not change. The sort is stable. In ascending order null
-    /// comes first, and elements whose key path leads through a missing link come last. Traps if a key path is not valid.
+    /// Returns the elements sorted by several keys, the first key first; without keys the order does not change. The sort is stable. In
+    /// ascending order null comes first, and elements whose key path leads through a missing link come last. Traps if a key path is not
+    /// valid.
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Element> where S.Element == SortDescriptor {
         Results(managedSource("sorted").sorted(sortDescriptors.map { ($0.keyPath, $0.ascending) }))
     }
@@ -15,8 +17,8 @@ extension RealmCollection {
         return distinct(by: ["self"])
     }
 
-    /// Returns the first element for each combination of values, in the order of the collection. Elements whose key path leads through a missing link are left
-    /// out. Traps if a key path is not valid.
+    /// Returns the first element for each combination of values, in the order of the collection. Elements whose key path leads through a
+    /// missing link are left out. Traps if a key path is not valid.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Element == String {
         Results(managedSource("distinct", instead: "a Set of it").distinct(Array(keyPaths)))
     }
@@ -36,7 +38,8 @@ extension RealmCollection where Element: KeypathSortable {
 
 extension RealmCollection where Element: ObjectBase {
     /// Returns the elements sorted by a property, which can be reached through links: `\.owner?.name`.
-    public func sorted<T: _HasPersistedType>(by keyPath: KeyPath<Element, T>, ascending: Bool = true) -> Results<Element> where T.PersistedType: SortableType {
+    public func sorted<T: _HasPersistedType>(by keyPath: KeyPath<Element, T>, ascending: Bool = true) -> Results<Element>
+    where T.PersistedType: SortableType {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 

@@ -22,14 +22,16 @@ extension Map: CustomStringConvertible {
         let name = "Map<\(Key.self), \(Value.self)>"
         if isInvalidated { return "\(name) (invalidated)" }
         let keys = keys
-        return shown(name[...], keys.count, isWithin && Value._elementShape.target != nil) { "[\(keys[$0]._name)]: \(self[keys[$0]].map(shown) ?? "(null)")" }
+        return shown(name[...], keys.count, isWithin && Value._elementShape.target != nil) {
+            "[\(keys[$0]._name)]: \(self[keys[$0]].map(shown) ?? "(null)")"
+        }
     }
 }
 
 private func shown<Element: RealmCollectionValue>(_ element: Element) -> String { element._untypedElement.map { "\($0)" } ?? "(null)" }
 
-/// Returns the description of a collection. Within an object's description, collections of objects show only their count, because their objects would show
-/// further collections.
+/// Returns the description of a collection. Within an object's description, collections of objects show only their count, because their
+/// objects would show further collections.
 private func shown(_ name: some StringProtocol, _ count: Int, _ isCounted: Bool, _ line: (Int) -> String) -> String {
     if isCounted { return "\(name) <\(count) objects>" }
     var lines = (0..<min(count, shownCount)).map { "\t" + line($0).replacingOccurrences(of: "\n", with: "\n\t") }

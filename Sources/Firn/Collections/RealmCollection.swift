@@ -55,7 +55,8 @@ extension RealmCollection {
 
     func managedSource(_ action: String, instead: String? = nil) -> _CollectionSource {
         let source = source
-        precondition(source.core != nil, "\(action) requires a managed collection: for an unmanaged one, use \(instead ?? "Swift's own \(action)").")
+        precondition(
+            source.core != nil, "\(action) requires a managed collection: for an unmanaged one, use \(instead ?? "Swift's own \(action)").")
         return source
     }
 }

@@ -1,8 +1,8 @@
 import FirnModel
 import Synchronization
 
-/// Elements in sections by a key, shared by `SectionedResults` and its sections. They are evaluated on first access, and again after changes; each evaluation
-/// requests the key of each element once.
+/// Elements in sections by a key, shared by `SectionedResults` and its sections. They are evaluated on first access, and again after
+/// changes; each evaluation requests the key of each element once.
 final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
     struct Section {
         let key: Key
@@ -91,7 +91,9 @@ final class SectionPart<Key: _Persistable & Hashable, Element: RealmCollectionVa
     override var isInvalidated: Bool { sections.isInvalidated || sections.section(key) == nil }
 
     private var section: SectionSource<Key, Element>.Section {
-        guard let section = sections.section(key) else { preconditionFailure("Access to invalidated Results objects: no element has the section's key.") }
+        guard let section = sections.section(key) else {
+            preconditionFailure("Access to invalidated Results objects: no element has the section's key.")
+        }
         return section
     }
 

@@ -1,8 +1,10 @@
 import Foundation
 
-/// Results in sections, one for each value of a key. They are live, and evaluated on access. Sections are in the order in which their keys first occur in the
-/// sorted results; an element whose key occurred before is added to that earlier section.
-public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: RealmCollectionValue>: RandomAccessCollection, Equatable, CustomStringConvertible {
+/// Results in sections, one for each value of a key. They are live, and evaluated on access. Sections are in the order in which their keys
+/// first occur in the sorted results; an element whose key occurred before is added to that earlier section.
+public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: RealmCollectionValue>: RandomAccessCollection, Equatable,
+    CustomStringConvertible
+{
     let sections: SectionSource<Key, SectionElement>
 
     init(_ sections: SectionSource<Key, SectionElement>) { self.sections = sections }
@@ -30,7 +32,8 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     /// The keys of all sections, in order.
     public var allKeys: [Key] { sections.sections.map(\.key) }
 
-    /// The section that is now at a position. It remains the section of its key when its position changes. Traps if the position is out of bounds.
+    /// The section that is now at a position. It remains the section of its key when its position changes. Traps if the position is out of
+    /// bounds.
     public subscript(index: Int) -> ResultsSection<Key, SectionElement> {
         let sections = sections.sections
         precondition(index >= 0 && index < sections.count, ResultsMessage.outOfBounds("SectionedResults[]", index, sections.count))
@@ -39,7 +42,8 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
 
     /// The element at `[section, position in the section]`.
     public subscript(indexPath: IndexPath) -> SectionElement {
-        precondition(indexPath.count == 2, "an index path into sectioned results has two numbers: the section, and the position in the section")
+        precondition(
+            indexPath.count == 2, "an index path into sectioned results has two numbers: the section, and the position in the section")
         return self[indexPath[0]][indexPath[1]]
     }
 
@@ -52,8 +56,8 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
 
     // MARK: Versions
 
-    /// Returns the sections at the version of their realm, immutable and usable from any thread. The key block runs during this call and never again. Traps if
-    /// the results are invalidated.
+    /// Returns the sections at the version of their realm, immutable and usable from any thread. The key block runs during this call and
+    /// never again. Traps if the results are invalidated.
     public func freeze() -> SectionedResults {
         if isFrozen { return self }
         sections.core.confinement.check()
@@ -73,11 +77,13 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
 
     /// A text with all sections.
     public var description: String {
-        "SectionedResults <\(Key.self), \(SectionElement.self)> (\n" + map { "\($0)".replacingOccurrences(of: "\n", with: "\n\t") }.joined(separator: ",\n") + "\n)"
+        "SectionedResults <\(Key.self), \(SectionElement.self)> (\n"
+            + map { "\($0)".replacingOccurrences(of: "\n", with: "\n\t") }.joined(separator: ",\n") + "\n)"
     }
 }
 
-/// The elements with one key, as a collection. It is bound to its key, not to a position: when no element has the key, the section is invalidated.
+/// The elements with one key, as a collection. It is bound to its key, not to a position: when no element has the key, the section is
+/// invalidated.
 public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionValue>: OrderedRealmCollection, Identifiable {
     let part: SectionPart<Key, T>
 
@@ -107,6 +113,8 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
 
 enum ResultsMessage {
     static func outOfBounds(_ member: String, _ index: Int, _ count: Int) -> String {
-        count == 0 ? "Requested index \(index) calling \(member) when empty" : "Requested index \(index) calling \(member) when max is \(count - 1)"
+        count == 0
+            ? "Requested index \(index) calling \(member) when empty"
+            : "Requested index \(index) calling \(member) when max is \(count - 1)"
     }
 }

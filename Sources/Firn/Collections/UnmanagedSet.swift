@@ -81,5 +81,6 @@ private struct SetKey<Element: RealmCollectionValue>: Hashable {
 
     init(identity object: ObjectBase) {
         self.init(value: nil)
-        row = Int64(Int(bitPattern: ObjectIdentifier(object))) }
+        row = Int64(Int(bitPattern: ObjectIdentifier(object)))
+    }
 }

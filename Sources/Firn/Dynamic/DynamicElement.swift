@@ -1,6 +1,7 @@
 import FirnModel
 
-/// An element of a collection whose type is known only from the file: a value, or an object without a class. `RLM` builds its collections on it.
+/// An element of a collection whose type is known only from the file: a value, or an object without a class. `RLM` builds its collections
+/// on it.
 package struct DynamicElement: RealmCollectionValue {
     enum Held: Hashable {
         case value(Value)
@@ -62,7 +63,9 @@ package struct DynamicElement: RealmCollectionValue {
     package static var _elementShape: _Shape { _Shape(ColumnType(.any, optional: true)) }
     package static func _zero() -> DynamicElement { DynamicElement(.value(.null)) }
     package static func _element(_ stored: _Stored) -> DynamicElement? { DynamicElement(.value(stored.value)) }
-    package static func _elementFromUntyped(_ value: Any?) -> DynamicElement? { AnyRealmValue(untyped: value).map { DynamicElement(.any($0)) } }
+    package static func _elementFromUntyped(_ value: Any?) -> DynamicElement? {
+        AnyRealmValue(untyped: value).map { DynamicElement(.any($0)) }
+    }
     package var _object: ObjectBase? { if case .object(let object) = held { object } else { nil } }
 
     package func _stored(in core: _RealmReference?) -> _Stored {
@@ -171,7 +174,9 @@ extension Results where Element == DynamicElement {
     package init(untyped source: _CollectionSource) { self.init(source) }
 
     /// Returns the elements for which a block returns true. The block runs again after changes.
-    package func chosen(_ isIncluded: @escaping (DynamicElement) -> Bool) -> Results { Results(BlockSource<DynamicElement>(managedSource("objects(with:)"), isIncluded)) }
+    package func chosen(_ isIncluded: @escaping (DynamicElement) -> Bool) -> Results {
+        Results(BlockSource<DynamicElement>(managedSource("objects(with:)"), isIncluded))
+    }
 
     /// Returns an iterator over objects; nil if the elements are values or unmanaged.
     package func makeObjectIterator() -> RLMIterator<DynamicObject>? {

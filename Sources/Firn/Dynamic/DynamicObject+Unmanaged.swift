@@ -28,7 +28,9 @@ extension DynamicObject {
     /// Returns the objects of a type that link to this one through a property.
     package func linking(_ typeName: String, _ property: String) -> Results<DynamicElement> {
         let target = _settled()
-        guard let access = target.core.dynamicAccess(typeName) else { preconditionFailure("Object type \"\(typeName)\" is not managed by the Realm.") }
+        guard let access = target.core.dynamicAccess(typeName) else {
+            preconditionFailure("Object type \"\(typeName)\" is not managed by the Realm.")
+        }
         guard let link = access.type.index(of: property), access.type.columns[link].type.target == target.name else {
             preconditionFailure("\"\(typeName)\" has no property \"\(property)\" that links to \"\(target.name)\"")
         }
@@ -68,7 +70,9 @@ extension DynamicObject {
 
     /// Returns the type of a property with a single value; nil if there is no such property.
     func valueType(_ name: String) -> ColumnType? {
-        guard let type = _access?.type ?? contents?.type, let place = type.index(of: name), !type.columns[place].type.isCollection else { return nil }
+        guard let type = _access?.type ?? contents?.type, let place = type.index(of: name), !type.columns[place].type.isCollection else {
+            return nil
+        }
         return type.columns[place].type
     }
 
@@ -98,7 +102,8 @@ extension RealmCore {
     func accessToAdd(_ object: ObjectBase) -> TypeAccess {
         guard let contents = object.unmanagedContents else { return access(Swift.type(of: object)) }
         guard let access = dynamicAccess(contents.type.name) else {
-            preconditionFailure("Object type \"\(contents.type.name)\" is not managed by the Realm: its schema has \(schema.types.map(\.name)).")
+            preconditionFailure(
+                "Object type \"\(contents.type.name)\" is not managed by the Realm: its schema has \(schema.types.map(\.name)).")
         }
         return access
     }

@@ -7,7 +7,9 @@ extension ObjectBase {
         guard let column = access.type.index(of: name) else { preconditionFailure("type \"\(access.name)\" has no property \"\(name)\"") }
         _settled()
         // Collections that were changed through the class are not in the table yet.
-        if access.type.columns[column].type.isCollection { access.core.failing(()) { () throws(FirnError) in try access.core.flushCells() } }
+        if access.type.columns[column].type.isCollection {
+            access.core.failing(()) { () throws(FirnError) in try access.core.flushCells() }
+        }
         return access.core.untyped(_value(column), access.type.columns[column].type)
     }
 
@@ -46,7 +48,8 @@ extension RealmCore {
     func untyped(_ value: Value, _ type: ColumnType) -> Any? {
         switch value {
         case .link(let rowID) where type.kind != .any: return type.target.flatMap { dynamicAccess($0)?.object(rowID) }
-        case .list(let values) where type.isCollection, .set(let values) where type.isCollection: return values.map { untyped($0, type.element) }
+        case .list(let values) where type.isCollection, .set(let values) where type.isCollection:
+            return values.map { untyped($0, type.element) }
         case .map(let entries) where type.isCollection: return Dictionary(entries.map { ($0.key, untyped($0.value, type.element)) }) { $1 }
         default: return type.kind == .any ? AnyRealmValue(value, in: self) : swiftValue(of: value)
         }
@@ -77,14 +80,17 @@ extension RealmCore {
         if type.kind == .any { return AnyRealmValue(untyped: value)?.stored(in: self) }
         if type.kind == .embedded {
             if let object = value as? DynamicObject, object._core == nil { return object._typeName == type.target ? embed(object) : nil }
-            guard let target = type.target.flatMap({ dynamicAccess($0) }), value is [String: Any?] || value is [Any?] || value is ObjectBase else { return nil }
+            guard let target = type.target.flatMap({ dynamicAccess($0) }), value is [String: Any?] || value is [Any?] || value is ObjectBase
+            else { return nil }
             return .link(target.create(value, update: .error))
         }
         if type.kind == .link, value is [String: Any?] || value is [Any?], let target = type.target.flatMap({ dynamicAccess($0) }) {
             return .link(target.create(value, update: target.type.key.isEmpty ? .error : .modified))
         }
         if type.kind == .link {
-            guard let object = value as? ObjectBase, object._core == nil || object._core === self, object._typeName == type.target else { return nil }
+            guard let object = value as? ObjectBase, object._core == nil || object._core === self, object._typeName == type.target else {
+                return nil
+            }
             return link(object)
         }
         return Value(any: value)?.fitted(to: type.kind)
@@ -100,7 +106,9 @@ extension Value {
     /// Returns each distinct value once, in ascending order, as sets store them.
     static func distinct(_ values: [Value]) -> [Value] {
         var found: [Value] = []
-        for value in values.sorted(by: { Value.order($0, $1) < 0 }) where found.last.map({ Value.order($0, value) != 0 }) ?? true { found.append(value) }
+        for value in values.sorted(by: { Value.order($0, $1) < 0 }) where found.last.map({ Value.order($0, value) != 0 }) ?? true {
+            found.append(value)
+        }
         return found
     }
 }

@@ -2,8 +2,8 @@ import Dispatch
 import FirnModel
 import Synchronization
 
-/// The changes of an observed target, one at a time, for one task. Changes that happen before the task requests the next one are merged into one change. The
-/// feed has a queue of its own and observes in a realm of that queue.
+/// The changes of an observed target, one at a time, for one task. Changes that happen before the task requests the next one are merged
+/// into one change. The feed has a queue of its own and observes in a realm of that queue.
 final class ChangeFeed<Element>: Sendable {
     private struct State {
         var isOver = false
@@ -18,7 +18,9 @@ final class ChangeFeed<Element>: Sendable {
     private let departure: Mutex<Carried<(Confinement) -> RealmCore?>?> = Mutex(nil)
 
     init<Target: Observed>(frozen target: Target, _ keyPaths: [String]?, _ element: @escaping (Target, Target.Difference?) -> Element) {
-        var departure = Departure(frozen: target, subscription, keyPaths) { [weak self] target, difference in self?.give(Carried(element(target, difference))) }
+        var departure = Departure(frozen: target, subscription, keyPaths) { [weak self] target, difference in
+            self?.give(Carried(element(target, difference)))
+        }
         departure.isReady = { [weak self] in self?.state.withLock { $0.waiting != nil } ?? false }
         let start = departure
         let handed = Carried<(Confinement) -> RealmCore?> { start.arrive($0) }
@@ -39,7 +41,9 @@ final class ChangeFeed<Element>: Sendable {
                 }
                 if isOver { continuation.resume(returning: nil) } else { queue.async { self.look() } }
             }
-        } onCancel: { end() }
+        } onCancel: {
+            end()
+        }
     }
 
     private func look() {

@@ -8,7 +8,9 @@ public struct RealmChanges<Element>: AsyncSequence, Sendable {
     public typealias Failure = Never
     private let make: @Sendable () -> ChangeFeed<Element>
 
-    init<Target: Observed>(_ keyPaths: [String]?, _ target: () throws -> Target, _ element: @escaping (Target, Target.Difference?) -> Element) {
+    init<Target: Observed>(
+        _ keyPaths: [String]?, _ target: () throws -> Target, _ element: @escaping (Target, Target.Difference?) -> Element
+    ) {
         do {
             let target = try target()
             try target.check(keyPaths)
@@ -63,8 +65,8 @@ extension RealmCollection {
     ///
     ///     for await change in dogs.changes() { … }
     ///
-    /// The collections in the changes are frozen and usable from any thread. Changes that happen while one is being processed are merged into the next. The
-    /// sequence ends when its task is cancelled. Key paths and traps are those of `observe`.
+    /// The collections in the changes are frozen and usable from any thread. Changes that happen while one is being processed are merged
+    /// into the next. The sequence ends when its task is cancelled. Key paths and traps are those of `observe`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<RealmCollectionChange<Self>> {
         RealmChanges(Element.rooted(keyPaths), observed) { target, difference in target.frozen().change(difference) }
     }
@@ -116,9 +118,12 @@ extension Map {
 }
 
 extension RealmCollectionValue where Self: ObjectBase {
-    /// Returns the changes that `observe` reports, as a sequence. The objects in the changes are frozen. The sequence ends after `.deleted`.
+    /// Returns the changes that `observe` reports, as a sequence. The objects in the changes are frozen. The sequence ends after
+    /// `.deleted`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<ObjectChange<Self>> {
-        RealmChanges(keyPaths?.isEmpty ?? true ? nil : keyPaths, { try observed(keyPaths) }) { target, difference in target.frozen().change(difference) }
+        RealmChanges(keyPaths?.isEmpty ?? true ? nil : keyPaths, { try observed(keyPaths) }) { target, difference in
+            target.frozen().change(difference)
+        }
     }
 }
 
@@ -139,7 +144,9 @@ private struct Changing<Target: Observed>: Observed {
     var dependencies: Set<String>? { target.dependencies }
     var hasInitial: Bool { false }
     func state() -> Target.State { target.state() }
-    func difference(from old: Target.State, to new: Target.State, _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage) -> Target.Difference? {
+    func difference(from old: Target.State, to new: Target.State, _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage)
+        -> Target.Difference?
+    {
         try target.difference(from: old, to: new, versions, filter)
     }
     func isLast(_ difference: Target.Difference) -> Bool { target.isLast(difference) }

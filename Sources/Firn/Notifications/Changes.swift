@@ -1,12 +1,13 @@
 /// What an observer of a collection receives.
 ///
-/// Indices are in ascending order. To update a copy of the old version: remove `deletions` from the highest down, insert `insertions` from the lowest up, then
-/// read the modified elements again.
+/// Indices are in ascending order. To update a copy of the old version: remove `deletions` from the highest down, insert `insertions` from
+/// the lowest up, then read the modified elements again.
 public enum RealmCollectionChange<CollectionType> {
     /// The collection when the observation begins: delivered once, first.
     case initial(CollectionType)
-    /// The current collection, and its differences from the version that was delivered before. `deletions` and `modifications` are positions in the old
-    /// version, `insertions` positions in the new one. An element that moved relative to the others is reported as deleted and inserted.
+    /// The current collection, and its differences from the version that was delivered before. `deletions` and `modifications` are
+    /// positions in the old version, `insertions` positions in the new one. An element that moved relative to the others is reported as
+    /// deleted and inserted.
     case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
     /// Never delivered; for code that has a case for it.
     case error(any Error)

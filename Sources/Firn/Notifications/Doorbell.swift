@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Notifies a realm, on the realm's thread, queue or actor, that its file has a newer version. Any thread can ring; rings before the realm has answered are
-/// merged into one.
+/// Notifies a realm, on the realm's thread, queue or actor, that its file has a newer version. Any thread can ring; rings before the realm
+/// has answered are merged into one.
 final class Doorbell: @unchecked Sendable {
     private enum Place {
         case main
@@ -33,7 +33,8 @@ final class Doorbell: @unchecked Sendable {
         case .queue(let queue): queue.async { self.answer(checked: true) }
         case .actor(let home): if let actor = home.actor { Task { await Doorbell.answer(self, on: actor) } }
         case .loop(let loop):
-            // A timer wakes a sleeping run loop; `perform` does not. A thread without a run loop never answers: its realm changes only in refresh().
+            // A timer wakes a sleeping run loop; `perform` does not. A thread without a run loop never answers: its realm changes only in
+            // refresh().
             loop.add(Timer(timeInterval: 0, repeats: false) { _ in self.answer(checked: false) }, forMode: .common)
         }
     }

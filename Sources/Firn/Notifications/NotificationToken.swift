@@ -8,12 +8,14 @@ public final class NotificationToken: Sendable {
 
     deinit { _ = subscription.end() }
 
-    /// Ends the notifications, from any thread. A call of the block that is in progress completes; no other follows. Returns false if they had ended before.
+    /// Ends the notifications, from any thread. A call of the block that is in progress completes; no other follows. Returns false if they
+    /// had ended before.
     @discardableResult
     public func invalidate() -> Bool { subscription.end() }
 }
 
-/// The state that a token and its observer share. It retains the observer, which belongs to the realm's thread, queue or actor, wherever the token is.
+/// The state that a token and its observer share. It retains the observer, which belongs to the realm's thread, queue or actor, wherever
+/// the token is.
 final class Subscription: Sendable {
     private struct State {
         var observer: Carried<Observer>?

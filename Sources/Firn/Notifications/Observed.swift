@@ -41,7 +41,9 @@ extension Observed {
     /// - Throws: `Realm.Error` of code `.invalidInput` if a key path is not valid.
     func filter(_ keyPaths: [String]?) throws -> KeyPathFilter? {
         guard let rootType else {
-            if let keyPaths, !keyPaths.isEmpty { throw Realm.Error(.invalidInput, "Key paths require a collection of objects: values have no properties.") }
+            if let keyPaths, !keyPaths.isEmpty {
+                throw Realm.Error(.invalidInput, "Key paths require a collection of objects: values have no properties.")
+            }
             return nil
         }
         do throws(FirnError) { return try KeyPathFilter(root: rootType, in: core.schema, keyPaths: keyPaths ?? defaultKeyPaths) } catch {
@@ -61,7 +63,10 @@ final class ChangeObserver<Target: Observed>: Observer {
     /// Delivers a difference; nil for the initial state.
     private let tell: (Target, Target.Difference?) -> Void
 
-    init(_ target: Target, _ keyPaths: [String]?, _ subscription: Subscription, isReady: @escaping () -> Bool, _ tell: @escaping (Target, Target.Difference?) -> Void) throws {
+    init(
+        _ target: Target, _ keyPaths: [String]?, _ subscription: Subscription, isReady: @escaping () -> Bool,
+        _ tell: @escaping (Target, Target.Difference?) -> Void
+    ) throws {
         self.target = target
         self.keyPaths = keyPaths
         filter = try target.filter(keyPaths)

@@ -34,14 +34,17 @@ struct ObservedCollection<Collection: RealmCollection>: Observed {
         return .values(source.isInvalidated ? [] : (0..<source.count).map(source.value))
     }
 
-    func difference(from old: State, to new: State, _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage) -> CollectionChanges? {
+    func difference(from old: State, to new: State, _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage)
+        -> CollectionChanges?
+    {
         let changes: CollectionChanges
         switch (old, new) {
         case (.table, .table):
             let modified = try filter.map { (filter) throws(Damage) in try versions.modifiedRows(filter, among: .all).rowIDs }
             let rows = try versions.changes(rootType!)
             guard let after = versions.new.table(named: rootType!) else { return nil }
-            let before: any Table = versions.old.table(named: rootType!) ?? MemoryTable(after.type, schema: versions.new.schema, batches: [])
+            let before: any Table =
+                versions.old.table(named: rootType!) ?? MemoryTable(after.type, schema: versions.new.schema, batches: [])
             changes = try CollectionChanges.between(old: before, new: after, changes: rows, modified: modified)
         case (.rows(let before), .rows(let after)):
             let modified = try filter.map { (filter) throws(Damage) in try versions.modifiedRows(filter, among: .rows(after)) }
@@ -57,6 +60,7 @@ struct ObservedCollection<Collection: RealmCollection>: Observed {
 
     func change(_ difference: CollectionChanges?) -> RealmCollectionChange<Collection> {
         guard let difference else { return .initial(collection) }
-        return .update(collection, deletions: difference.deletions, insertions: difference.insertions, modifications: difference.modificationsOld)
+        return .update(
+            collection, deletions: difference.deletions, insertions: difference.insertions, modifications: difference.modificationsOld)
     }
 }

@@ -13,12 +13,16 @@ struct ObservedMap<Key: _MapKey, Element: RealmCollectionValue>: Observed {
     /// Reads the table directly: no transaction is open during notifications.
     func state() -> [Value.Entry] {
         guard cell.isValid, let place = cell.access.place(of: cell.rowID) else { return [] }
-        let value = core.reading(.null) { () throws(Damage) in try cell.access.value(Int32(place.segment), Int32(place.position), cell.column) }
+        let value = core.reading(.null) { () throws(Damage) in
+            try cell.access.value(Int32(place.segment), Int32(place.position), cell.column)
+        }
         if case .map(let entries) = value { return entries }
         return []
     }
 
-    func difference(from old: [Value.Entry], to new: [Value.Entry], _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage) -> MapChanges? {
+    func difference(from old: [Value.Entry], to new: [Value.Entry], _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage)
+        -> MapChanges?
+    {
         var rows: [Int64] = []
         for entry in new { entry.value.forEachLink { rows.append($0) } }
         let modified = try filter.map { (filter) throws(Damage) in try versions.modifiedRows(filter, among: .rows(rows)) }
@@ -35,6 +39,8 @@ struct ObservedMap<Key: _MapKey, Element: RealmCollectionValue>: Observed {
     func change(_ difference: MapChanges?) -> RealmMapChange<Map<Key, Element>> {
         guard let difference else { return .initial(map) }
         func keys(_ names: [String]) -> [Key] { names.map { Key(_name: $0) } }
-        return .update(map, deletions: keys(difference.deletions), insertions: keys(difference.insertions), modifications: keys(difference.modifications))
+        return .update(
+            map, deletions: keys(difference.deletions), insertions: keys(difference.insertions),
+            modifications: keys(difference.modifications))
     }
 }

@@ -22,7 +22,11 @@ struct ObservedObject<T: ObjectBase>: Observed {
             var grouped: [(property: String, paths: [String])] = []
             for path in keyPaths {
                 let first = String(path.prefix { $0 != "." })
-                if let known = grouped.firstIndex(where: { $0.property == first }) { grouped[known].paths.append(path) } else { grouped.append((first, [path])) }
+                if let known = grouped.firstIndex(where: { $0.property == first }) {
+                    grouped[known].paths.append(path)
+                } else {
+                    grouped.append((first, [path]))
+                }
             }
             self.keyPaths = grouped
         } else {
@@ -47,7 +51,8 @@ struct ObservedObject<T: ObjectBase>: Observed {
                     continue
                 }
                 guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: paths),
-                      try versions.modifiedRows(filter, among: .rows([row])).contains(row) else { continue }
+                    try versions.modifiedRows(filter, among: .rows([row])).contains(row)
+                else { continue }
                 if let column = access.type.index(of: property) { columns.append(column) }
             }
         } else {
@@ -56,10 +61,11 @@ struct ObservedObject<T: ObjectBase>: Observed {
         guard !columns.isEmpty else { return nil }
         let before = try? RealmCore(core.file, core.configuration, .none, snapshot: versions.old)
         let was = before?.object(row, like: access)
-        return .changed(columns.sorted().compactMap { column in
-            guard access.type.columns.indices.contains(column) else { return nil }
-            return change(of: column, was)
-        })
+        return .changed(
+            columns.sorted().compactMap { column in
+                guard access.type.columns.indices.contains(column) else { return nil }
+                return change(of: column, was)
+            })
     }
 
     private func change(of column: Int, _ was: ObjectBase?) -> PropertyChange {

@@ -34,15 +34,18 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
         var changed: [ProjectionSchema.Property] = []
         for (property, path) in wanted where !changed.contains(where: { $0.name == property.name }) {
             guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: [path]),
-                  try versions.modifiedRows(filter, among: .rows([row])).contains(row) else { continue }
+                try versions.modifiedRows(filter, among: .rows([row])).contains(row)
+            else { continue }
             changed.append(property)
         }
         guard !changed.isEmpty else { return nil }
         let before = try? RealmCore(core.file, core.configuration, .none, snapshot: versions.old)
         let was = before?.object(row, like: access)
-        return .changed(changed.map { property in
-            PropertyChange(name: property.name, oldValue: was.flatMap { shown(property, $0) }, newValue: shown(property, projection.rootObject))
-        })
+        return .changed(
+            changed.map { property in
+                PropertyChange(
+                    name: property.name, oldValue: was.flatMap { shown(property, $0) }, newValue: shown(property, projection.rootObject))
+            })
     }
 
     /// Returns the value of a property; nil for collections, as for objects.
@@ -56,7 +59,9 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
     func isLast(_ difference: Difference) -> Bool { if case .deleted = difference { true } else { false } }
 
     func moved(to core: RealmCore) -> ObservedProjection? {
-        core.object(projection.rootObject._rowID, like: access).map { ObservedProjection(T(projecting: unsafeDowncast($0, to: T.Root.self)), wanted) }
+        core.object(projection.rootObject._rowID, like: access).map {
+            ObservedProjection(T(projecting: unsafeDowncast($0, to: T.Root.self)), wanted)
+        }
     }
 
     func change(_ difference: Difference?) -> ObjectChange<T> {

@@ -9,8 +9,11 @@ import Foundation
 public enum SectionedResultsChange<Collection> {
     /// The sections when the observation begins: delivered once, first.
     case initial(Collection)
-    /// `deletions`, `modifications` and `sectionsToDelete` are positions in the version that was delivered before, the others positions in the new one.
-    case update(Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath], sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
+    /// `deletions`, `modifications` and `sectionsToDelete` are positions in the version that was delivered before, the others positions in
+    /// the new one.
+    case update(
+        Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath], sectionsToInsert: IndexSet,
+        sectionsToDelete: IndexSet)
     /// Never delivered; for code that has a case for it.
     case error(any Error)
 
@@ -20,8 +23,10 @@ public enum SectionedResultsChange<Collection> {
             return
         }
         func paths(_ places: [SectionedChanges.Place]) -> [IndexPath] { places.map { [$0.section, $0.item] } }
-        self = .update(collection, deletions: paths(changes.deletions), insertions: paths(changes.insertions), modifications: paths(changes.modificationsOld),
-                       sectionsToInsert: IndexSet(changes.sectionsToInsert), sectionsToDelete: IndexSet(changes.sectionsToDelete))
+        self = .update(
+            collection, deletions: paths(changes.deletions), insertions: paths(changes.insertions),
+            modifications: paths(changes.modificationsOld),
+            sectionsToInsert: IndexSet(changes.sectionsToInsert), sectionsToDelete: IndexSet(changes.sectionsToDelete))
     }
 }
 
@@ -44,21 +49,28 @@ struct ObservedSections<Key: _Persistable & Hashable, Element: RealmCollectionVa
 
     func state() -> [SectionSource<Key, Element>.Section] { sections.sections }
 
-    func difference(from old: [SectionSource<Key, Element>.Section], to new: [SectionSource<Key, Element>.Section], _ versions: VersionChanges,
-                    _ filter: KeyPathFilter?) throws(Damage) -> SectionedChanges? {
+    func difference(
+        from old: [SectionSource<Key, Element>.Section], to new: [SectionSource<Key, Element>.Section], _ versions: VersionChanges,
+        _ filter: KeyPathFilter?
+    ) throws(Damage) -> SectionedChanges? {
         let changes: SectionedChanges
         if rootType == nil {
             changes = .between(old: old.map { ($0.key, $0.values) }, new: new.map { ($0.key, $0.values) })
         } else {
-            let modified = try filter.map { (filter) throws(Damage) in try versions.modifiedRows(filter, among: .rows(new.flatMap(\.rows))) }
-            changes = SectionedChanges.between(old: old.map { .init($0.key, $0.rows) }, new: new.map { .init($0.key, $0.rows) }) { modified?.contains($0) ?? false }
+            let modified = try filter.map { (filter) throws(Damage) in try versions.modifiedRows(filter, among: .rows(new.flatMap(\.rows)))
+            }
+            changes = SectionedChanges.between(old: old.map { .init($0.key, $0.rows) }, new: new.map { .init($0.key, $0.rows) }) {
+                modified?.contains($0) ?? false
+            }
         }
         return changes.isEmpty ? nil : changes
     }
 
     func moved(to core: RealmCore) -> ObservedSections? { sections.moved(to: core).map { ObservedSections($0) } }
 
-    func change(_ difference: SectionedChanges?) -> SectionedResultsChange<SectionedResults<Key, Element>> { .init(SectionedResults(sections), difference) }
+    func change(_ difference: SectionedChanges?) -> SectionedResultsChange<SectionedResults<Key, Element>> {
+        .init(SectionedResults(sections), difference)
+    }
 }
 
 /// One observed section, at whatever position and whether it exists or not.
@@ -71,8 +83,10 @@ struct ObservedSection<Key: _Persistable & Hashable, Element: RealmCollectionVal
     var dependencies: Set<String>? { whole.dependencies }
     func state() -> [SectionSource<Key, Element>.Section] { whole.state() }
 
-    func difference(from old: [SectionSource<Key, Element>.Section], to new: [SectionSource<Key, Element>.Section], _ versions: VersionChanges,
-                    _ filter: KeyPathFilter?) throws(Damage) -> SectionedChanges? {
+    func difference(
+        from old: [SectionSource<Key, Element>.Section], to new: [SectionSource<Key, Element>.Section], _ versions: VersionChanges,
+        _ filter: KeyPathFilter?
+    ) throws(Damage) -> SectionedChanges? {
         guard var changes = try whole.difference(from: old, to: new, versions, filter) else { return nil }
         let before = old.firstIndex { $0.key == key }, after = new.firstIndex { $0.key == key }
         let stayed = changes.modificationsOld.indices.filter { changes.modificationsOld[$0].section == before }
@@ -87,7 +101,9 @@ struct ObservedSection<Key: _Persistable & Hashable, Element: RealmCollectionVal
             let moved = try whole.difference(from: [old[before]], to: [new[after]], versions, filter)
             guard let moved else { return nil }
             changes = moved
-            func place(_ section: Int, _ places: [SectionedChanges.Place]) -> [SectionedChanges.Place] { places.map { .init(section, $0.item) } }
+            func place(_ section: Int, _ places: [SectionedChanges.Place]) -> [SectionedChanges.Place] {
+                places.map { .init(section, $0.item) }
+            }
             changes.deletions = place(before, changes.deletions)
             changes.insertions = place(after, changes.insertions)
             changes.modificationsOld = place(before, changes.modificationsOld)

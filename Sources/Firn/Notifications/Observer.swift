@@ -17,8 +17,8 @@ class Observer {
 
     deinit { core.file.observe(-1) }
 
-    /// Delivers the changes up to the realm's version, if there are any. `versions` are the changes since the version that was delivered last; nil for the
-    /// initial notification.
+    /// Delivers the changes up to the realm's version, if there are any. `versions` are the changes since the version that was delivered
+    /// last; nil for the initial notification.
     func deliver(_ versions: VersionChanges?) { fatalError("overridden") }
 
     /// Records the realm's version as delivered.
@@ -74,7 +74,9 @@ final class Observers {
             }
             if told.version == snapshot.version { continue }
             let versions: VersionChanges
-            if let shared = known.first(where: { $0.old.version == told.version && $0.new.version == snapshot.version }) { versions = shared } else {
+            if let shared = known.first(where: { $0.old.version == told.version && $0.new.version == snapshot.version }) {
+                versions = shared
+            } else {
                 versions = VersionChanges(told, snapshot)
                 known.append(versions)
             }

@@ -1,6 +1,7 @@
 import FirnModel
 
-/// Implements every `observe(on: actor)`: passes the target to the actor's realm as a frozen copy and delivers there. Traps if the target cannot be observed.
+/// Implements every `observe(on: actor)`: passes the target to the actor's realm as a frozen copy and delivers there. Traps if the target
+/// cannot be observed.
 func observingOnActor<A: Actor, Target: Observed, Change>(
     _ actor: A, _ keyPaths: [String]?, _ target: () throws -> Target, _ change: @escaping (Target, Target.Difference?) -> Change,
     _ block: @Sendable @escaping (isolated A, Change) -> Void, isolation: isolated (any Actor)? = #isolation
@@ -9,10 +10,11 @@ func observingOnActor<A: Actor, Target: Observed, Change>(
     let departure: Carried<Departure<Target>>
     do {
         // Weak, because the token retains this block and the actor usually retains the token.
-        departure = Carried(try Departure(target(), subscription, keyPaths) { [weak actor] target, difference in
-            let told = Carried(change(target, difference))
-            actor?.assumeIsolated { block($0, told.value) }
-        })
+        departure = Carried(
+            try Departure(target(), subscription, keyPaths) { [weak actor] target, difference in
+                let told = Carried(change(target, difference))
+                actor?.assumeIsolated { block($0, told.value) }
+            })
     } catch { preconditionFailure("\(error)") }
     let arrive: (isolated any Actor) -> Void = { departure.value.arrive(on: $0) }
     await run(Carried(arrive), on: actor)

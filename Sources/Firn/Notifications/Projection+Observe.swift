@@ -3,47 +3,60 @@ import FirnChange
 import FirnModel
 
 extension ProjectionObservable {
-    /// Calls `block` after each commit that changed the value of one of the projection's properties, through links too, and once when the object is deleted.
-    /// Changes are reported under the projection's property names. See `observe` of objects.
+    /// Calls `block` after each commit that changed the value of one of the projection's properties, through links too, and once when the
+    /// object is deleted. Changes are reported under the projection's property names. See `observe` of objects.
     ///
     /// - Parameter keyPaths: The properties to observe, by the projection's names; nil or empty: all that it declares with `@Projected`.
-    public func observe(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
+    public func observe(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void)
+        -> NotificationToken
+    {
         observing { try tryObserve(keyPaths: keyPaths, on: queue, block) }
     }
 
     /// Observes the projection, for Swift key paths.
     @_disfavoredOverload
-    public func observe(keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
+    public func observe(keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void)
+        -> NotificationToken
+    {
         observing { try observed(wanted(keyPaths)).observe(nil, on: queue) { block($0.change($1)) } }
     }
 
     /// Observes the projection as `observe` does.
     ///
     /// - Throws: `Realm.Error` where `observe` traps.
-    public func tryObserve(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void) throws -> NotificationToken {
+    public func tryObserve(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void)
+        throws -> NotificationToken
+    {
         try observed(wanted(keyPaths)).observe(nil, on: queue) { block($0.change($1)) }
     }
 
     /// Observes the projection on an actor. See `RealmCollection.observe`.
-    public func observe<A: Actor>(keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-                                  _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void) async -> NotificationToken {
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
         await observingOnActor(actor, nil, { try observed(wanted(keyPaths)) }, { $0.change($1) }, block)
     }
 
     /// Observes the projection on an actor, for Swift key paths.
     @_disfavoredOverload
-    public func observe<A: Actor>(keyPaths: [PartialKeyPath<Self>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
-                                  _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void) async -> NotificationToken {
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Self>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
         await observingOnActor(actor, nil, { try observed(wanted(keyPaths)) }, { $0.change($1) }, block)
     }
 
-    /// Returns the changes that `observe` reports, as a sequence. The projections in the changes are of frozen objects. The sequence ends after `.deleted`.
+    /// Returns the changes that `observe` reports, as a sequence. The projections in the changes are of frozen objects. The sequence ends
+    /// after `.deleted`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<ObjectChange<Self>> {
         RealmChanges(nil, { try observed(wanted(keyPaths)) }) { target, difference in target.frozen().change(difference) }
     }
 
     func observed(_ wanted: [ObservedProjection<Self>.Wanted]) throws -> ObservedProjection<Self> {
-        guard let core = rootObject._core else { throw Realm.Error(.invalidInput, "Only projections of objects which are managed by a Realm support change notifications.") }
+        guard let core = rootObject._core else {
+            throw Realm.Error(.invalidInput, "Only projections of objects which are managed by a Realm support change notifications.")
+        }
         if !core.isFrozen { rootObject._settled() }
         return ObservedProjection(self, wanted)
     }
@@ -66,7 +79,9 @@ extension ProjectionObservable {
         return try keyPaths.flatMap { keyPath in
             let path = KeyPathRecorder.path(keyPath)
             let found = schema.properties.filter { path == $0.path || path.hasPrefix($0.path + ".") }
-            guard !found.isEmpty else { throw Realm.Error(.invalidInput, "KeyPath \"\(path)\" does not lead through a @Projected property of \(schema.name).") }
+            guard !found.isEmpty else {
+                throw Realm.Error(.invalidInput, "KeyPath \"\(path)\" does not lead through a @Projected property of \(schema.name).")
+            }
             return found.map { ($0, path) }
         }
     }
@@ -74,6 +89,8 @@ extension ProjectionObservable {
     /// Returns all properties except those that are computed from the object: no column of the file shows when they change.
     private func observable(_ schema: ProjectionSchema) -> [ObservedProjection<Self>.Wanted] {
         guard let access = rootObject._access, let core = rootObject._core else { return [] }
-        return schema.properties.filter { (try? KeyPathFilter(root: access.name, in: core.schema, keyPaths: [$0.path])) != nil }.map { ($0, $0.path) }
+        return schema.properties.filter { (try? KeyPathFilter(root: access.name, in: core.schema, keyPaths: [$0.path])) != nil }.map {
+            ($0, $0.path)
+        }
     }
 }

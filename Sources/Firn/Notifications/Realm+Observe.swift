@@ -12,12 +12,14 @@ extension Realm {
     /// A block that `observe` calls.
     public typealias NotificationBlock = (Notification, Realm) -> Void
 
-    /// Calls `block` when the realm has moved to another version (after its own commits immediately), or when it could move and `autorefresh` is off. Traps in
-    /// frozen and read-only realms.
+    /// Calls `block` when the realm has moved to another version (after its own commits immediately), or when it could move and
+    /// `autorefresh` is off. Traps in frozen and read-only realms.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         core.confinement.check()
         precondition(!core.isFrozen, "Frozen Realms do not change and do not have change notifications.")
-        precondition(!core.configuration.readOnly, "Read-only Realms do not change and do not have change notifications: open the file for writing to observe it.")
+        precondition(
+            !core.configuration.readOnly,
+            "Read-only Realms do not change and do not have change notifications: open the file for writing to observe it.")
         let subscription = Subscription()
         let observer = RealmObserver(core, subscription, block)
         if subscription.hold(observer) {
@@ -28,8 +30,8 @@ extension Realm {
         return NotificationToken(subscription)
     }
 
-    /// Runs a write transaction without notifying the observers of these tokens, for code that has shown the change already. Changes that these observers have
-    /// not received yet are delivered before `block` runs, within the transaction.
+    /// Runs a write transaction without notifying the observers of these tokens, for code that has shown the change already. Changes that
+    /// these observers have not received yet are delivered before `block` runs, within the transaction.
     @discardableResult
     public func write<R>(withoutNotifying tokens: [NotificationToken], _ block: () throws -> R) throws -> R {
         try write {
@@ -40,7 +42,8 @@ extension Realm {
         }
     }
 
-    /// Commits without notifying the observers of these tokens. Those with earlier changes still to be delivered are notified of all changes.
+    /// Commits without notifying the observers of these tokens. Those with earlier changes still to be delivered are notified of all
+    /// changes.
     public func commitWrite(withoutNotifying tokens: [NotificationToken]) throws {
         core.silenced = tokens.map(\.subscription)
         try core.commit()

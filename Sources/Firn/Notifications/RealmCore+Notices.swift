@@ -36,7 +36,8 @@ extension RealmCore {
         if try file.database.snapshot().version != version { _ = try refresh() }
     }
 
-    /// Called after a transaction of this realm. With `soon`, observers are notified later, on the realm's thread, queue or actor, not within this call.
+    /// Called after a transaction of this realm. With `soon`, observers are notified later, on the realm's thread, queue or actor, not
+    /// within this call.
     func committed(soon: Bool = false) {
         let silenced = silenced
         self.silenced = []

@@ -8,15 +8,23 @@ extension Observed {
     func check(_ keyPaths: [String]?) throws {
         core.confinement.check()
         if core.isFrozen { throw Realm.Error(.invalidInput, "Frozen Realms do not change and do not have change notifications.") }
-        if core.configuration.readOnly { throw Realm.Error(.invalidInput, "Read-only Realms do not change and do not have change notifications: open the file for writing to observe it.") }
+        if core.configuration.readOnly {
+            throw Realm.Error(
+                .invalidInput,
+                "Read-only Realms do not change and do not have change notifications: open the file for writing to observe it.")
+        }
         if core.isInTransaction, core.hasChanges {
-            throw Realm.Error(.invalidInput, "Cannot create asynchronous query after making changes in a write transaction. Observe before the first change, or after the commit.")
+            throw Realm.Error(
+                .invalidInput,
+                "Cannot create asynchronous query after making changes in a write transaction. Observe before the first change, or after the commit."
+            )
         }
         _ = try filter(keyPaths)
     }
 
     /// Starts an observation on the realm's thread, queue or actor; with `queue`, of the same target in a realm of that queue.
-    func observe(_ keyPaths: [String]?, on queue: DispatchQueue?, _ tell: @escaping (Self, Difference?) -> Void) throws -> NotificationToken {
+    func observe(_ keyPaths: [String]?, on queue: DispatchQueue?, _ tell: @escaping (Self, Difference?) -> Void) throws -> NotificationToken
+    {
         try check(keyPaths)
         let subscription = Subscription()
         guard let queue, !core.confinement.isQueue(queue) else {
@@ -31,7 +39,9 @@ extension Observed {
     }
 
     /// Starts an observation in the target's own realm.
-    func attach(_ subscription: Subscription, _ keyPaths: [String]?, isReady: @escaping () -> Bool, _ tell: @escaping (Self, Difference?) -> Void) throws {
+    func attach(
+        _ subscription: Subscription, _ keyPaths: [String]?, isReady: @escaping () -> Bool, _ tell: @escaping (Self, Difference?) -> Void
+    ) throws {
         let observer = try ChangeObserver(self, keyPaths, subscription, isReady: isReady, tell)
         // Without an initial notification, the changes since now are reported.
         if !hasInitial { observer.begin(at: core.snapshot, state()) }
@@ -51,18 +61,24 @@ struct Departure<Target: Observed> {
     private let file: RealmFile
     var isReady: () -> Bool = { true }
 
-    init(_ target: Target, _ subscription: Subscription, _ keyPaths: [String]?, _ tell: @escaping (Target, Target.Difference?) -> Void) throws {
+    init(_ target: Target, _ subscription: Subscription, _ keyPaths: [String]?, _ tell: @escaping (Target, Target.Difference?) -> Void)
+        throws
+    {
         try target.check(keyPaths)
         let frozen = target.core.frozen()
         // nil if the target no longer exists; then nothing will be reported.
         self.init(withExtendedLifetime(frozen) { target.moved(to: frozen) }, frozen, subscription, keyPaths, tell)
     }
 
-    init(frozen target: Target, _ subscription: Subscription, _ keyPaths: [String]?, _ tell: @escaping (Target, Target.Difference?) -> Void) {
+    init(frozen target: Target, _ subscription: Subscription, _ keyPaths: [String]?, _ tell: @escaping (Target, Target.Difference?) -> Void)
+    {
         self.init(target, target.core, subscription, keyPaths, tell)
     }
 
-    private init(_ target: Target?, _ frozen: RealmCore, _ subscription: Subscription, _ keyPaths: [String]?, _ tell: @escaping (Target, Target.Difference?) -> Void) {
+    private init(
+        _ target: Target?, _ frozen: RealmCore, _ subscription: Subscription, _ keyPaths: [String]?,
+        _ tell: @escaping (Target, Target.Difference?) -> Void
+    ) {
         self.target = target
         configuration = frozen.configuration
         file = frozen.file

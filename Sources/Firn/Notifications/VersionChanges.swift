@@ -36,7 +36,9 @@ final class VersionChanges {
 
     /// Returns the rows of a type that are modified according to a filter.
     func modifiedRows(_ filter: KeyPathFilter, among scope: KeyPathFilter.Scope) throws(Damage) -> RowSet {
-        let answer = try filter.modifiedRows(among: scope, changes: { (type) throws(Damage) in try self.changes(type) }, tables: { (type) throws(Damage) in self.new.table(named: type) })
+        let answer = try filter.modifiedRows(
+            among: scope, changes: { (type) throws(Damage) in try self.changes(type) },
+            tables: { (type) throws(Damage) in self.new.table(named: type) })
         count(answer.decoded)
         return answer.rows
     }

@@ -11,7 +11,8 @@ struct Watching {
 }
 
 extension RealmFile {
-    /// Adds `step` to the number of observers. The file is watched while there are any, unless it is in memory and so only used by this process.
+    /// Adds `step` to the number of observers. The file is watched while there are any, unless it is in memory and so only used by this
+    /// process.
     func observe(_ step: Int) {
         let former = watching.withLock { watching -> FileWatch? in
             watching.observers += step

@@ -56,8 +56,10 @@ final class ClassSchema: @unchecked Sendable {
             var code = String(cString: name)
             if code.first == "_" { code.removeFirst() }
             let access = persisted.property(at: offset)
-            properties.append(Property(name: mapping[code] ?? code, codeName: code, access: access, options: access.options(in: example),
-                                       origin: access.shape.isLinking ? access.origin(in: example) : nil))
+            properties.append(
+                Property(
+                    name: mapping[code] ?? code, codeName: code, access: access, options: access.options(in: example),
+                    origin: access.shape.isLinking ? access.origin(in: example) : nil))
             return true
         }
         for index in properties.indices {
@@ -69,7 +71,9 @@ final class ClassSchema: @unchecked Sendable {
             }
         }
         if let key = objectClass.primaryKey() {
-            precondition(properties.contains { $0.codeName == key }, "primaryKey() of \"\(self.name)\" names \"\(key)\", which is not a @Persisted property")
+            precondition(
+                properties.contains { $0.codeName == key },
+                "primaryKey() of \"\(self.name)\" names \"\(key)\", which is not a @Persisted property")
         }
         self.properties = properties
         stored = properties.filter { !$0.shape.isLinking }
@@ -78,7 +82,9 @@ final class ClassSchema: @unchecked Sendable {
         precondition(keys.isEmpty || !isEmbedded, "\"\(name)\" is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
         primaryKey = keys.first
         for property in properties where property.shape.isLinking {
-            precondition(property.origin != nil, "\"\(name).\(property.codeName)\" needs the property that it is the inverse of: @Persisted(originProperty: \"…\")")
+            precondition(
+                property.origin != nil,
+                "\"\(name).\(property.codeName)\" needs the property that it is the inverse of: @Persisted(originProperty: \"…\")")
         }
         for (i, property) in properties.enumerated() where properties[..<i].contains(where: { $0.name == property.name }) {
             preconditionFailure("class \"\(name)\" has two properties \"\(property.name)\": rename one, or map it in propertiesMapping()")
@@ -98,7 +104,9 @@ final class ClassSchema: @unchecked Sendable {
             }
             var indexes: IndexMarks = []
             // The library indexes keys itself when needed.
-            if property.options.contains(.indexed), !property.options.contains(.primaryKey), type.refusal(of: .values) == nil { indexes.insert(.values) }
+            if property.options.contains(.indexed), !property.options.contains(.primaryKey), type.refusal(of: .values) == nil {
+                indexes.insert(.values)
+            }
             if property.options.contains(.fullText), type.refusal(of: .words) == nil { indexes.insert(.words) }
             return ColumnSchema(property.name, type, indexes: indexes)
         }

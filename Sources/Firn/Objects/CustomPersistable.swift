@@ -1,6 +1,7 @@
 import FirnModel
 
-/// A type of your own that is stored as a value or as an embedded object. Properties, optional properties and elements of collections can have it.
+/// A type of your own that is stored as a value or as an embedded object. Properties, optional properties and elements of collections can
+/// have it.
 ///
 ///     extension URL: FailableCustomPersistable {
 ///         public typealias PersistedType = String
@@ -12,8 +13,8 @@ public protocol CustomPersistable: _CustomPersistable {
     init(persistedValue: PersistedType)
 }
 
-/// As `CustomPersistable`, for types that cannot be created from every stored value. If the initializer returns nil, an optional property is nil; other
-/// properties have the value that the zero of the stored type gives. They trap if that is nil too.
+/// As `CustomPersistable`, for types that cannot be created from every stored value. If the initializer returns nil, an optional property
+/// is nil; other properties have the value that the zero of the stored type gives. They trap if that is nil too.
 public protocol FailableCustomPersistable: _CustomPersistable {
     /// Creates a value from its stored form, or returns nil if that is not valid.
     init?(persistedValue: PersistedType)
@@ -52,7 +53,9 @@ extension _Scalar {
 extension ObjectBase: _CustomStorage {
     public static var _customShape: _Shape { _optionalShape }
     public static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self? { _readOptionalProperty(object, column) }
-    public static func _writeCustom(_ object: ObjectBase, _ column: Int, _ value: ObjectBase) { _writeOptionalProperty(object, column, value) }
+    public static func _writeCustom(_ object: ObjectBase, _ column: Int, _ value: ObjectBase) {
+        _writeOptionalProperty(object, column, value)
+    }
     public static func _appendCustom(_ value: ObjectBase, to sink: _Sink) { sink.appendNull() }
 }
 
@@ -60,15 +63,20 @@ extension _CustomPersistable {
     /// The value in place of a missing or invalid one.
     private static var fallback: Self {
         guard let made = _made(of: PersistedType._zero()) else {
-            preconditionFailure("Failed to convert the zero of \(PersistedType.self) to \(self): make the property optional, or give it an initial value.")
+            preconditionFailure(
+                "Failed to convert the zero of \(PersistedType.self) to \(self): make the property optional, or give it an initial value.")
         }
         return made
     }
 
     public static var _shape: _Shape { PersistedType._customShape }
     public static func _initial() -> Self { fallback }
-    public static func _read(_ object: ObjectBase, _ column: Int) -> Self { PersistedType._readCustom(object, column).flatMap { _made(of: $0) } ?? fallback }
-    public static func _write(_ object: ObjectBase, _ column: Int, _ value: Self) { PersistedType._writeCustom(object, column, value.persistableValue) }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> Self {
+        PersistedType._readCustom(object, column).flatMap { _made(of: $0) } ?? fallback
+    }
+    public static func _write(_ object: ObjectBase, _ column: Int, _ value: Self) {
+        PersistedType._writeCustom(object, column, value.persistableValue)
+    }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Self>(at: offset) }
     public var _untyped: Any? { self }
     public static func _fromUntyped(_ value: Any?) -> Self? { _elementFromUntyped(value) }

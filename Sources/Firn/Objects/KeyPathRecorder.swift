@@ -25,7 +25,9 @@ final class KeyPathRecorder {
     static func path(_ keyPath: AnyKeyPath, root: Any.Type) -> String {
         let name = Name(keyPath: keyPath)
         if let kept = known.withLock({ $0[name] }) { return kept }
-        guard let path = recorded(keyPath, root: root) else { preconditionFailure("this key path of \"\(root)\" reads no @Persisted property") }
+        guard let path = recorded(keyPath, root: root) else {
+            preconditionFailure("this key path of \"\(root)\" reads no @Persisted property")
+        }
         known.withLock { $0[name] = path }
         return path
     }

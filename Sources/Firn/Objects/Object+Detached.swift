@@ -1,8 +1,8 @@
 import FirnModel
 
 extension RealmCollectionValue where Self: ObjectBase {
-    /// Returns an unmanaged copy of the object and of all objects that it refers to. Each object is copied once, so shared references and cycles are kept.
-    /// Returns the object itself if it is unmanaged.
+    /// Returns an unmanaged copy of the object and of all objects that it refers to. Each object is copied once, so shared references and
+    /// cycles are kept. Returns the object itself if it is unmanaged.
     public func detached() -> Self {
         guard _state != nil else { return self }
         return unsafeDowncast(Detachment().copy(of: self), to: Self.self)

@@ -122,7 +122,9 @@ extension ObjectBase {
             var content = property.access.get(self)
             if property.shape.target is EmbeddedObject.Type {
                 if let embedded = content as? ObjectBase { content = embedded.copied() }
-                if let many = content as? any _AnyCollection { content = many._untypedElements.map { ($0 as? ObjectBase)?.copied() as Any? ?? $0 } }
+                if let many = content as? any _AnyCollection {
+                    content = many._untypedElements.map { ($0 as? ObjectBase)?.copied() as Any? ?? $0 }
+                }
             }
             _ = property.access.set(copy, content)
         }

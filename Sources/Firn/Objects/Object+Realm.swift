@@ -23,8 +23,8 @@ extension ObjectBase {
 }
 
 extension RealmCollectionValue where Self: ObjectBase {
-    /// Returns the frozen object at the version of its realm (in a transaction, at the version that it began from), for any thread. Traps if it is unmanaged,
-    /// deleted, or was added in the transaction under way.
+    /// Returns the frozen object at the version of its realm (in a transaction, at the version that it began from), for any thread. Traps
+    /// if it is unmanaged, deleted, or was added in the transaction under way.
     public func freeze() -> Self {
         do { return try tryFreeze() } catch { preconditionFailure(error.message) }
     }
@@ -33,7 +33,8 @@ extension RealmCollectionValue where Self: ObjectBase {
     /// - Throws: `Realm.Error` with the code `invalidInput`.
     public func tryFreeze() throws(Realm.Error) -> Self {
         guard let access = _access else {
-            throw Realm.Error(.invalidInput, "Unmanaged objects cannot be frozen: add the object to a realm first, or detach copies with detached().")
+            throw Realm.Error(
+                .invalidInput, "Unmanaged objects cannot be frozen: add the object to a realm first, or detach copies with detached().")
         }
         if access.core.isFrozen { return self }
         access.core.confinement.check()
@@ -71,16 +72,18 @@ extension ObjectBase: CustomStringConvertible {
         guard depth > 0 else { return "\(name) <maximum depth exceeded>" }
         var lines: [String] = []
         for (label, value) in untypedProperties {
-            let shown = switch unwrapped(value) {
-            case nil: "(null)"
-            case let object as ObjectBase: object.text(depth: depth - 1)
-            case AnyRealmValue.object(let object)? as AnyRealmValue?: object.text(depth: depth - 1)
-            case let collection as any _AnyCollection: collection._text(within: true)
-            // Objects without a class may contain cycles, so only their number is shown.
-            case let elements as [Any?] where elements.contains { unwrapped($0) is ObjectBase }: "<\(elements.count) objects>"
-            case let entries as [String: Any?] where entries.values.contains { unwrapped($0) is ObjectBase }: "<\(entries.count) objects>"
-            case let some?: "\(some)"
-            }
+            let shown =
+                switch unwrapped(value) {
+                case nil: "(null)"
+                case let object as ObjectBase: object.text(depth: depth - 1)
+                case AnyRealmValue.object(let object)? as AnyRealmValue?: object.text(depth: depth - 1)
+                case let collection as any _AnyCollection: collection._text(within: true)
+                // Objects without a class may contain cycles, so only their number is shown.
+                case let elements as [Any?] where elements.contains { unwrapped($0) is ObjectBase }: "<\(elements.count) objects>"
+                case let entries as [String: Any?] where entries.values.contains { unwrapped($0) is ObjectBase }:
+                    "<\(entries.count) objects>"
+                case let some?: "\(some)"
+                }
             lines.append("\t\(label) = \(shown.replacingOccurrences(of: "\n", with: "\n\t"));\n")
         }
         return "\(name) {\n\(lines.joined())}"

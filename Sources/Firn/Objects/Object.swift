@@ -46,7 +46,8 @@ extension ObjectBase {
     final class func contents(of value: Any, for schema: ClassSchema) -> [(property: ClassSchema.Property, value: Any?)] {
         let settable = schema.stored
         switch value {
-        // Tested first, without a cast: casting a dictionary to an object type or to one with optional values would convert the whole dictionary.
+        // Tested first, without a cast: casting a dictionary to an object type or to one with optional values would convert the whole
+        // dictionary.
         case _ where Swift.type(of: value) == [String: Any].self: return contents(value as! [String: Any], for: schema)
         case let object as ObjectBase:
             let other = ClassSchema.of(type(of: object))
@@ -62,7 +63,9 @@ extension ObjectBase {
         }
     }
 
-    private final class func contents<Content>(_ dictionary: [String: Content], for schema: ClassSchema) -> [(property: ClassSchema.Property, value: Any?)] {
+    private final class func contents<Content>(_ dictionary: [String: Content], for schema: ClassSchema) -> [(
+        property: ClassSchema.Property, value: Any?
+    )] {
         var found: [(index: Int, content: Any?)] = []
         found.reserveCapacity(dictionary.count)
         for (key, content) in dictionary {
@@ -87,7 +90,9 @@ extension ObjectBase {
             if let access = _access, access.schema == nil { return setDynamicValue(key, newValue, access) }
             if let contents = unmanagedContents {
                 let place = contents.place(key)
-                guard contents.set(place, newValue) else { preconditionFailure(RealmMessage.invalidValue(newValue, of: contents.type, place)) }
+                guard contents.set(place, newValue) else {
+                    preconditionFailure(RealmMessage.invalidValue(newValue, of: contents.type, place))
+                }
                 return
             }
             put(newValue, in: property(key))
@@ -106,7 +111,8 @@ extension ObjectBase {
     /// Sets a property. Traps if there is none with this name, or if the value does not fit it.
     public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
 
-    /// Returns the value at the end of a path through links and embedded objects, such as `owner.address.city`, or nil if one of them is nil.
+    /// Returns the value at the end of a path through links and embedded objects, such as `owner.address.city`, or nil if one of them is
+    /// nil.
     public final func value(forKeyPath path: String) -> Any? {
         guard let point = path.firstIndex(of: ".") else { return self[path] }
         switch self[String(path[..<point])] {

@@ -2,10 +2,11 @@ import FirnModel
 
 /// The common base class of `Object`, `EmbeddedObject` and `DynamicObject`.
 ///
-/// An object created with `init` is unmanaged: it stores its properties in memory. An object that was added to a realm or read from one is managed: it
-/// stores only the location of its row, and reads and writes the realm's data.
+/// An object created with `init` is unmanaged: it stores its properties in memory. An object that was added to a realm or read from one is
+/// managed: it stores only the location of its row, and reads and writes the realm's data.
 open class ObjectBase {
-    // Unchecked: the check for overlapping access costs more than the access itself, and these are numbers that are read and set as a whole.
+    // Unchecked: the check for overlapping access costs more than the access itself, and these are numbers that are read and set as a
+    // whole.
 
     /// The state that the realm keeps for objects of this type; nil if the object is unmanaged. Owned by `_core`.
     @usableFromInline @exclusivity(unchecked) final var _state: UnsafeMutablePointer<AccessState>?
@@ -44,8 +45,9 @@ open class ObjectBase {
     /// The properties as text, with those of referenced objects down to five levels.
     open var description: String { text(depth: 5) }
 
-    /// Used by `==` for objects that are not identical. Managed objects are equal if they are the same object in the same realm (for frozen realms, at the same
-    /// version). Unmanaged objects are equal only to themselves. A subclass that overrides this must also override `hash`.
+    /// Used by `==` for objects that are not identical. Managed objects are equal if they are the same object in the same realm (for frozen
+    /// realms, at the same version). Unmanaged objects are equal only to themselves. A subclass that overrides this must also override
+    /// `hash`.
     open func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ObjectBase else { return false }
         if self === other { return true }

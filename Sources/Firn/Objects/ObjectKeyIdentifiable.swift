@@ -1,4 +1,5 @@
-/// Objects with a stable identity for user interfaces: the same stored object has the same `id` at every version and in every realm of its file.
+/// Objects with a stable identity for user interfaces: the same stored object has the same `id` at every version and in every realm of its
+/// file.
 public protocol ObjectKeyIdentifiable: Identifiable, AnyObject {
     /// The identity of the object.
     var id: UInt64 { get }

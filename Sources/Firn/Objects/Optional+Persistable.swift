@@ -20,7 +20,9 @@ extension Optional: _Persistable where Wrapped: _OptionalProperty {
     public static var _shape: _Shape { Wrapped._optionalShape }
     public static func _initial() -> Wrapped? { nil }
     @inlinable public static func _read(_ object: ObjectBase, _ column: Int) -> Wrapped? { Wrapped._readOptionalProperty(object, column) }
-    @inlinable public static func _write(_ object: ObjectBase, _ column: Int, _ value: Wrapped?) { Wrapped._writeOptionalProperty(object, column, value) }
+    @inlinable public static func _write(_ object: ObjectBase, _ column: Int, _ value: Wrapped?) {
+        Wrapped._writeOptionalProperty(object, column, value)
+    }
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> Wrapped? { Wrapped._recordedOptional(object, property) }
     public static func _property(at offset: Int) -> _PropertyAccess { Wrapped._makeOptionalProperty(at: offset) }
     public func _append(to sink: _Sink) { Wrapped._appendOptional(self, to: sink) }
@@ -38,7 +40,9 @@ extension _Scalar {
         return shape
     }
     @inlinable public static func _readOptionalProperty(_ object: ObjectBase, _ column: Int) -> Self? { _readOptional(object, column) }
-    @inlinable public static func _writeOptionalProperty(_ object: ObjectBase, _ column: Int, _ value: Self?) { _writeOptional(object, column, value) }
+    @inlinable public static func _writeOptionalProperty(_ object: ObjectBase, _ column: Int, _ value: Self?) {
+        _writeOptional(object, column, value)
+    }
     public static func _makeOptionalProperty(at offset: Int) -> _PropertyAccess { _optionalProperty(at: offset) }
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {
         object._record(property)
@@ -50,7 +54,6 @@ extension _Scalar {
     public static func _untypedOptional(_ value: Self?) -> Any? { value }
     public static func _presentFromUntyped(_ value: Any) -> Self? { _elementFromUntyped(value) }
 }
-
 
 // MARK: Elements
 

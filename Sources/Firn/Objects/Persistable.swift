@@ -1,7 +1,7 @@
 import FirnModel
 
-/// A type that `@Persisted` properties can have: numbers, strings, dates and similar values, optionals of them, enums, links, embedded objects,
-/// collections. Make your own types conform through `PersistableEnum` or `CustomPersistable`.
+/// A type that `@Persisted` properties can have: numbers, strings, dates and similar values, optionals of them, enums, links, embedded
+/// objects, collections. Make your own types conform through `PersistableEnum` or `CustomPersistable`.
 public protocol _Persistable {
     /// How the property is stored.
     static var _shape: _Shape { get }
@@ -94,7 +94,8 @@ public protocol _Element {
     static func _zero() -> Self
     /// Returns nil if the value has another type, in a file that another program wrote.
     static func _element(_ stored: _Stored) -> Self?
-    /// Returns the stored form. Unmanaged objects are added to `core`; if that is nil, the collection is unmanaged and objects have no stored form.
+    /// Returns the stored form. Unmanaged objects are added to `core`; if that is nil, the collection is unmanaged and objects have no
+    /// stored form.
     func _stored(in core: _RealmReference?) -> _Stored
     var _untypedElement: Any? { get }
     static func _elementFromUntyped(_ value: Any?) -> Self?

@@ -5,15 +5,17 @@ import FirnModel
 ///     enum Mood: String, PersistableEnum { case happy, sad }
 ///     class Dog: Object { @Persisted var mood = Mood.happy; @Persisted var last: Mood? }
 ///
-/// A file may contain a raw value that the enum does not have, from an older or newer program. Then an optional property is nil; a required property or an
-/// element of a collection is the first case. The stored value is unchanged until the property is set.
+/// A file may contain a raw value that the enum does not have, from an older or newer program. Then an optional property is nil; a required
+/// property or an element of a collection is the first case. The stored value is unchanged until the property is set.
 public protocol PersistableEnum: _Persistable, _OptionalProperty, RealmCollectionValue, RawRepresentable, CaseIterable, _Indexable
 where RawValue: _Scalar, PersistedType == RawValue {}
 
 extension PersistableEnum {
     /// The case in place of a missing or unknown value.
     private static var first: Self {
-        guard let first = allCases.first else { preconditionFailure("enum \"\(self)\" has no cases: add one, so that a property can have a value") }
+        guard let first = allCases.first else {
+            preconditionFailure("enum \"\(self)\" has no cases: add one, so that a property can have a value")
+        }
         return first
     }
 

@@ -29,7 +29,9 @@ public struct Persisted<Value: _Persistable> {
 
     /// Creates a property with an initial value, which is evaluated once for each object.
     @inlinable
-    public init(wrappedValue: @autoclosure @escaping () -> Value) { self.init(options: PersistedOptions(rawValue: 0), state: .initial(wrappedValue)) }
+    public init(wrappedValue: @autoclosure @escaping () -> Value) {
+        self.init(options: PersistedOptions(rawValue: 0), state: .initial(wrappedValue))
+    }
 
     @available(*, unavailable, message: "@Persisted can only be used on properties of a class derived from Object or EmbeddedObject")
     public var wrappedValue: Value {
@@ -45,13 +47,19 @@ public struct Persisted<Value: _Persistable> {
     ) -> Value {
         @inline(__always) get {
             if object._state != nil { return Value._read(object, Int(object[keyPath: storageKeyPath].column)) }
-            if case .value(let value) = object[keyPath: storageKeyPath].state, object[keyPath: storageKeyPath].column == unmanagedColumn { return value }
+            if case .value(let value) = object[keyPath: storageKeyPath].state, object[keyPath: storageKeyPath].column == unmanagedColumn {
+                return value
+            }
             return object[keyPath: storageKeyPath].settle(object)
         }
         @inline(__always) set {
             if object._state != nil { return Value._write(object, Int(object[keyPath: storageKeyPath].column), newValue) }
             // Sets the field directly: a call through a method of the wrapper would evaluate the key path.
-            if Value._isCollection { object[keyPath: storageKeyPath].assign(newValue, object) } else { object[keyPath: storageKeyPath].state = .value(newValue) }
+            if Value._isCollection {
+                object[keyPath: storageKeyPath].assign(newValue, object)
+            } else {
+                object[keyPath: storageKeyPath].state = .value(newValue)
+            }
         }
     }
 
@@ -59,11 +67,12 @@ public struct Persisted<Value: _Persistable> {
     @usableFromInline
     mutating func settle(_ object: ObjectBase) -> Value {
         if column < unmanagedColumn { return Value._recorded(object, Int(recordedColumn - column)) }
-        let value = switch state {
-        case .unset: Value._initial()
-        case .initial(let make): make()
-        case .value(let value): value
-        }
+        let value =
+            switch state {
+            case .unset: Value._initial()
+            case .initial(let make): make()
+            case .value(let value): value
+            }
         state = .value(value)
         return value
     }
@@ -141,10 +150,11 @@ extension Persisted where Value: _PrimaryKey {
 
 extension PersistedOptions {
     init(_ mode: SearchIndexMode) {
-        self = switch mode {
-        case .none: []
-        case .general: .indexed
-        case .fullText: .fullText
-        }
+        self =
+            switch mode {
+            case .none: []
+            case .general: .indexed
+            case .fullText: .fullText
+            }
     }
 }

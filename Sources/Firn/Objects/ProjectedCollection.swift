@@ -27,7 +27,9 @@ public struct CollectionElementMapper<Base: RealmCollection> {
     /// Returns the values of a property for all elements.
     public subscript<Value>(dynamicMember member: KeyPath<Base.Element, Value>) -> ProjectedCollection<Value> {
         // While key paths are recorded, records the property of the elements.
-        if let recorder = (base as? any RecordedCollection)?.recorder { _ = recorder.object(base.recordedClass)[keyPath: member as AnyKeyPath] }
+        if let recorder = (base as? any RecordedCollection)?.recorder {
+            _ = recorder.object(base.recordedClass)[keyPath: member as AnyKeyPath]
+        }
         return ProjectedCollection(base, member)
     }
 }

@@ -1,7 +1,7 @@
 import FirnModel
 
-/// A view of objects that shows some of their properties, and properties of objects that they refer to, as its own. It stores nothing: reads and writes go to
-/// the object.
+/// A view of objects that shows some of their properties, and properties of objects that they refer to, as its own. It stores nothing:
+/// reads and writes go to the object.
 ///
 ///     class PersonCard: Projection<Person> {
 ///         @Projected(\Person.name) var name
@@ -32,7 +32,9 @@ open class Projection<Root: ObjectBase & RealmCollectionValue>: _ProjectionBase,
     public func hash(into hasher: inout Hasher) { hasher.combine(rootObject) }
 
     public static var _rootClass: ObjectBase.Type { Root.self }
-    public static func _projecting(_ object: ObjectBase) -> any _ProjectionBase { self.init(projecting: unsafeDowncast(object, to: Root.self)) }
+    public static func _projecting(_ object: ObjectBase) -> any _ProjectionBase {
+        self.init(projecting: unsafeDowncast(object, to: Root.self))
+    }
 
     // MARK: As an element
 
@@ -92,12 +94,15 @@ public struct Projected<Root: ObjectBase, Value> {
 
     /// Setting writes to the object. Traps if the key path contains an optional or ends in a derived property.
     public static subscript<Owner: Projection<Root>>(
-        _enclosingInstance owner: Owner, wrapped wrappedKeyPath: KeyPath<Owner, Value>, storage storageKeyPath: ReferenceWritableKeyPath<Owner, Self>
+        _enclosingInstance owner: Owner, wrapped wrappedKeyPath: KeyPath<Owner, Value>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Owner, Self>
     ) -> Value {
         get { owner.rootObject[keyPath: owner[keyPath: storageKeyPath].keyPath] }
         set {
             guard let writable = owner[keyPath: storageKeyPath].keyPath as? ReferenceWritableKeyPath<Root, Value> else {
-                preconditionFailure("This projected property cannot be set: its key path contains an optional or ends in a derived property. Set it on rootObject.")
+                preconditionFailure(
+                    "This projected property cannot be set: its key path contains an optional or ends in a derived property. Set it on rootObject."
+                )
             }
             owner.rootObject[keyPath: writable] = newValue
         }

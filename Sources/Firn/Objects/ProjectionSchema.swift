@@ -34,11 +34,13 @@ final class ProjectionSchema: @unchecked Sendable {
         var found: [Property] = []
         var mirror: Mirror? = Mirror(reflecting: projection._projecting(projection._rootClass.init()))
         while let level = mirror {
-            found = level.children.compactMap { child in
-                guard let projected = child.value as? any AnyProjected, let label = child.label,
-                      let path = KeyPathRecorder.recorded(projected.shown, root: projection._rootClass) else { return nil }
-                return Property(name: label.first == "_" ? String(label.dropFirst()) : label, keyPath: projected.shown, path: path)
-            } + found
+            found =
+                level.children.compactMap { child in
+                    guard let projected = child.value as? any AnyProjected, let label = child.label,
+                        let path = KeyPathRecorder.recorded(projected.shown, root: projection._rootClass)
+                    else { return nil }
+                    return Property(name: label.first == "_" ? String(label.dropFirst()) : label, keyPath: projected.shown, path: path)
+                } + found
             mirror = level.superclassMirror
         }
         properties = found

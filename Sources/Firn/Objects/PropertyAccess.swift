@@ -5,8 +5,8 @@ public class _PropertyAccess {
     /// The number of bytes from the start of the object to its `Persisted`.
     let offset: Int
     let shape: _Shape
-    /// Sets the column that the property reads and writes from then on. This and `append` are closures because the compiler specializes a closure for a
-    /// known type, but not an override in a generic class.
+    /// Sets the column that the property reads and writes from then on. This and `append` are closures because the compiler specializes a
+    /// closure for a known type, but not an override in a generic class.
     let attach: (ObjectBase, Int16) -> Void
     /// Appends the value of an unmanaged object. Not used for links and collections.
     let append: (ObjectBase, _Sink) -> Void
@@ -33,15 +33,22 @@ public class _PropertyAccess {
 final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
     @inline(__always)
     init(at offset: Int) {
-        super.init(offset: offset, shape: Value._shape, attach: { object, column in
-            let place = PersistedProperty.place(object, offset)
-            place.pointee.column = column
-            // A managed object stores no values of its own.
-            if case .value = place.pointee.state { place.pointee.state = .unset }
-        }, append: { object, sink in
-            let place = PersistedProperty.place(object, offset)
-            if case .value(let value) = place.pointee.state { value._append(to: sink) } else { place.pointee.settle(object)._append(to: sink) }
-        })
+        super.init(
+            offset: offset, shape: Value._shape,
+            attach: { object, column in
+                let place = PersistedProperty.place(object, offset)
+                place.pointee.column = column
+                // A managed object stores no values of its own.
+                if case .value = place.pointee.state { place.pointee.state = .unset }
+            },
+            append: { object, sink in
+                let place = PersistedProperty.place(object, offset)
+                if case .value(let value) = place.pointee.state {
+                    value._append(to: sink)
+                } else {
+                    place.pointee.settle(object)._append(to: sink)
+                }
+            })
     }
 
     @inline(__always)
@@ -66,7 +73,10 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
     override func set(_ object: ObjectBase, _ value: Any?) -> Bool {
         let place = storage(object)
         if Value._isCollection {
-            guard let collection = (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object)) as? any _AnyCollection else { return false }
+            guard
+                let collection = (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object))
+                    as? any _AnyCollection
+            else { return false }
             return collection._replaceAll(untyped: value)
         }
         guard let value = Value._fromUntyped(value) else { return false }

@@ -1,12 +1,13 @@
 /// The word of an object in which the runtime counts references, as it is while there is exactly one strong reference.
 ///
-/// Iterators reuse an object that nothing else refers to. Querying the runtime for that costs a call, and returning the object costs another one with an
-/// atomic exchange; and the runtime's answer ignores weak and unowned references, through which the object would be seen to become another row's. The word
-/// shows all of this: it equals `alone` if there is one strong reference and no other of any kind (a weak reference, even a former one, changes it
-/// permanently). In that state no other thread can change it, so it can be set to the value for two references without an atomic operation.
+/// Iterators reuse an object that nothing else refers to. Querying the runtime for that costs a call, and returning the object costs
+/// another one with an atomic exchange; and the runtime's answer ignores weak and unowned references, through which the object would be
+/// seen to become another row's. The word shows all of this: it equals `alone` if there is one strong reference and no other of any kind (a
+/// weak reference, even a former one, changes it permanently). In that state no other thread can change it, so it can be set to the value
+/// for two references without an atomic operation.
 ///
-/// The values are observed when they are first needed. If a runtime counts references in another way, no object is found to be alone, and iterations
-/// create a new object for each row.
+/// The values are observed when they are first needed. If a runtime counts references in another way, no object is found to be alone, and
+/// iterations create a new object for each row.
 @usableFromInline
 struct ReferenceWord: Sendable {
     @usableFromInline let alone: UInt

@@ -1,7 +1,8 @@
 import FirnModel
 import Foundation
 
-/// A type of single values that are not objects, with what properties, optional properties and elements of collections of it have in common.
+/// A type of single values that are not objects, with what properties, optional properties and elements of collections of it have in
+/// common.
 public protocol _Scalar: _Persistable, _OptionalProperty, _CustomStorage where PersistedType == Self {
     /// Reads a property that can be null.
     static func _readOptional(_ object: ObjectBase, _ column: Int) -> Self?
@@ -61,7 +62,9 @@ extension _IntegerScalar {
     public var _word: Int64? { Int64(truncatingIfNeeded: self) }
     public static func _fromWord(_ word: Int64) -> Self? { Self(truncatingIfNeeded: word) }
     @inlinable public static func _read(_ object: ObjectBase, _ column: Int) -> Self { Self(truncatingIfNeeded: object._word(column)) }
-    @inlinable public static func _write(_ object: ObjectBase, _ column: Int, _ value: Self) { object._setWord(column, Int64(truncatingIfNeeded: value)) }
+    @inlinable public static func _write(_ object: ObjectBase, _ column: Int, _ value: Self) {
+        object._setWord(column, Int64(truncatingIfNeeded: value))
+    }
     @inlinable public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Self? {
         object._optionalWord(column).map { Self(truncatingIfNeeded: $0) }
     }
@@ -69,10 +72,15 @@ extension _IntegerScalar {
     public static func _sum(_ value: _Stored) -> Self {
         switch value.value {
         case .int(let sum):
-            guard let fitting = Self(exactly: sum) else { preconditionFailure("the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with another type, such as Int or Double") }
+            guard let fitting = Self(exactly: sum) else {
+                preconditionFailure(
+                    "the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with another type, such as Int or Double")
+            }
             return fitting
         case .double(let sum):
-            guard let fitting = Self(exactly: sum.rounded(.towardZero)) else { preconditionFailure("the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with the type Double") }
+            guard let fitting = Self(exactly: sum.rounded(.towardZero)) else {
+                preconditionFailure("the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with the type Double")
+            }
             return fitting
         case .decimal(let sum): return _sum(_Stored(.double(sum.double)))
         default: return 0
@@ -143,7 +151,9 @@ extension Float: _Scalar, MinMaxType, AddableType, SortableType {
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.float(self)) }
     @inlinable public static func _read(_ object: ObjectBase, _ column: Int) -> Float { Float(object._real(column)) }
     @inlinable public static func _write(_ object: ObjectBase, _ column: Int, _ value: Float) { object._setReal(column, Double(value)) }
-    @inlinable public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Float? { object._optionalReal(column).map { Float($0) } }
+    @inlinable public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Float? {
+        object._optionalReal(column).map { Float($0) }
+    }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Float>(at: offset) }
     public func _appendPresent(to sink: _Sink) { sink.append(real: Double(self)) }
     public static func _sum(_ value: _Stored) -> Float { Float(Double._sum(value)) }
@@ -186,7 +196,8 @@ extension Date: _Scalar, MinMaxType, SortableType, _Indexable {
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.date(Timestamp(self))) }
     public static func _read(_ object: ObjectBase, _ column: Int) -> Date { _readOptional(object, column) ?? _zero() }
     public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Date? {
-        object._pair(column).map { Date(Timestamp(seconds: $0.0, nanoseconds: Int32(truncatingIfNeeded: $0.1))) } ?? _element(_Stored(object._value(column)))
+        object._pair(column).map { Date(Timestamp(seconds: $0.0, nanoseconds: Int32(truncatingIfNeeded: $0.1))) }
+            ?? _element(_Stored(object._value(column)))
     }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Date>(at: offset) }
 }
@@ -223,11 +234,14 @@ extension Decimal128: _Scalar, MinMaxType, AddableType, SortableType {
     public typealias PersistedType = Decimal128
     public static var _elementShape: _Shape { _Shape(ColumnType(.decimal)) }
     public static func _zero() -> Decimal128 { 0 }
-    public static func _element(_ stored: _Stored) -> Decimal128? { if case .decimal(let value) = stored.value { Decimal128(value) } else { nil } }
+    public static func _element(_ stored: _Stored) -> Decimal128? {
+        if case .decimal(let value) = stored.value { Decimal128(value) } else { nil }
+    }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.decimal(modelDecimal)) }
     public static func _read(_ object: ObjectBase, _ column: Int) -> Decimal128 { _readOptional(object, column) ?? _zero() }
     public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Decimal128? {
-        object._pair(column).map { Decimal128(FirnModel.Decimal(high: UInt64(bitPattern: $0.0), low: UInt64(bitPattern: $0.1))) } ?? _element(_Stored(object._value(column)))
+        object._pair(column).map { Decimal128(FirnModel.Decimal(high: UInt64(bitPattern: $0.0), low: UInt64(bitPattern: $0.1))) }
+            ?? _element(_Stored(object._value(column)))
     }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Decimal128>(at: offset) }
     public static func _sum(_ value: _Stored) -> Decimal128 {
@@ -244,8 +258,10 @@ extension Value {
     /// Returns the same value as a value of another kind, such as an integer as a double or a double as a decimal, or nil if there is none.
     func fitted(to kind: ScalarKind) -> Value? {
         switch (self, kind) {
-        case (.null, _), (.bool, .bool), (.int, .int), (.float, .float), (.double, .double), (.string, .string), (.data, .data), (.date, .date),
-             (.decimal, .decimal), (.objectID, .objectID), (.uuid, .uuid), (_, .any): self
+        case (.null, _), (.bool, .bool), (.int, .int), (.float, .float), (.double, .double), (.string, .string), (.data, .data),
+            (.date, .date),
+            (.decimal, .decimal), (.objectID, .objectID), (.uuid, .uuid), (_, .any):
+            self
         case (.int(let x), .double): .double(Double(x))
         case (.int(let x), .float): .float(Float(x))
         case (.int(let x), .decimal): .decimal(Decimal(x))

@@ -1,7 +1,8 @@
 import FirnModel
 import Foundation
 
-/// The elements of another source for which a block returns true. The block is called for each element on first access, and again after changes.
+/// The elements of another source for which a block returns true. The block is called for each element on first access, and again after
+/// changes.
 final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
     private let base: _CollectionSource
     private let isIncluded: (Element) -> Bool
@@ -48,8 +49,8 @@ final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
 }
 
 extension RealmCollection {
-    /// Returns the elements that match an `NSPredicate`. The results are live. The predicate is evaluated for each element, and an object is created for each:
-    /// predicates as text and `where` are much faster. (On Linux, Foundation's predicates are blocks.)
+    /// Returns the elements that match an `NSPredicate`. The results are live. The predicate is evaluated for each element, and an object
+    /// is created for each: predicates as text and `where` are much faster. (On Linux, Foundation's predicates are blocks.)
     ///
     /// - Complexity: O(*n*) for *n* elements.
     public func filter(_ predicate: NSPredicate) -> Results<Element> where Element: RealmFetchable {

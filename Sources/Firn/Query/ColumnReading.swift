@@ -22,9 +22,12 @@ struct ColumnReading {
         let access = source.elementAccess!
         core = source.core!
         core.confinement.check()
-        let rows: any Table = if source.isInvalidated { MemoryTable(access.type, schema: core.schema, batches: []) } else if source is TableSource { access.table } else {
-            SelectedRows(source.rowIDs(), of: access.table)
-        }
+        let rows: any Table =
+            if source.isInvalidated { MemoryTable(access.type, schema: core.schema, batches: []) } else if source is TableSource {
+                access.table
+            } else {
+                SelectedRows(source.rowIDs(), of: access.table)
+            }
         table = rows
         if let places = ColumnReading.places(path, table) {
             self.path = places
@@ -54,7 +57,9 @@ struct ColumnReading {
             places.append(index)
             guard i + 1 < path.steps.count else { break }
             let column = type.columns[index].type
-            guard column.kind == .embedded, !column.isCollection, let target = column.target.flatMap({ table.schema[$0] }) else { return nil }
+            guard column.kind == .embedded, !column.isCollection, let target = column.target.flatMap({ table.schema[$0] }) else {
+                return nil
+            }
             type = target
         }
         return places

@@ -14,13 +14,14 @@ extension PredicateExpressions.NotEqual: LowerableExpression {
 
 extension PredicateExpressions.Comparison: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
-        let comparator: QueryComparator = switch op {
-        case .lessThan: .less
-        case .lessThanOrEqual: .lessOrEqual
-        case .greaterThan: .greater
-        case .greaterThanOrEqual: .greaterOrEqual
-        @unknown default: throw lowering.unsupported(self)
-        }
+        let comparator: QueryComparator =
+            switch op {
+            case .lessThan: .less
+            case .lessThanOrEqual: .lessOrEqual
+            case .greaterThan: .greater
+            case .greaterThanOrEqual: .greaterOrEqual
+            @unknown default: throw lowering.unsupported(self)
+            }
         return .condition(try lowering.compared(lhs, comparator, rhs))
     }
 }
@@ -44,7 +45,8 @@ extension PredicateExpressions.Negation: LowerableExpression {
 extension PredicateExpressions.Conditional: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
         let test = try lowering.condition(test)
-        return .condition(.or([.and([test, try lowering.condition(trueBranch)]), .and([.not(test), try lowering.condition(falseBranch)])]))
+        return .condition(
+            .or([.and([test, try lowering.condition(trueBranch)]), .and([.not(test), try lowering.condition(falseBranch)])]))
     }
 }
 
@@ -73,19 +75,24 @@ extension PredicateLowering {
         return .comparison(ComparisonSyntax(try side(left, of: lhs), comparator, try side(right, of: rhs)))
     }
 
-    private func either(_ expression: ExpressionSyntax, _ other: Any?, _ comparator: QueryComparator, _ value: Any?, left: Bool, _ origin: any PredicateExpression) throws -> PredicateSyntax {
+    private func either(
+        _ expression: ExpressionSyntax, _ other: Any?, _ comparator: QueryComparator, _ value: Any?, left: Bool,
+        _ origin: any PredicateExpression
+    ) throws -> PredicateSyntax {
         guard let a = try stored(other), let b = try stored(value) else { throw unsupported(origin) }
         let order = left ? Value.order(a, b) : Value.order(b, a)
-        let holds = switch comparator {
-        case .equal: order == 0
-        case .notEqual: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        default: order >= 0
-        }
+        let holds =
+            switch comparator {
+            case .equal: order == 0
+            case .notEqual: order != 0
+            case .less: order < 0
+            case .lessOrEqual: order <= 0
+            case .greater: order > 0
+            default: order >= 0
+            }
         let constant = try constant(value), null = ExpressionSyntax.constant(ConstantSyntax(.null))
-        let there = PredicateSyntax.comparison(left ? ComparisonSyntax(expression, comparator, constant) : ComparisonSyntax(constant, comparator, expression))
+        let there = PredicateSyntax.comparison(
+            left ? ComparisonSyntax(expression, comparator, constant) : ComparisonSyntax(constant, comparator, expression))
         let missing = PredicateSyntax.comparison(ComparisonSyntax(expression, .equal, null))
         return holds ? .or([missing, there]) : .and([.not(missing), there])
     }
@@ -102,7 +109,8 @@ extension PredicateExpressions.SequenceContains: LowerableExpression {
             guard case .value(let character) = part else { throw lowering.unsupported(self) }
             return .condition(.comparison(ComparisonSyntax(.path(path), .contains, try lowering.constant("\(unwrapped(character) ?? "")"))))
         }
-        return .condition(.comparison(ComparisonSyntax(try lowering.side(part, of: element), .isIn, try lowering.side(whole, of: sequence))))
+        return .condition(
+            .comparison(ComparisonSyntax(try lowering.side(part, of: element), .isIn, try lowering.side(whole, of: sequence))))
     }
 }
 
@@ -115,9 +123,12 @@ extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
 }
 
 extension PredicateLowering {
-    func text(_ whole: any PredicateExpression, _ comparator: QueryComparator, _ part: any PredicateExpression, _ origin: any PredicateExpression) throws -> Lowered {
+    func text(
+        _ whole: any PredicateExpression, _ comparator: QueryComparator, _ part: any PredicateExpression, _ origin: any PredicateExpression
+    ) throws -> Lowered {
         guard Swift.type(of: whole).isText, Swift.type(of: part).isText else { throw unsupported(origin, "applies to text only") }
-        return .condition(.comparison(ComparisonSyntax(try side(try lower(whole), of: whole), comparator, try side(try lower(part), of: part))))
+        return .condition(
+            .comparison(ComparisonSyntax(try side(try lower(whole), of: whole), comparator, try side(try lower(part), of: part))))
     }
 }
 
@@ -149,8 +160,14 @@ extension PredicateExpressions.RangeExpressionContains: LowerableExpression {
         default: throw lowering.unsupported(self)
         }
         let value = try lowering.side(try lowering.lower(element), of: element)
-        if isClosed, case .constant = low, case .constant = high { return .condition(.comparison(ComparisonSyntax(value, .between, .list(nil, [low, high], .init())))) }
-        return .condition(.and([.comparison(ComparisonSyntax(value, .greaterOrEqual, low)), .comparison(ComparisonSyntax(value, isClosed ? .lessOrEqual : .less, high))]))
+        if isClosed, case .constant = low, case .constant = high {
+            return .condition(.comparison(ComparisonSyntax(value, .between, .list(nil, [low, high], .init()))))
+        }
+        return .condition(
+            .and([
+                .comparison(ComparisonSyntax(value, .greaterOrEqual, low)),
+                .comparison(ComparisonSyntax(value, isClosed ? .lessOrEqual : .less, high)),
+            ]))
     }
 }
 
@@ -179,9 +196,14 @@ extension PredicateExpressions.SequenceContainsWhere: LowerableExpression {
         path.quantifier = nil
         lowering.variables[variable.key] = path
         let condition = try lowering.condition(test)
-        // "ANY matches a or b" equals "ANY matches a, or ANY matches b". With "and", the parts could match different elements, so a count is used.
+        // "ANY matches a or b" equals "ANY matches a, or ANY matches b". With "and", the parts could match different elements, so a count
+        // is used.
         if !isWithinAll, condition.disjuncts.allSatisfy({ $0.isComparison(with: path) }) { return .condition(condition) }
-        return .condition(.comparison(ComparisonSyntax(try lowering.count(of: path, variable.key, self) { try lowering.condition(test) }, .greater, .constant(ConstantSyntax(.int(0))))))
+        return .condition(
+            .comparison(
+                ComparisonSyntax(
+                    try lowering.count(of: path, variable.key, self) { try lowering.condition(test) }, .greater,
+                    .constant(ConstantSyntax(.int(0))))))
     }
 }
 
@@ -206,13 +228,18 @@ extension PredicateExpressions.Filter: LowerableExpression {
 
 extension PredicateLowering {
     /// Returns the number of elements of a collection of objects that match a condition on the variable.
-    func count(of path: PathSyntax, _ key: PredicateExpressions.VariableID, _ origin: any PredicateExpression, _ condition: () throws -> PredicateSyntax) throws -> ExpressionSyntax {
+    func count(
+        of path: PathSyntax, _ key: PredicateExpressions.VariableID, _ origin: any PredicateExpression,
+        _ condition: () throws -> PredicateSyntax
+    ) throws -> ExpressionSyntax {
         let variable = "$x\(depth > 0 ? "\(depth)" : "")"
         depth += 1
         defer { depth -= 1 }
         variables[key] = PathSyntax([.variable(variable)])
         let condition = try condition()
-        guard condition.paths.allSatisfy({ $0.steps.first == .variable(variable) }) else { throw unsupported(origin, "with several conditions on one element can use only that element") }
+        guard condition.paths.allSatisfy({ $0.steps.first == .variable(variable) }) else {
+            throw unsupported(origin, "with several conditions on one element can use only that element")
+        }
         return .subquery(SubquerySyntax(path, variable, condition))
     }
 }

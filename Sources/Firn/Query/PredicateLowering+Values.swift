@@ -39,7 +39,9 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
         if Root.Output.self == String.self, Output.self == Bool.self {
             return .condition(.comparison(ComparisonSyntax(.path(path), .equal, .constant(ConstantSyntax(.string(""))))))
         }
-        guard Root.Output.self is any RealmCollection.Type || Root.Output.self is any _QueryMap.Type else { throw lowering.unsupported(self) }
+        guard Root.Output.self is any RealmCollection.Type || Root.Output.self is any _QueryMap.Type else {
+            throw lowering.unsupported(self)
+        }
         // Key paths into collections have no names, but the types of their values identify them.
         path.steps.append(.count)
         if Output.self == Int.self { return .path(path) }
@@ -79,12 +81,13 @@ extension PredicateExpressions.NilCoalesce: LowerableExpression {
 
 extension PredicateExpressions.Arithmetic: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
-        let op: ArithmeticOperator = switch self.op {
-        case .add: .add
-        case .subtract: .subtract
-        case .multiply: .multiply
-        @unknown default: throw lowering.unsupported(self)
-        }
+        let op: ArithmeticOperator =
+            switch self.op {
+            case .add: .add
+            case .subtract: .subtract
+            case .multiply: .multiply
+            @unknown default: throw lowering.unsupported(self)
+            }
         return try lowering.combined(op, lhs, rhs)
     }
 }
@@ -101,7 +104,9 @@ extension PredicateExpressions.UnaryMinus: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
         let operand = try lowering.lower(wrapped)
         // The macro represents `-1` as the negation of 1, but `x ?? -1` requires a constant.
-        if case .value(let value) = operand, let number = unwrapped(value) as? any SignedNumeric, let negative = number.negative { return .value(negative) }
+        if case .value(let value) = operand, let number = unwrapped(value) as? any SignedNumeric, let negative = number.negative {
+            return .value(negative)
+        }
         return .computed(.arithmetic(.subtract, .constant(ConstantSyntax(.int(0))), try lowering.side(operand, of: wrapped)))
     }
 }
@@ -131,7 +136,9 @@ extension PredicateExpressions.SequenceMaximum: LowerableExpression {
 
 extension PredicateExpressions.CollectionIndexSubscript: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
-        guard case .value(let index) = try lowering.lower(index), let index = index as? Int, index >= 0 else { throw lowering.unsupported(self) }
+        guard case .value(let index) = try lowering.lower(index), let index = index as? Int, index >= 0 else {
+            throw lowering.unsupported(self)
+        }
         return .path(try lowering.path(wrapped).following(.index(index)))
     }
 }

@@ -2,7 +2,8 @@ import FirnModel
 import FirnQuery
 import Foundation
 
-/// Translates Foundation's `#Predicate` into the syntax tree that predicates as text and `where` use. Where Swift would trap (`!` of nil), the result is null.
+/// Translates Foundation's `#Predicate` into the syntax tree that predicates as text and `where` use. Where Swift would trap (`!` of nil),
+/// the result is null.
 final class PredicateLowering {
     private let source: _CollectionSource
     /// The nesting depth of conditions on single elements.
@@ -86,9 +87,9 @@ protocol LowerableExpression {
 }
 
 extension RealmCollection {
-    /// Returns the elements that match Foundation's `#Predicate`: `dogs.filter(#Predicate { $0.age > 3 && $0.owner?.name == "Ada" })`. The results are live.
-    /// The query engine evaluates it by the rules of Firn's query language: text is compared by bytes, and null as in queries. Traps on expressions that
-    /// queries do not support (remainders, regular expressions, casts); `filtered` throws.
+    /// Returns the elements that match Foundation's `#Predicate`: `dogs.filter(#Predicate { $0.age > 3 && $0.owner?.name == "Ada" })`. The
+    /// results are live. The query engine evaluates it by the rules of Firn's query language: text is compared by bytes, and null as in
+    /// queries. Traps on expressions that queries do not support (remainders, regular expressions, casts); `filtered` throws.
     public func filter(_ predicate: Predicate<Element>) -> Results<Element> where Element: RealmFetchable {
         do { return try filtered(predicate) } catch { preconditionFailure("\(error)") }
     }

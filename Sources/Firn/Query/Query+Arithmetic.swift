@@ -67,13 +67,16 @@ extension Query where T: _QueryNumeric {
 
     // MARK: Aggregates over a collection on the path
 
-    /// The minimum of the values of a path through a collection; null if there is none. Traps if the path does not lead through a collection.
+    /// The minimum of the values of a path through a collection; null if there is none. Traps if the path does not lead through a
+    /// collection.
     public var min: Query { aggregated(.minimum) }
-    /// The maximum of the values of a path through a collection; null if there is none. Traps if the path does not lead through a collection.
+    /// The maximum of the values of a path through a collection; null if there is none. Traps if the path does not lead through a
+    /// collection.
     public var max: Query { aggregated(.maximum) }
     /// The sum of the values of a path through a collection; 0 if there are none. Traps if the path does not lead through a collection.
     public var sum: Query { aggregated(.sum) }
-    /// The average of the values of a path through a collection; null if there are none. Traps if the path does not lead through a collection.
+    /// The average of the values of a path through a collection; null if there are none. Traps if the path does not lead through a
+    /// collection.
     public var avg: Query<Double?> { aggregated(.average) }
 }
 
@@ -88,7 +91,9 @@ extension Query {
     /// Inserts the function after the last collection of the path: `dogs.@min.age`.
     func aggregated<V>(_ function: PathStep) -> Query<V> {
         guard case .path(var path, let entered?) = node else {
-            preconditionFailure("\(PathSyntax([function]).description.dropFirst()) needs a path through a collection, such as $0.dogs.age: \"\(self)\" does not lead through one")
+            preconditionFailure(
+                "\(PathSyntax([function]).description.dropFirst()) needs a path through a collection, such as $0.dogs.age: \"\(self)\" does not lead through one"
+            )
         }
         path.steps.insert(function, at: entered)
         return Query<V>(.path(path, entered: nil), context)

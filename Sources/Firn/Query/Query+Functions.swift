@@ -64,13 +64,17 @@ extension Query where T == AnyRealmValue {
 // MARK: Several conditions on one element
 
 extension Query where T == Bool {
-    /// The number of elements of a collection that match the condition. All parts of the condition must lead through that collection: `($0.toys.price > 5 &&
-    /// $0.toys.brand == "Kong").count > 1`. Traps if they do not.
+    /// The number of elements of a collection that match the condition. All parts of the condition must lead through that collection:
+    /// `($0.toys.price > 5 && $0.toys.brand == "Kong").count > 1`. Traps if they do not.
     public var count: Query<Int> {
         let condition = condition, paths = condition.paths
-        let collection = context.entered.filter { prefix in paths.allSatisfy { $0.quantifier == nil && $0.steps.count > prefix.count && $0.steps.starts(with: prefix) } }
+        let collection = context.entered.filter { prefix in
+            paths.allSatisfy { $0.quantifier == nil && $0.steps.count > prefix.count && $0.steps.starts(with: prefix) }
+        }
         guard let prefix = collection.max(by: { $0.count < $1.count }), !paths.isEmpty else {
-            preconditionFailure("count needs a condition whose parts all go through one collection of objects, such as ($0.toys.price > 5).count: \"\(condition)\" does not")
+            preconditionFailure(
+                "count needs a condition whose parts all go through one collection of objects, such as ($0.toys.price > 5).count: \"\(condition)\" does not"
+            )
         }
         return Query<Int>(.expression(condition.subquery(PathSyntax(prefix))), context)
     }
@@ -143,7 +147,8 @@ extension ExpressionSyntax {
         }
         switch self {
         case .path(let path): return .path(replaced(path))
-        case .arithmetic(let op, let left, let right): return .arithmetic(op, left.replacing(prefix, by: steps), right.replacing(prefix, by: steps))
+        case .arithmetic(let op, let left, let right):
+            return .arithmetic(op, left.replacing(prefix, by: steps), right.replacing(prefix, by: steps))
         case .subquery(var subquery):
             subquery.collection = replaced(subquery.collection)
             return .subquery(subquery)

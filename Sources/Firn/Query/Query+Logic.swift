@@ -59,7 +59,9 @@ extension Query where T: _Element {
     public func `in`(_ values: some Sequence<T>) -> Query<Bool> { compared(.isIn, context.list(values)) }
 
     /// Matches where the value is an element of a collection property of the same object.
-    public func `in`<C: RealmCollection>(_ collection: Query<C>) -> Query<Bool> where C.Element == T { compared(.isIn, collection.expression) }
+    public func `in`<C: RealmCollection>(_ collection: Query<C>) -> Query<Bool> where C.Element == T {
+        compared(.isIn, collection.expression)
+    }
 }
 
 extension Query where T: _QueryOptional, T: _Element, T.Wrapped: _Element {
@@ -71,10 +73,14 @@ extension Query where T: _QueryOptional, T: _Element, T.Wrapped: _Element {
 extension Query {
     /// Matches where the value is null.
     @_disfavoredOverload
-    public static func == (lhs: Query, rhs: _OptionalNilComparisonType) -> Query<Bool> { lhs.compared(.equal, .constant(ConstantSyntax(.null))) }
+    public static func == (lhs: Query, rhs: _OptionalNilComparisonType) -> Query<Bool> {
+        lhs.compared(.equal, .constant(ConstantSyntax(.null)))
+    }
     /// Matches where the value is not null.
     @_disfavoredOverload
-    public static func != (lhs: Query, rhs: _OptionalNilComparisonType) -> Query<Bool> { lhs.compared(.notEqual, .constant(ConstantSyntax(.null))) }
+    public static func != (lhs: Query, rhs: _OptionalNilComparisonType) -> Query<Bool> {
+        lhs.compared(.notEqual, .constant(ConstantSyntax(.null)))
+    }
 }
 
 // MARK: Stored forms of enums and custom types

@@ -15,21 +15,35 @@ extension Query where T: _QueryOrdered {
 
     // Comparisons of two properties of comparable types: all numbers are comparable with each other, and optionals with what they wrap.
     /// Matches where `lhs` is less than `rhs`.
-    public static func < <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand { lhs.compared(.less, rhs.expression) }
+    public static func < <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand {
+        lhs.compared(.less, rhs.expression)
+    }
     /// Matches where `lhs` is at most `rhs`.
-    public static func <= <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand { lhs.compared(.lessOrEqual, rhs.expression) }
+    public static func <= <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand {
+        lhs.compared(.lessOrEqual, rhs.expression)
+    }
     /// Matches where `lhs` is greater than `rhs`.
-    public static func > <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand { lhs.compared(.greater, rhs.expression) }
+    public static func > <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand {
+        lhs.compared(.greater, rhs.expression)
+    }
     /// Matches where `lhs` is at least `rhs`.
-    public static func >= <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand { lhs.compared(.greaterOrEqual, rhs.expression) }
+    public static func >= <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand {
+        lhs.compared(.greaterOrEqual, rhs.expression)
+    }
     /// Matches where both properties are equal.
     @_disfavoredOverload
-    public static func == <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand { lhs.compared(.equal, rhs.expression) }
+    public static func == <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand {
+        lhs.compared(.equal, rhs.expression)
+    }
     /// Matches where both properties differ.
     @_disfavoredOverload
-    public static func != <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand { lhs.compared(.notEqual, rhs.expression) }
+    public static func != <U: _QueryOrdered>(lhs: Query, rhs: Query<U>) -> Query<Bool> where U._Comparand == T._Comparand {
+        lhs.compared(.notEqual, rhs.expression)
+    }
 
-    fileprivate func between<V: _Element>(_ low: V, _ high: V) -> Query<Bool> { compared(.between, .list(nil, [context.constant(low), context.constant(high)], .init())) }
+    fileprivate func between<V: _Element>(_ low: V, _ high: V) -> Query<Bool> {
+        compared(.between, .list(nil, [context.constant(low), context.constant(high)], .init()))
+    }
 
     fileprivate func within<V: _Element>(_ low: V, upTo high: V) -> Query<Bool> {
         compared(.greaterOrEqual, context.constant(low)) && compared(.less, context.constant(high))

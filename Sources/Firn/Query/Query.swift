@@ -5,9 +5,9 @@ import FirnQuery
 ///
 ///     dogs.where { $0.age > 3 && $0.toys.contains("Kong") }
 ///
-/// Properties are accessed by name, also through links, embedded objects and collections. A path through a collection matches if it matches for any element,
-/// unless `all` or `none` precedes. Comparisons follow the rules of Firn's query language (`docs/guide/query.md`), also for null: `!=` matches null, `<` does
-/// not. Nothing is evaluated until the results are accessed.
+/// Properties are accessed by name, also through links, embedded objects and collections. A path through a collection matches if it matches
+/// for any element, unless `all` or `none` precedes. Comparisons follow the rules of Firn's query language (`docs/guide/query.md`), also
+/// for null: `!=` matches null, `<` does not. Nothing is evaluated until the results are accessed.
 @dynamicMemberLookup
 public struct Query<T> {
     let node: QueryNode
@@ -109,8 +109,12 @@ extension ObjectBase {
     ///
     /// - Throws: `Realm.Error` of code `.invalidInput` if the object is unmanaged or belongs to another file.
     func linked(for core: RealmCore?) throws -> Int64 {
-        guard let own = _core else { throw Realm.Error(.invalidInput, "an unmanaged object cannot be searched for: add it to the realm first") }
-        guard core == nil || core!.file === own.file else { throw Realm.Error(.invalidInput, "Object must be from the Realm being queried") }
+        guard let own = _core else {
+            throw Realm.Error(.invalidInput, "an unmanaged object cannot be searched for: add it to the realm first")
+        }
+        guard core == nil || core!.file === own.file else {
+            throw Realm.Error(.invalidInput, "Object must be from the Realm being queried")
+        }
         return _rowID
     }
 }
@@ -146,8 +150,12 @@ extension Query {
     }
 
     func compared(_ comparator: Comparator, _ other: ExpressionSyntax, options: StringOptions = []) -> Query<Bool> {
-        Query<Bool>(.predicate(.comparison(ComparisonSyntax(
-            expression, comparator, ignoresCase: options.contains(.caseInsensitive), ignoresMarks: options.contains(.diacriticInsensitive), other))), context)
+        Query<Bool>(
+            .predicate(
+                .comparison(
+                    ComparisonSyntax(
+                        expression, comparator, ignoresCase: options.contains(.caseInsensitive),
+                        ignoresMarks: options.contains(.diacriticInsensitive), other))), context)
     }
 }
 

@@ -26,7 +26,9 @@ extension _CollectionSource {
             if let value = Value(any: some) { return value }
             if let element = some as? any _Element { return element._stored(in: nil).value }
             if let sequence = some as? any Sequence { return .list(try list(sequence, number)) }
-            throw Realm.Error(.invalidInput, "argument $\(number) is a \(Swift.type(of: some)): queries compare with values, objects and collections of these only")
+            throw Realm.Error(
+                .invalidInput,
+                "argument $\(number) is a \(Swift.type(of: some)): queries compare with values, objects and collections of these only")
         }
     }
 

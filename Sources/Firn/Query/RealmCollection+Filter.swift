@@ -5,9 +5,9 @@ import Synchronization
 // Filters as text and as typed queries. Both produce the same syntax tree.
 
 extension RealmCollection {
-    /// Returns the elements that match a predicate in Firn's query language (`docs/guide/query.md`). The results are live. `%@` is the next argument, `$0` the
-    /// first, `%K` an argument that is a path. Arguments are values, nil, objects of the realm, key paths, and collections of these. Traps if the predicate is
-    /// not valid for the elements.
+    /// Returns the elements that match a predicate in Firn's query language (`docs/guide/query.md`). The results are live. `%@` is the next
+    /// argument, `$0` the first, `%K` an argument that is a path. Arguments are values, nil, objects of the realm, key paths, and
+    /// collections of these. Traps if the predicate is not valid for the elements.
     public func filter(_ predicateFormat: String, _ args: Any?...) -> Results<Element> where Element: RealmFetchable {
         do { return try filtered(predicateFormat, args) } catch { preconditionFailure("\(error)") }
     }
@@ -65,12 +65,14 @@ extension _CollectionSource {
 
     /// Binds a request, which reports its errors; no row is read.
     func check(_ request: QueryRequest) throws(QueryError) {
-        let table: any Table = elementAccess?.table
+        let table: any Table =
+            elementAccess?.table
             ?? MemoryTable(TypeSchema("self", columns: [ColumnSchema("self", shape.type)]), schema: Schema(), batches: [])
         _ = try QueryRun(request, table: table)
     }
 
-    /// Returns the index of the first element that matches a query. Equal primitive elements either all match or none does, so the first of them is right.
+    /// Returns the index of the first element that matches a query. Equal primitive elements either all match or none does, so the first of
+    /// them is right.
     func firstIndex(_ syntax: QuerySyntax, _ arguments: [Value]) -> Int? {
         var syntax = syntax
         syntax.descriptors.append(.limit(1))

@@ -8,8 +8,8 @@ import FirnQuery
 ///     for batch in results.column(\.score) { for score in batch.values { sum += score } }
 ///     let all = Array(results.column(\.score))
 ///
-/// Batches are in the order of the elements and contain about a thousand of them each. They show the version that the collection was at when the iteration
-/// began.
+/// Batches are in the order of the elements and contain about a thousand of them each. They show the version that the collection was at
+/// when the iteration began.
 public struct ResultsColumn<Value: _ColumnElement>: Sequence {
     private let source: _CollectionSource
     private let path: PathSyntax
@@ -77,8 +77,8 @@ extension RealmCollection where Element: ObjectBase {
         ResultsColumn(managedSource("column(_:)"), PathSyntax(KeyPathRecorder.steps(property)))
     }
 
-    /// Returns a property as a column by its name or path: for dynamic objects, and for properties of linked and embedded objects. Traps if the property is of
-    /// another type, or can be null and `Value` cannot.
+    /// Returns a property as a column by its name or path: for dynamic objects, and for properties of linked and embedded objects. Traps if
+    /// the property is of another type, or can be null and `Value` cannot.
     public func column<Value: _ColumnElement>(_ name: String, as type: Value.Type = Value.self) -> ResultsColumn<Value> {
         let source = managedSource("column(_:as:)")
         let access = source.elementAccess!
@@ -86,9 +86,11 @@ extension RealmCollection where Element: ObjectBase {
             let path = access.type.index(of: name) == nil ? try Parser.path(name) : PathSyntax([.name(name)])
             let run = try QueryRun(QueryRequest(select: [path.description], inverses: source.inverses), table: access.table)
             let found = run.columns[0].type, wanted = Value._elementShape.type
-            precondition(found.kind == wanted.kind && !found.isCollection,
-                         "\"\(access.name).\(name)\" is of type \(found.name), not \(wanted.name): request a column of its own type")
-            precondition(!found.isOptional || wanted.isOptional, "\"\(access.name).\(name)\" may be null: request a column of \(Value.self)?")
+            precondition(
+                found.kind == wanted.kind && !found.isCollection,
+                "\"\(access.name).\(name)\" is of type \(found.name), not \(wanted.name): request a column of its own type")
+            precondition(
+                !found.isOptional || wanted.isOptional, "\"\(access.name).\(name)\" may be null: request a column of \(Value.self)?")
             return ResultsColumn(source, path)
         } catch { preconditionFailure("\(error)") }
     }

@@ -5,7 +5,8 @@ import Foundation
 /// The state that the fast path of property reads uses. Each type of an open realm has one, at a fixed address while the realm lives.
 @usableFromInline
 struct AccessState {
-    /// The only thread that may take the fast path; 0 if none may: in frozen realms, and in realms of queues and actors, whose thread changes.
+    /// The only thread that may take the fast path; 0 if none may: in frozen realms, and in realms of queues and actors, whose thread
+    /// changes.
     @usableFromInline var thread: UInt
     /// Increases whenever the positions of rows may have changed.
     @usableFromInline var generation: UInt32 = 1
@@ -105,7 +106,8 @@ extension ObjectBase {
         return window.pointee.isPresent(row) ? Data(buffer: window.pointee.text(row)) : nil
     }
 
-    /// Returns both halves of a date, decimal or identifier as its column stores them. Returns nil if it is null or must be read with `_value`.
+    /// Returns both halves of a date, decimal or identifier as its column stores them. Returns nil if it is null or must be read with
+    /// `_value`.
     @inline(__always)
     final func _pair(_ column: Int) -> (Int64, Int64)? {
         guard let window = _window(column), let words = window.pointee.words, let extra = window.pointee.extra else { return nil }

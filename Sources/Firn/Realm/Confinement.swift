@@ -1,19 +1,19 @@
 import Dispatch
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
 /// Returns a number that is unique among the running threads. A thread that has ended may have had the same number.
 @inlinable
 func currentThread() -> UInt {
     #if canImport(Darwin)
-    UInt(bitPattern: pthread_self())
+        UInt(bitPattern: pthread_self())
     #else
-    UInt(pthread_self())
+        UInt(pthread_self())
     #endif
 }
 
@@ -41,9 +41,13 @@ enum Confinement {
         case .thread(let thread): return thread.isCurrent
         case .queue(let queue): return DispatchQueue.getSpecific(key: Confinement.queueKey) == ObjectIdentifier(queue)
         case .actor(let home):
-            guard let actor = home.actor else { preconditionFailure("This realm belongs to an actor that was deallocated: pass on frozen copies, or open another realm where you need it") }
+            guard let actor = home.actor else {
+                preconditionFailure(
+                    "This realm belongs to an actor that was deallocated: pass on frozen copies, or open another realm where you need it")
+            }
             // Traps with the executor's own message if the caller is on another one.
-            actor.preconditionIsolated("This realm belongs to an actor: use it, and everything read from it, on that actor only, or pass on a frozen copy")
+            actor.preconditionIsolated(
+                "This realm belongs to an actor: use it, and everything read from it, on that actor only, or pass on a frozen copy")
             return true
         case .none: return true
         }
@@ -53,9 +57,13 @@ enum Confinement {
         guard !isHere else { return }
         switch self {
         case .queue(let queue):
-            preconditionFailure("Realm accessed from incorrect thread: it was opened for the queue \"\(queue.label)\". Use it there, or pass on a frozen copy.")
+            preconditionFailure(
+                "Realm accessed from incorrect thread: it was opened for the queue \"\(queue.label)\". Use it there, or pass on a frozen copy."
+            )
         default:
-            preconditionFailure("Realm accessed from incorrect thread: open another Realm on this thread, or pass on a frozen copy (freeze()) or a ThreadSafeReference.")
+            preconditionFailure(
+                "Realm accessed from incorrect thread: open another Realm on this thread, or pass on a frozen copy (freeze()) or a ThreadSafeReference."
+            )
         }
     }
 

@@ -2,8 +2,8 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// Decoded vectors of a type in a frozen realm, for many threads. Each thread uses one of a few sets, selected by its number. If another thread is using
-/// that set, the value is read by itself instead of waiting.
+/// Decoded vectors of a type in a frozen realm, for many threads. Each thread uses one of a few sets, selected by its number. If another
+/// thread is using that set, the value is read by itself instead of waiting.
 final class FrozenWindows: Sendable {
     private static let count = 8
 
@@ -35,9 +35,12 @@ final class FrozenWindows: Sendable {
         return slots[Int(thread >> 61)]
     }
 
-    /// Returns what `body` finds in the decoded vector. Returns nil if another thread has the slot, or if the vector is not decoded for a single read.
+    /// Returns what `body` finds in the decoded vector. Returns nil if another thread has the slot, or if the vector is not decoded for a
+    /// single read.
     @inline(__always)
-    private func within<R>(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable, _ body: (WindowSet, Int) -> R) throws(Damage) -> R? {
+    private func within<R>(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable, _ body: (WindowSet, Int) -> R)
+        throws(Damage) -> R?
+    {
         try slot.lend { (slot) throws(Damage) -> R? in
             guard slot.take() else { return nil }
             defer { slot.give() }

@@ -10,8 +10,8 @@ public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?,
 
 /// The data before and after a change of the classes.
 ///
-/// When the block runs, the types of the file already have the properties of the classes. A property keeps its values if its name and type are the
-/// same (nil becomes zero if the property is now required). The block converts everything else.
+/// When the block runs, the types of the file already have the properties of the classes. A property keeps its values if its name and type
+/// are the same (nil becomes zero if the property is now required). The block converts everything else.
 ///
 ///     Realm.Configuration(schemaVersion: 2, migrationBlock: { migration, old in
 ///         if old < 1 { migration.renameProperty(onType: "Person", from: "town", to: "city") }
@@ -58,8 +58,8 @@ public struct Migration {
         return true
     }
 
-    /// Copies the values of the old property `oldName` to the new property `newName`. Traps unless the old type has `oldName`, the new type has `newName`
-    /// and not `oldName`, and both properties have the same type.
+    /// Copies the values of the old property `oldName` to the new property `newName`. Traps unless the old type has `oldName`, the new type
+    /// has `newName` and not `oldName`, and both properties have the same type.
     public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
         guard let before = old.dynamicAccess(typeName), let from = before.type.index(of: oldName) else {
             preconditionFailure("Cannot rename property \"\(typeName).\(oldName)\" because it does not exist.")
@@ -68,10 +68,13 @@ public struct Migration {
             preconditionFailure("Renamed property \"\(typeName).\(newName)\" does not exist.")
         }
         let old = before.type.columns[from].type, new = after.type.columns[to].type
-        precondition(old.kind == new.kind && old.collection == new.collection && old.target == new.target,
-                     "Cannot rename property \"\(typeName).\(oldName)\" to \"\(newName)\" because it would change from type \"\(old.name)\" to \"\(new.name)\".")
-        precondition(after.type.index(of: oldName) == nil,
-                     "Cannot rename property \"\(typeName).\(oldName)\" to \"\(newName)\" because the source property still exists.")
+        precondition(
+            old.kind == new.kind && old.collection == new.collection && old.target == new.target,
+            "Cannot rename property \"\(typeName).\(oldName)\" to \"\(newName)\" because it would change from type \"\(old.name)\" to \"\(new.name)\"."
+        )
+        precondition(
+            after.type.index(of: oldName) == nil,
+            "Cannot rename property \"\(typeName).\(oldName)\" to \"\(newName)\" because the source property still exists.")
         self.new.failing(()) { () throws(FirnError) in
             for rowID in self.new.rowIDs(after) {
                 guard self.old.has(before, rowID) else { continue }

@@ -5,22 +5,25 @@ import FirnModel
 extension Realm {
     // MARK: With completion blocks
 
-    /// Runs `block` in a transaction when the write lock is available, and calls `onComplete` when its changes are durable. Both are called on the realm's
-    /// queue, actor or main thread; other realms trap. If no transaction can begin (the file was replaced or has failed, or there are more versions than
-    /// the configuration allows), `onComplete` receives the error and `block` is not called. Using the realm while the changes are made durable waits.
+    /// Runs `block` in a transaction when the write lock is available, and calls `onComplete` when its changes are durable. Both are called
+    /// on the realm's queue, actor or main thread; other realms trap. If no transaction can begin (the file was replaced or has failed, or
+    /// there are more versions than the configuration allows), `onComplete` receives the error and `block` is not called. Using the realm
+    /// while the changes are made durable waits.
     @discardableResult
     public func writeAsync(_ block: @escaping () -> Void, onComplete: ((Error?) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
         let core = core
-        return core.enqueue({
-            block()
-            if core.canCommit { core.commitAsync(onComplete) } else { onComplete?(nil) }
-        }, failed: { onComplete?($0) })
+        return core.enqueue(
+            {
+                block()
+                if core.canCommit { core.commitAsync(onComplete) } else { onComplete?(nil) }
+            }, failed: { onComplete?($0) })
     }
 
-    /// Calls `asyncWriteBlock` in a transaction when the write lock is available. The block commits with `commitAsyncWrite` or `commitWrite`; otherwise its
-    /// changes are cancelled.
-    /// - Parameter onFailure: Called instead if no transaction can begin. If nil, `damage` reports the error, except that of too many versions, of which
+    /// Calls `asyncWriteBlock` in a transaction when the write lock is available. The block commits with `commitAsyncWrite` or
+    /// `commitWrite`; otherwise its changes are cancelled.
+    /// - Parameter onFailure: Called instead if no transaction can begin. If nil, `damage` reports the error, except that of too many
+    /// versions, of which
     ///   there may be fewer later.
     @discardableResult
     public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void, onFailure: ((Error) -> Void)? = nil) -> AsyncTransactionId {
@@ -30,10 +33,10 @@ extension Realm {
 
     /// Commits the transaction under way. Its changes are made durable on another thread.
     ///
-    /// With `allowGrouping`, the commit is grouped with those of the blocks that are waiting. They run next, in the same transaction of the file, and all of
-    /// them cost one sync and make one version. Each block cancels or commits only its own changes. If the program ends before `onComplete`, the file has all
-    /// changes of the group or none. Until then notifications, frozen copies and other realms show the version before. A group ends when no block is waiting,
-    /// and after 100 commits.
+    /// With `allowGrouping`, the commit is grouped with those of the blocks that are waiting. They run next, in the same transaction of the
+    /// file, and all of them cost one sync and make one version. Each block cancels or commits only its own changes. If the program ends
+    /// before `onComplete`, the file has all changes of the group or none. Until then notifications, frozen copies and other realms show
+    /// the version before. A group ends when no block is waiting, and after 100 commits.
     @discardableResult
     public func commitAsyncWrite(allowGrouping: Bool = false, _ onComplete: ((Error?) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
@@ -60,8 +63,8 @@ extension Realm {
 
     // MARK: With tasks
 
-    /// Opens the realm of a configuration for an actor. Opening and migrating run on another thread. Only the actor may use the realm and everything that is
-    /// read from it.
+    /// Opens the realm of a configuration for an actor. Opening and migrating run on another thread. Only the actor may use the realm and
+    /// everything that is read from it.
     /// - Throws: `Realm.Error`.
     public init(configuration: Configuration = .defaultConfiguration, actor: isolated any Actor) async throws {
         let file = try await Realm.opened(configuration)
@@ -71,9 +74,14 @@ extension Realm {
     /// Opens the realm of a configuration for the actor that calls. (In an actor's initializer, before all its properties have values, use
     /// `Realm(configuration:actor:)` instead.)
     /// - Throws: `Realm.Error`; with the code `invalidInput` if the caller is not isolated to an actor.
-    public static func open(configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation) async throws -> Realm {
+    public static func open(configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation)
+        async throws -> Realm
+    {
         guard let isolation else {
-            throw Error(.invalidInput, "Realm.open must be called on an actor: call it from isolated code (@MainActor, or within an actor), or use Realm(configuration:queue:)")
+            throw Error(
+                .invalidInput,
+                "Realm.open must be called on an actor: call it from isolated code (@MainActor, or within an actor), or use Realm(configuration:queue:)"
+            )
         }
         let file = try await opened(configuration)
         return try withExtendedLifetime(file) { Realm(try RealmCore.opened(configuration, .actor(ActorPlace(isolation)))) }
@@ -93,8 +101,8 @@ extension Realm {
         }.value
     }
 
-    /// Runs `block` in a transaction of an actor's realm. The actor can do other work while this waits for the write lock and while the changes are made
-    /// durable.
+    /// Runs `block` in a transaction of an actor's realm. The actor can do other work while this waits for the write lock and while the
+    /// changes are made durable.
     /// - Throws: `CancellationError` if the task is cancelled before the block runs, `Realm.Error`, and what the block throws.
     @discardableResult
     public func asyncWrite<R>(isolation: isolated (any Actor)? = #isolation, _ block: () throws -> R) async throws -> R {

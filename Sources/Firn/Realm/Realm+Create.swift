@@ -1,10 +1,12 @@
 import FirnModel
 
 extension Realm {
-    /// Creates an object from a dictionary by property name, an array in the order of the properties, or another object (of any realm), and adds it.
+    /// Creates an object from a dictionary by property name, an array in the order of the properties, or another object (of any realm), and
+    /// adds it.
     ///
-    /// With `update:`, if an object with this primary key exists, it gets the given values and keeps its own for the properties that `value` does not
-    /// contain. The same holds for objects that dictionaries within `value` describe. A new object has its class's initial values for missing properties.
+    /// With `update:`, if an object with this primary key exists, it gets the given values and keeps its own for the properties that
+    /// `value` does not contain. The same holds for objects that dictionaries within `value` describe. A new object has its class's initial
+    /// values for missing properties.
     @discardableResult
     public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
         core.confinement.check()
@@ -39,7 +41,9 @@ extension Realm {
 
     /// Returns `content` with objects in place of the dictionaries that describe objects with a primary key.
     private func upserted(_ content: Any?, _ property: ClassSchema.Property, _ policy: UpdatePolicy) -> Any? {
-        guard let target = property.shape.target as? Object.Type, property.shape.type.kind == .link, ClassSchema.of(target).primaryKey != nil else { return content }
+        guard let target = property.shape.target as? Object.Type, property.shape.type.kind == .link,
+            ClassSchema.of(target).primaryKey != nil
+        else { return content }
         func one(_ content: Any?) -> Any? {
             guard let fields = content as? [String: Any?] else { return content }
             return upsert(target, fields, policy)

@@ -9,11 +9,13 @@ extension Realm {
         return Results(TableSource(access, _Shape(ColumnType(.link, target: access.name), target: DynamicObject.self)))
     }
 
-    /// Returns the object of a type with a primary key, or nil if there is none. Traps if the type does not have a primary key of one property.
+    /// Returns the object of a type with a primary key, or nil if there is none. Traps if the type does not have a primary key of one
+    /// property.
     public func dynamicObject<Key>(ofType typeName: String, forPrimaryKey key: Key) -> DynamicObject? {
         let access = dynamic(typeName)
         guard let place = access.type.key.first, access.type.key.count == 1 else {
-            preconditionFailure("Type \"\(typeName)\" does not have a primary key of one property: filter the results of dynamicObjects(\"\(typeName)\").")
+            preconditionFailure(
+                "Type \"\(typeName)\" does not have a primary key of one property: filter the results of dynamicObjects(\"\(typeName)\").")
         }
         let type = access.type.columns[place].type
         guard let value = Value(any: key as Any)?.fitted(to: type.kind), !value.isNull || type.isOptional else {
@@ -22,8 +24,8 @@ extension Realm {
         return access.find(value).flatMap { access.object($0) } as? DynamicObject
     }
 
-    /// Creates and adds an object from a dictionary by property name, an array in the order of the properties, or another object. Properties without a value
-    /// are zero or nil.
+    /// Creates and adds an object from a dictionary by property name, an array in the order of the properties, or another object.
+    /// Properties without a value are zero or nil.
     @discardableResult
     public func dynamicCreate(_ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error) -> DynamicObject {
         core.confinement.check()
@@ -36,7 +38,8 @@ extension Realm {
     private func dynamic(_ typeName: String) -> TypeAccess {
         core.confinement.check()
         guard let access = core.dynamicAccess(typeName) else {
-            preconditionFailure("Object type \"\(typeName)\" is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)).")
+            preconditionFailure(
+                "Object type \"\(typeName)\" is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)).")
         }
         return access
     }
@@ -60,19 +63,27 @@ extension TypeAccess {
         default: preconditionFailure("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
         }
         if update != .error {
-            guard let key = type.key.first else { preconditionFailure("\"\(name)\" does not have a primary key and can not be updated: create it without update:.") }
+            guard let key = type.key.first else {
+                preconditionFailure("\"\(name)\" does not have a primary key and can not be updated: create it without update:.")
+            }
             let wanted = stored(given[key] ?? nil, key)
             if let existing = find(wanted) {
                 let object = object(existing)!
                 for (place, one) in given where place != key {
                     // Setting an equal value would notify observers.
-                    if update == .modified, !type.columns[place].type.isCollection, type.columns[place].type.target == nil, object._value(place) == stored(one, place) { continue }
+                    if update == .modified, !type.columns[place].type.isCollection, type.columns[place].type.target == nil,
+                        object._value(place) == stored(one, place)
+                    {
+                        continue
+                    }
                     object.setDynamicValue(type.columns[place].name, one, self)
                 }
                 return existing
             }
         }
-        let values = type.columns.indices.map { place in given[place].map { stored($0, place) } ?? Column.absentValue(type.columns[place].type) }
+        let values = type.columns.indices.map { place in
+            given[place].map { stored($0, place) } ?? Column.absentValue(type.columns[place].type)
+        }
         let table = working
         do throws(FirnError) {
             let rowID = try table.append { (columns) throws(FirnError) in
@@ -82,7 +93,9 @@ extension TypeAccess {
             return rowID
         } catch {
             if error.code == .duplicateKey, let key = type.key.first {
-                preconditionFailure("Attempting to create an object of type \"\(name)\" with an existing primary key value \"\(given[key].flatMap { $0 } ?? "nil")\".")
+                preconditionFailure(
+                    "Attempting to create an object of type \"\(name)\" with an existing primary key value \"\(given[key].flatMap { $0 } ?? "nil")\"."
+                )
             }
             core.note(error)
             return -1
@@ -126,8 +139,12 @@ extension Realm {
     /// Adds types without a class to the file, if it does not have them yet. Throws if a type is not valid or differs from the file's.
     package func adopt(_ types: [ObjectSchema]) throws {
         for type in types {
-            for property in type.properties where property.isSet && types.contains(where: { $0.className == property.objectClassName && $0.isEmbedded }) {
-                throw Error(.invalidInput, "\"\(type.className).\(property.name)\" is a set of embedded objects, which sets cannot hold: make it a list, or make \"\(property.objectClassName!)\" a type that is not embedded.")
+            for property in type.properties
+            where property.isSet && types.contains(where: { $0.className == property.objectClassName && $0.isEmbedded }) {
+                throw Error(
+                    .invalidInput,
+                    "\"\(type.className).\(property.name)\" is a set of embedded objects, which sets cannot hold: make it a list, or make \"\(property.objectClassName!)\" a type that is not embedded."
+                )
             }
         }
         try core.adopt(types: types.map { $0.typeSchema(among: types) })

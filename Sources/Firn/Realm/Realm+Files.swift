@@ -18,7 +18,9 @@ extension Realm {
             if let transaction = core.transaction {
                 try transaction.compact(to: path, encryption: encryption)
                 core.moveInTransaction()
-            } else { try core.snapshot.compact(to: path, encryption: encryption) }
+            } else {
+                try core.snapshot.compact(to: path, encryption: encryption)
+            }
         } catch { throw Error(error) }
     }
 
@@ -55,14 +57,18 @@ extension Realm {
         let path = fileURL.standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: path) else { throw Error(.fileNotFound, "there is no file \"\(path)\"") }
         let key = try encryptionKey.map { try EncryptionKey(checked: $0) }
-        do throws(FirnError) { return try SchemaVersion.read(try Database.open(path: path, key: key).snapshot()) } catch { throw Error(error) }
+        do throws(FirnError) { return try SchemaVersion.read(try Database.open(path: path, key: key).snapshot()) } catch {
+            throw Error(error)
+        }
     }
 
     /// Migrates the file of a configuration to its schema version now instead of when it is opened first. Returns whether it was migrated.
     @discardableResult
     public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws -> Bool {
         let path = try configuration.place().path
-        let before = FileManager.default.fileExists(atPath: path) ? try schemaVersionAtURL(URL(fileURLWithPath: path), encryptionKey: configuration.encryptionKey) : configuration.schemaVersion
+        let before =
+            FileManager.default.fileExists(atPath: path)
+            ? try schemaVersionAtURL(URL(fileURLWithPath: path), encryptionKey: configuration.encryptionKey) : configuration.schemaVersion
         _ = try Realm(configuration: configuration)
         return before < configuration.schemaVersion
     }
@@ -74,8 +80,8 @@ extension Realm.Configuration {
         guard let seedFilePath, !FileManager.default.fileExists(atPath: path), !readOnly else { return }
         let seed = seedFilePath.standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: seed) else { throw Realm.Error(.fileNotFound, "there is no seed file \"\(seed)\"") }
-        // A snapshot of the seed is copied, so its writers do not matter. The seed may be encrypted with the realm's key or not encrypted. The copy is
-        // encrypted if the realm is.
+        // A snapshot of the seed is copied, so its writers do not matter. The seed may be encrypted with the realm's key or not encrypted.
+        // The copy is encrypted if the realm is.
         let key = try key(), database: Database
         do throws(FirnError) { database = try Database.open(path: seed, key: key) } catch {
             guard error.code == .notEncrypted else { throw error }
@@ -91,7 +97,9 @@ extension Realm.Configuration {
     static func removeUnfinished(_ path: String) {
         let path = Paths.linkEnd(path), folder = Paths.directory(of: path), start = path.split(separator: "/").last.map(String.init) ?? ""
         guard !start.isEmpty, let names = try? Paths.list(folder) else { return }
-        for name in names where name == start + ".compacting" || name.hasPrefix(start + ".compacting.tmp-") { try? Paths.remove(folder + "/" + name) }
+        for name in names where name == start + ".compacting" || name.hasPrefix(start + ".compacting.tmp-") {
+            try? Paths.remove(folder + "/" + name)
+        }
     }
 
     /// Compacts a file before it is opened for the first time, if the configuration requests it and no other process uses the file.
@@ -125,7 +133,9 @@ extension Realm.Configuration {
         // A process that opened the file in the meantime would be left with a file that no other process uses, and could not write to it.
         guard try Database.open(path: path, key: try key()).pinnedVersions().isEmpty else { return }
         // The write lock is held: processes that have the file open notice at their next write that it was replaced.
-        do throws(FirnError) { try Paths.rename(fresh, to: place) } catch { throw Realm.Error(.fileAccess, "cannot rename the compacted file to \"\(path)\"", cause: error) }
+        do throws(FirnError) { try Paths.rename(fresh, to: place) } catch {
+            throw Realm.Error(.fileAccess, "cannot rename the compacted file to \"\(path)\"", cause: error)
+        }
         isWanted = true
         // Without this sync a crash may restore the old file, and everything written to the new one would be lost.
         try Paths.syncDirectory(of: place)
@@ -136,7 +146,9 @@ extension Realm.Configuration {
         let snapshot = try database.snapshot()
         guard snapshot.version > 0 else { return false }
         // Tagged versions are kept.
-        do throws(FirnError) { try Database.compact(try database.versions(upTo: snapshot), retention: try database.retention(), to: fresh) } catch { throw Realm.Error(error) }
+        do throws(FirnError) {
+            try Database.compact(try database.versions(upTo: snapshot), retention: try database.retention(), to: fresh)
+        } catch { throw Realm.Error(error) }
         return true
     }
 }

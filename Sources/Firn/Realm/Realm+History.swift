@@ -40,7 +40,9 @@ extension Realm {
                 for version in try database.versions() { times[version.version] = version.time }
                 for tag in tags { times[tag.version] = tag.time }
                 return times.sorted { $0.key > $1.key }.map { number, time in
-                    Version(number: number, date: Date(timeIntervalSince1970: Double(time) / 1e9), tags: tags.filter { $0.version == number }.map(\.name))
+                    Version(
+                        number: number, date: Date(timeIntervalSince1970: Double(time) / 1e9),
+                        tags: tags.filter { $0.version == number }.map(\.name))
                 }
             }
         }
@@ -48,13 +50,15 @@ extension Realm {
 
     /// Returns the realm at a version: immutable, and usable on any thread.
     /// - Throws: `Realm.Error` with the code `fileNotFound` if the version is no longer kept.
-    public func freeze(at version: UInt64) throws -> Realm { try freeze { () throws(FirnError) in try core.file.database.snapshot(version: version) } }
+    public func freeze(at version: UInt64) throws -> Realm {
+        try freeze { () throws(FirnError) in try core.file.database.snapshot(version: version) }
+    }
 
     /// Returns the realm at the version with this tag: immutable, and usable on any thread.
     public func freeze(at tag: String) throws -> Realm { try freeze { () throws(FirnError) in try core.file.database.snapshot(tag: tag) } }
 
-    /// Tags the realm's version, which stays readable until the tag is deleted. The cost in space is what has changed since. If another version has the tag,
-    /// the tag moves. Traps within a write transaction.
+    /// Tags the realm's version, which stays readable until the tag is deleted. The cost in space is what has changed since. If another
+    /// version has the tag, the tag moves. Traps within a write transaction.
     public func tag(_ name: String) throws {
         try checkHistory("tag a version")
         let snapshot = core.snapshot
@@ -68,9 +72,11 @@ extension Realm {
         return try Realm.failing { () throws(FirnError) in try core.file.database.untag(name) }
     }
 
-    /// Restores all objects of an older version, in a new version; the versions between are unchanged. Restored objects keep their identity. Types and
-    /// properties that were added since remain, without objects and values. Traps within a write transaction.
-    public func revert(to version: UInt64) throws { try revert { () throws(FirnError) in try core.file.database.snapshot(version: version) } }
+    /// Restores all objects of an older version, in a new version; the versions between are unchanged. Restored objects keep their
+    /// identity. Types and properties that were added since remain, without objects and values. Traps within a write transaction.
+    public func revert(to version: UInt64) throws {
+        try revert { () throws(FirnError) in try core.file.database.snapshot(version: version) }
+    }
 
     /// As `revert(to:)`, to the version with this tag.
     public func revert(to tag: String) throws { try revert { () throws(FirnError) in try core.file.database.snapshot(tag: tag) } }

@@ -12,7 +12,9 @@ extension Realm {
 
         /// Creates a schema of types.
         package init(_ types: [ObjectSchema]) { objectSchema = types }
-        init(_ schema: FirnModel.Schema) { objectSchema = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) } }
+        init(_ schema: FirnModel.Schema) {
+            objectSchema = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) }
+        }
     }
 
     /// The types that the file has at this version. Types of classes that were not used yet may be missing.
@@ -51,7 +53,9 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
     func typeSchema(among all: [ObjectSchema]) -> TypeSchema {
         let stored = properties.filter { $0.type != .linkingObjects }
         let columns = stored.map { property in
-            ColumnSchema(property.columnName, property.columnType(isEmbedded: all.contains { $0.className == property.objectClassName && $0.isEmbedded }))
+            ColumnSchema(
+                property.columnName,
+                property.columnType(isEmbedded: all.contains { $0.className == property.objectClassName && $0.isEmbedded }))
         }
         return TypeSchema(className, columns: columns, key: stored.indices.filter { stored[$0].isPrimaryKey }, isEmbedded: isEmbedded)
     }
@@ -61,8 +65,10 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
         isEmbedded = type.isEmbedded
         var found = type.columns.enumerated().map { place, column in
             let known = schema?.properties.first { $0.name == column.name }
-            return Property(name: known?.codeName ?? column.name, columnName: column.name, column.type, isPrimaryKey: type.key.contains(place),
-                            isIndexed: known.map { !$0.options.isDisjoint(with: [.indexed, .fullText]) } ?? (type.key.contains(place) || !column.indexes.isEmpty))
+            return Property(
+                name: known?.codeName ?? column.name, columnName: column.name, column.type, isPrimaryKey: type.key.contains(place),
+                isIndexed: known.map { !$0.options.isDisjoint(with: [.indexed, .fullText]) }
+                    ?? (type.key.contains(place) || !column.indexes.isEmpty))
         }
         for property in schema?.properties ?? [] where property.shape.isLinking { found.append(Property(linking: property)) }
         properties = found
@@ -95,7 +101,10 @@ public struct Property: Equatable, CustomStringConvertible {
     public let isMap: Bool
 
     /// Creates a property that has the same name in code and in the file.
-    package init(name: String, type: PropertyType, objectClassName: String?, isPrimaryKey: Bool, isIndexed: Bool, isOptional: Bool, isArray: Bool, isSet: Bool, isMap: Bool) {
+    package init(
+        name: String, type: PropertyType, objectClassName: String?, isPrimaryKey: Bool, isIndexed: Bool, isOptional: Bool, isArray: Bool,
+        isSet: Bool, isMap: Bool
+    ) {
         self.name = name
         columnName = name
         self.type = type
@@ -112,9 +121,10 @@ public struct Property: Equatable, CustomStringConvertible {
     func columnType(isEmbedded: Bool) -> ColumnType {
         let collection: CollectionKind = isArray ? .list : isSet ? .set : isMap ? .map : .none
         let kind = type.scalarKind(isEmbedded: isEmbedded), leads = type == .object
-        return ColumnType(kind, optional: collection == .none && (isOptional || leads), collection: collection,
-                          // A map keeps a key whose object was deleted.
-                          elementOptional: collection != .none && (isOptional || collection == .map && kind == .link), target: objectClassName)
+        return ColumnType(
+            kind, optional: collection == .none && (isOptional || leads), collection: collection,
+            // A map keeps a key whose object was deleted.
+            elementOptional: collection != .none && (isOptional || collection == .map && kind == .link), target: objectClassName)
     }
 
     init(name: String, columnName: String, _ type: ColumnType, isPrimaryKey: Bool, isIndexed: Bool) {

@@ -25,12 +25,12 @@ extension Realm {
         }
     }
 
-    /// Makes the realm's file shorter in place, while other realms and processes read and write it: removes deleted objects, moves extents from the end of the
-    /// file to free space before them, and truncates the file. Traps within a write transaction.
+    /// Makes the realm's file shorter in place, while other realms and processes read and write it: removes deleted objects, moves extents
+    /// from the end of the file to free space before them, and truncates the file. Traps within a write transaction.
     ///
-    /// The file remains the same file, and little free disk space is enough. Shrinking is a series of small durable commits that change no objects: if it is
-    /// interrupted, even by a crash, the file is intact and keeps what was gained. Versions without a tag are dropped except for the two newest. Space that
-    /// others hold is not released; a later call does this. This realm moves to the newest version.
+    /// The file remains the same file, and little free disk space is enough. Shrinking is a series of small durable commits that change no
+    /// objects: if it is interrupted, even by a crash, the file is intact and keeps what was gained. Versions without a tag are dropped
+    /// except for the two newest. Space that others hold is not released; a later call does this. This realm moves to the newest version.
     /// - Throws: `Realm.Error`.
     @discardableResult
     public func shrink() throws -> Shrinkage {

@@ -31,7 +31,8 @@ extension Realm {
         /// The number of seconds since the commit; nil if `date` is.
         public var age: TimeInterval? { date.map { -$0.timeIntervalSinceNow } }
         public var description: String {
-            "version \(version)" + (age.map { " (\(Int($0)) s old)" } ?? "") + (holders.isEmpty ? "" : ", read by " + holders.joined(separator: ", "))
+            "version \(version)" + (age.map { " (\(Int($0)) s old)" } ?? "")
+                + (holders.isEmpty ? "" : ", read by " + holders.joined(separator: ", "))
         }
     }
 
@@ -82,7 +83,9 @@ extension RealmCore {
             others = try activeVersions().filter { held.contains($0.version) || ($0.version != own && $0.version != newest) }
         } catch { throw Realm.Error(error) }
         guard others.count + 1 > limit else { return }
-        throw Realm.Error(.tooManyVersions, "Number of active versions (\(others.count + 1)) in the Realm would exceed the limit of \(limit). The oldest: "
-                          + others.prefix(3).map(\.description).joined(separator: "; ") + ". Release frozen realms and everything read from them.")
+        throw Realm.Error(
+            .tooManyVersions,
+            "Number of active versions (\(others.count + 1)) in the Realm would exceed the limit of \(limit). The oldest: "
+                + others.prefix(3).map(\.description).joined(separator: "; ") + ". Release frozen realms and everything read from them.")
     }
 }

@@ -9,14 +9,15 @@ import Foundation
 ///     try realm.write { realm.add(Dog(value: ["name": "Rex"])) }
 ///     for dog in realm.objects(Dog.self) { print(dog.name) }
 ///
-/// A realm, and everything that is read from it, belongs to the thread, queue or actor that it was opened for. Pass `freeze()`d copies to others.
+/// A realm, and everything that is read from it, belongs to the thread, queue or actor that it was opened for. Pass `freeze()`d copies to
+/// others.
 public struct Realm: Equatable {
     let core: RealmCore
 
     init(_ core: RealmCore) { self.core = core }
 
-    /// Opens the realm of a configuration for this thread, or for a serial queue. The same thread (or queue) gets the same realm as long as any part of it is
-    /// held.
+    /// Opens the realm of a configuration for this thread, or for a serial queue. The same thread (or queue) gets the same realm as long as
+    /// any part of it is held.
     /// - Throws: `Realm.Error`.
     public init(configuration: Configuration = .defaultConfiguration, queue: DispatchQueue? = nil) throws {
         do {
@@ -52,8 +53,9 @@ public struct Realm: Equatable {
     /// Runs `block` in a transaction. Its changes become the next version atomically, or, if the block throws, are cancelled. With the
     /// default durability they are durable when `write` returns.
     ///
-    /// Setting a property or adding an object cannot throw. If the file fails while the block writes (a full disk, damage), the error is thrown at the end of
-    /// the block, and none of its changes is stored; `damage` reports it before that. Nothing is thrown after the changes are durable.
+    /// Setting a property or adding an object cannot throw. If the file fails while the block writes (a full disk, damage), the error is
+    /// thrown at the end of the block, and none of its changes is stored; `damage` reports it before that. Nothing is thrown after the
+    /// changes are durable.
     /// - Parameter durability: When `write` returns; by default that of the configuration.
     /// - Throws: `Realm.Error`, and what the block throws.
     @discardableResult
@@ -70,7 +72,8 @@ public struct Realm: Equatable {
         return result
     }
 
-    /// Begins a transaction after waiting for those of all other realms and processes. The realm moves to the newest version. Traps on an error.
+    /// Begins a transaction after waiting for those of all other realms and processes. The realm moves to the newest version. Traps on an
+    /// error.
     public func beginWrite() {
         do { try core.begin() } catch { preconditionFailure("\(error)") }
     }
@@ -94,8 +97,8 @@ public struct Realm: Equatable {
         case all = 2
     }
 
-    /// Adds an unmanaged object, and all unmanaged objects that it refers to, to the realm. Does nothing if this realm manages it already. Traps outside of a
-    /// write transaction, and with `update: .error` if an object with the same primary key exists.
+    /// Adds an unmanaged object, and all unmanaged objects that it refers to, to the realm. Does nothing if this realm manages it already.
+    /// Traps outside of a write transaction, and with `update: .error` if an object with the same primary key exists.
     public func add(_ object: Object, update: UpdatePolicy = .error) {
         core.check()
         if object._core === core {
@@ -124,8 +127,14 @@ public struct Realm: Equatable {
     public func delete(_ object: ObjectBase) {
         core.confinement.check()
         core.requireTransaction("delete objects")
-        precondition(object._core === core, object._core == nil ? "Can only delete an object from the Realm it belongs to: this one is not managed." : "Can only delete an object from the Realm it belongs to.")
-        guard let access = object._access, access.holds(object._rowID) else { preconditionFailure("Object has been deleted or invalidated.") }
+        precondition(
+            object._core === core,
+            object._core == nil
+                ? "Can only delete an object from the Realm it belongs to: this one is not managed."
+                : "Can only delete an object from the Realm it belongs to.")
+        guard let access = object._access, access.holds(object._rowID) else {
+            preconditionFailure("Object has been deleted or invalidated.")
+        }
         core.delete([object._rowID], access)
     }
 
@@ -192,8 +201,8 @@ public struct Realm: Equatable {
         }
     }
 
-    /// Releases the version: everything that was read from the realm becomes invalid, and a transaction under way is cancelled. The next read uses the newest
-    /// version.
+    /// Releases the version: everything that was read from the realm becomes invalid, and a transaction under way is cancelled. The next
+    /// read uses the newest version.
     public func invalidate() { core.invalidate() }
 
     /// Returns a frozen realm of this version: immutable, and usable on any thread.
@@ -202,11 +211,13 @@ public struct Realm: Equatable {
     /// Returns the live realm of this thread with the same file; a live realm returns itself.
     public func thaw() -> Realm { core.isFrozen ? Realm(core.thawed()) : self }
 
-    /// The first damage that was found while the file was read, or nil. Properties that cannot be read are zero or nil, collections are empty, and all further
-    /// writes are refused. Each frozen realm reports only the damage found through itself.
+    /// The first damage that was found while the file was read, or nil. Properties that cannot be read are zero or nil, collections are
+    /// empty, and all further writes are refused. Each frozen realm reports only the damage found through itself.
     public var damage: FirnError? { core.damage }
 
-    /// The commit that was found interrupted by a crash, or damaged, when this process opened the file, or nil. If it was the newest commit, the version before
-    /// it is read and the next commit continues from there; `firn recover` extracts what is left of it.
-    public var interruptedCommit: FirnError? { core.file.database.fallback.map { .damaged(core.file.path, what: $0.what, byte: $0.offset) } }
+    /// The commit that was found interrupted by a crash, or damaged, when this process opened the file, or nil. If it was the newest
+    /// commit, the version before it is read and the next commit continues from there; `firn recover` extracts what is left of it.
+    public var interruptedCommit: FirnError? {
+        core.file.database.fallback.map { .damaged(core.file.path, what: $0.what, byte: $0.offset) }
+    }
 }

@@ -13,8 +13,8 @@ struct Carried<T>: @unchecked Sendable {
     init(_ value: T) { self.value = value }
 }
 
-/// A wait for the write lock outside of the realm's executor. If the realm begins a transaction itself before the answer arrives, it uses this request's
-/// transaction.
+/// A wait for the write lock outside of the realm's executor. If the realm begins a transaction itself before the answer arrives, it uses
+/// this request's transaction.
 final class LockRequest: Sendable {
     private struct State {
         var begun: Carried<DatabaseTransaction>?
@@ -44,8 +44,8 @@ final class LockRequest: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Waits in the writer queue until it has the lock or the request ends, and then calls `told` once, on any thread. It occupies no thread of Swift's task
-    /// pool, because all of those may be waiting.
+    /// Waits in the writer queue until it has the lock or the request ends, and then calls `told` once, on any thread. It occupies no
+    /// thread of Swift's task pool, because all of those may be waiting.
     func ask(_ told: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let answer = state.withLock { state in
             if state.answer == nil { state.whoAsked = told }
@@ -160,7 +160,9 @@ extension RealmCore {
         precondition(!isFrozen, RealmMessage.frozen)
         precondition(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
         if case .thread = place {
-            precondition(Thread.isMainThread, "Asynchronous writes need a realm of a queue, an actor or the main thread: open it with queue: or on an actor.")
+            precondition(
+                Thread.isMainThread,
+                "Asynchronous writes need a realm of a queue, an actor or the main thread: open it with queue: or on an actor.")
         }
     }
 
@@ -183,7 +185,11 @@ extension RealmCore {
             // `ask` may answer on the realm's executor while the realm takes the transaction, so the answer is delivered asynchronously.
             DispatchQueue.global().async {
                 core.value.atPlace(keeper) {
-                    if case .failure(let failure) = answer { core.value.granted(request, failure) } else { core.value.granted(request, nil) }
+                    if case .failure(let failure) = answer {
+                        core.value.granted(request, failure)
+                    } else {
+                        core.value.granted(request, nil)
+                    }
                 }
             }
         }
@@ -231,7 +237,8 @@ extension RealmCore {
         if pendingCommit == nil { requestLock() }
     }
 
-    /// Commits the block's transaction, with `grouping` together with the waiting blocks. Calls `onComplete` on the realm's executor when it is durable.
+    /// Commits the block's transaction, with `grouping` together with the waiting blocks. Calls `onComplete` on the realm's executor when
+    /// it is durable.
     func commitAsync(grouping: Bool = false, _ onComplete: ((Realm.Error?) -> Void)?) {
         let pending: PendingCommit?
         do {

@@ -2,14 +2,20 @@ import FirnBytes
 import FirnModel
 
 extension Realm {
-    /// Deletes an object. With `cascading`, also deletes the objects that it refers to, directly or indirectly, and that no other object refers to.
-    /// Traps outside of a write transaction.
+    /// Deletes an object. With `cascading`, also deletes the objects that it refers to, directly or indirectly, and that no other object
+    /// refers to. Traps outside of a write transaction.
     public func delete(_ object: ObjectBase, cascading: Bool) {
         guard cascading else { return delete(object) }
         core.confinement.check()
         core.requireTransaction("delete objects")
-        precondition(object._core === core, object._core == nil ? "Can only delete an object from the Realm it belongs to: this one is not managed." : "Can only delete an object from the Realm it belongs to.")
-        guard let access = object._access, access.holds(object._rowID) else { preconditionFailure("Object has been deleted or invalidated.") }
+        precondition(
+            object._core === core,
+            object._core == nil
+                ? "Can only delete an object from the Realm it belongs to: this one is not managed."
+                : "Can only delete an object from the Realm it belongs to.")
+        guard let access = object._access, access.holds(object._rowID) else {
+            preconditionFailure("Object has been deleted or invalidated.")
+        }
         core.deleteCascading(Row(access.name, object._rowID))
     }
 
@@ -60,13 +66,15 @@ extension RealmCore {
         }
     }
 
-    /// Returns the rows in `found` that rows outside of it link to, by the linking row. Makes one pass over the columns that can contain such links.
+    /// Returns the rows in `found` that rows outside of it link to, by the linking row. Makes one pass over the columns that can contain
+    /// such links.
     private func referrersOutside(_ found: Set<Realm.Row>, _ root: Realm.Row) -> [Realm.Row: [Realm.Row]] {
         let types = Set(found.map(\.type))
         var outside: [Realm.Row: [Realm.Row]] = [:]
         for source in schema.types {
             for (place, column) in source.columns.enumerated() {
-                guard column.type.kind == .any || column.type.target.map(types.contains) ?? false, let access = access(named: source.name) else { continue }
+                guard column.type.kind == .any || column.type.target.map(types.contains) ?? false, let access = access(named: source.name)
+                else { continue }
                 for rowID in rowIDs(access) {
                     let row = Realm.Row(source.name, rowID)
                     if found.contains(row) { continue }

@@ -3,7 +3,8 @@ import FirnModel
 
 /// Deleting rows, and the rows and values that depend on them.
 extension RealmCore {
-    /// Deletes rows of a type and the embedded objects that belong to them. Links to them become nil, and they are removed from lists and sets.
+    /// Deletes rows of a type and the embedded objects that belong to them. Links to them become nil, and they are removed from lists and
+    /// sets.
     func delete(_ rowIDs: [Int64], _ access: TypeAccess) {
         guard !rowIDs.isEmpty else { return }
         failing(()) { () throws(FirnError) in

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Commits that become durable together. The blocks of a group run in sequence within one transaction of the file. The part of each block is kept or
-/// rolled back separately; the parts that are kept become one version.
+/// Commits that become durable together. The blocks of a group run in sequence within one transaction of the file. The part of each block
+/// is kept or rolled back separately; the parts that are kept become one version.
 struct CommitGroup {
     /// The number of blocks that were committed to the group.
     var count = 0
@@ -13,8 +13,8 @@ struct CommitGroup {
 }
 
 extension RealmCore {
-    /// Keeps the changes of the current block for a commit together with those of the waiting blocks. Returns false if no block is waiting, the group is full
-    /// or there are no changes.
+    /// Keeps the changes of the current block for a commit together with those of the waiting blocks. Returns false if no block is waiting,
+    /// the group is full or there are no changes.
     func joinGroup(_ onComplete: ((Realm.Error?) -> Void)?) throws -> Bool {
         guard let transaction, isInTransaction, !asyncWrites.isEmpty, group?.count ?? 0 < CommitGroup.most, hasChanges else { return false }
         do throws(FirnError) {

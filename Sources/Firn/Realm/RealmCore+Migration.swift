@@ -12,7 +12,9 @@ enum SchemaVersion {
     static func read(_ snapshot: DatabaseSnapshot) throws(FirnError) -> UInt64 {
         guard let table = snapshot.table(named: typeName), let place = table.type.index(of: column) else { return 0 }
         do throws(Damage) {
-            guard let row = try table.liveRowIDs().first, case .int(let version) = try table.storedValue(rowID: row, place) else { return 0 }
+            guard let row = try table.liveRowIDs().first, case .int(let version) = try table.storedValue(rowID: row, place) else {
+                return 0
+            }
             return UInt64(clamping: version)
         } catch { throw FirnError(error, in: snapshot.path) }
     }
@@ -26,7 +28,9 @@ enum SchemaVersion {
         let value = Value.int(Int64(clamping: version))
         if let row = rows.first { return try table.set(row, place, value) }
         _ = try table.append { (columns) throws(FirnError) in
-            for i in columns.indices where !columns[i].append(i == place ? value : Column.absentValue(columns[i].type)) { columns[i].appendNull() }
+            for i in columns.indices where !columns[i].append(i == place ? value : Column.absentValue(columns[i].type)) {
+                columns[i].appendNull()
+            }
         }
     }
 }
@@ -51,7 +55,8 @@ extension RealmCore {
 
     private func checkVersion(_ stored: UInt64) throws {
         guard configuration.schemaVersion < stored else { return }
-        throw Realm.Error(.schemaMismatch, "Provided schema version \(configuration.schemaVersion) is less than last set version \(stored).")
+        throw Realm.Error(
+            .schemaMismatch, "Provided schema version \(configuration.schemaVersion) is less than last set version \(stored).")
     }
 
     private func migrate(_ classes: [ClassSchema]) throws {
@@ -64,7 +69,10 @@ extension RealmCore {
             let isFresh = schema.types.isEmpty
             if !isFresh {
                 guard file.others(than: self).isEmpty else {
-                    throw Realm.Error(.schemaMismatch, "The file is open with schema version \(stored): to migrate it to version \(configuration.schemaVersion), first release all realms of it and everything read from them.")
+                    throw Realm.Error(
+                        .schemaMismatch,
+                        "The file is open with schema version \(stored): to migrate it to version \(configuration.schemaVersion), first release all realms of it and everything read from them."
+                    )
                 }
                 try migrate(classes, from: stored)
             }
@@ -104,16 +112,20 @@ extension RealmCore {
         guard schema.primaryKey != nil, let access = dynamicAccess(schema.name), let column = schema.typeSchema.key.first else { return }
         var seen: Set<Value> = []
         for rowID in rowIDs(access) where !seen.insert(try access.working.storedValue(rowID, column)).inserted {
-            throw Realm.Error(.duplicatePrimaryKey, "Primary key property \"\(schema.name).\(access.type.columns[column].name)\" has duplicate values after migration.")
+            throw Realm.Error(
+                .duplicatePrimaryKey,
+                "Primary key property \"\(schema.name).\(access.type.columns[column].name)\" has duplicate values after migration.")
         }
     }
 
     /// Deletes embedded objects whose owning property was removed.
     private func deleteOrphans(_ before: Schema) throws(FirnError) {
-        let owned = Set(before.types.flatMap { type in
-            let now = schema[type.name]?.columns ?? []
-            return type.columns.filter { old in old.type.kind == .embedded && !now.contains { $0.id == old.id } }.compactMap(\.type.target)
-        })
+        let owned = Set(
+            before.types.flatMap { type in
+                let now = schema[type.name]?.columns ?? []
+                return type.columns.filter { old in old.type.kind == .embedded && !now.contains { $0.id == old.id } }.compactMap(
+                    \.type.target)
+            })
         for name in owned {
             guard let type = schema[name], type.isEmbedded, let access = dynamicAccess(name) else { continue }
             var held: Set<Int64> = []

@@ -21,7 +21,9 @@ extension RealmCore {
         if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value, !core.file.database.isInherited, !core.place.isGone {
             try core.file.check(try configuration.key())
             guard core.configuration.schemaVersion == configuration.schemaVersion else {
-                throw Realm.Error(.schemaMismatch, "Realm at path \"\(core.file.path)\" already opened with different schema version \(core.configuration.schemaVersion).")
+                throw Realm.Error(
+                    .schemaMismatch,
+                    "Realm at path \"\(core.file.path)\" already opened with different schema version \(core.configuration.schemaVersion).")
             }
             if let types = configuration.objectTypes { try core.adopt(types.map(ClassSchema.of)) }
             return core
@@ -29,7 +31,9 @@ extension RealmCore {
         let core: RealmCore
         do {
             core = try RealmCore(RealmFile.of(configuration), configuration, confinement)
-        } catch let error as Realm.Error where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded && !configuration.readOnly {
+        } catch let error as Realm.Error
+            where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded && !configuration.readOnly
+        {
             try Realm.deleteFiles(for: configuration)
             core = try RealmCore(RealmFile.of(configuration), configuration, confinement)
         }
@@ -78,7 +82,9 @@ extension RealmCore {
 
     /// Returns the live realm of this thread with the same file.
     func thawed() -> RealmCore {
-        do { return try RealmCore.opened(configuration, .on(nil)) } catch { preconditionFailure("The live realm cannot be opened: \(error)") }
+        do { return try RealmCore.opened(configuration, .on(nil)) } catch {
+            preconditionFailure("The live realm cannot be opened: \(error)")
+        }
     }
 
     /// Returns this realm's access to the type of an access of another realm, or nil if this realm does not have the type.

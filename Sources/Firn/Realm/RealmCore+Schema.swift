@@ -10,8 +10,10 @@ extension RealmCore {
     func adopt(types wanted: [TypeSchema]) throws {
         let problems = wanted.flatMap(mismatches)
         guard problems.isEmpty else {
-            throw Realm.Error(.schemaMismatch, "Migration is required due to the following errors:" + problems.map { "\n- " + $0 }.joined()
-                              + "\nIncrease the configuration's schemaVersion, and list the classes in its objectTypes.")
+            throw Realm.Error(
+                .schemaMismatch,
+                "Migration is required due to the following errors:" + problems.map { "\n- " + $0 }.joined()
+                    + "\nIncrease the configuration's schemaVersion, and list the classes in its objectTypes.")
         }
         let missing = wanted.filter { schema[$0.name] == nil || lacksIndexes($0) }
         guard !missing.isEmpty else { return }
@@ -34,27 +36,39 @@ extension RealmCore {
     /// Returns the classes and those that they refer to. Throws if two of them have the same type name.
     func reached(_ classes: [ClassSchema]) throws -> [ClassSchema] {
         var wanted: [ClassSchema] = []
-        for schema in classes { for reached in schema.reachable() where !wanted.contains(where: { $0 === reached }) { wanted.append(reached) } }
+        for schema in classes {
+            for reached in schema.reachable() where !wanted.contains(where: { $0 === reached }) { wanted.append(reached) }
+        }
         for (i, schema) in wanted.enumerated() {
             if let other = wanted[..<i].first(where: { $0.name == schema.name }) {
-                throw Realm.Error(.invalidInput, "classes \"\(other.objectClass)\" and \"\(schema.objectClass)\" are both stored as \"\(schema.name)\": give one of them another name with _realmObjectName()")
+                throw Realm.Error(
+                    .invalidInput,
+                    "classes \"\(other.objectClass)\" and \"\(schema.objectClass)\" are both stored as \"\(schema.name)\": give one of them another name with _realmObjectName()"
+                )
             }
         }
         return wanted
     }
 
-    /// Returns the position of a class's type in the file. Returns nil if it has none and none can be added, because the realm is frozen or read-only or the
-    /// file cannot be written now. Traps if the class and the type differ.
+    /// Returns the position of a class's type in the file. Returns nil if it has none and none can be added, because the realm is frozen or
+    /// read-only or the file cannot be written now. Traps if the class and the type differ.
     func adopt(_ schema: ClassSchema) -> Int? {
         if let index = self.schema.types.firstIndex(where: { $0.name == schema.name }), mismatches(schema).isEmpty,
-           isFrozen || configuration.readOnly || !lacksIndexes(schema.typeSchema), schema.reachable().allSatisfy({ self.schema[$0.name] != nil }) { return index }
+            isFrozen || configuration.readOnly || !lacksIndexes(schema.typeSchema),
+            schema.reachable().allSatisfy({ self.schema[$0.name] != nil })
+        {
+            return index
+        }
         if let types = configuration.objectTypes, !types.contains(where: { $0 == schema.objectClass }),
-           !types.contains(where: { ClassSchema.of($0).reachable().contains { $0 === schema } }) {
-            preconditionFailure("Object type \"\(schema.name)\" is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
+            !types.contains(where: { ClassSchema.of($0).reachable().contains { $0 === schema } })
+        {
+            preconditionFailure(
+                "Object type \"\(schema.name)\" is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
         }
         do { try adopt([schema]) } catch {
             // For example, the disk is full. Reading works without the type, and the next transaction reports the error.
-            guard transaction == nil, let cause = (error as? Realm.Error)?.cause, [.noSpace, .inputOutput, .locked].contains(cause.code) else { preconditionFailure("\(error)") }
+            guard transaction == nil, let cause = (error as? Realm.Error)?.cause, [.noSpace, .inputOutput, .locked].contains(cause.code)
+            else { preconditionFailure("\(error)") }
         }
         return self.schema.types.firstIndex { $0.name == schema.name }
     }
@@ -74,7 +88,8 @@ extension RealmCore {
         guard let stored = schema[wanted.name] else { return [] }
         var found: [String] = []
         if stored.isEmbedded != wanted.isEmbedded {
-            found.append("Class \"\(wanted.name)\" has been changed from \(stored.isEmbedded ? "embedded to top-level" : "top-level to embedded").")
+            found.append(
+                "Class \"\(wanted.name)\" has been changed from \(stored.isEmbedded ? "embedded to top-level" : "top-level to embedded").")
         }
         for column in wanted.columns {
             guard let index = stored.index(of: column.name) else {
@@ -84,7 +99,9 @@ extension RealmCore {
             let old = stored.columns[index].type
             if old == column.type { continue }
             if old.kind == column.type.kind, old.collection == column.type.collection, old.target == column.type.target {
-                found.append("Property \"\(wanted.name).\(column.name)\" has been made \(column.type.isOptional || column.type.elementIsOptional ? "optional" : "required").")
+                found.append(
+                    "Property \"\(wanted.name).\(column.name)\" has been made \(column.type.isOptional || column.type.elementIsOptional ? "optional" : "required")."
+                )
             } else {
                 found.append("Property \"\(wanted.name).\(column.name)\" has been changed from \"\(old.name)\" to \"\(column.type.name)\".")
             }
@@ -94,7 +111,9 @@ extension RealmCore {
         }
         let oldKey = stored.key.map { stored.columns[$0].name }, newKey = wanted.key.map { wanted.columns[$0].name }
         if oldKey != newKey {
-            found.append("Primary key of class \"\(wanted.name)\" has been changed from \"\(oldKey.joined(separator: ", "))\" to \"\(newKey.joined(separator: ", "))\".")
+            found.append(
+                "Primary key of class \"\(wanted.name)\" has been changed from \"\(oldKey.joined(separator: ", "))\" to \"\(newKey.joined(separator: ", "))\"."
+            )
         }
         return found
     }

@@ -3,7 +3,8 @@ import FirnModel
 import Foundation
 import Synchronization
 
-/// An open realm: a version of a file, the transaction under way if there is one, and the accesses to its types. `Realm` values refer to it.
+/// An open realm: a version of a file, the transaction under way if there is one, and the accesses to its types. `Realm` values refer to
+/// it.
 final class RealmCore {
     let file: RealmFile
     let configuration: Realm.Configuration
@@ -49,7 +50,7 @@ final class RealmCore {
     /// The first error of reading the file. After it, failed reads return zeros and all writes are refused.
     var damage: FirnError? { noted.withLock { $0 } }
     /// Guarded by a mutex because any thread can read a frozen realm.
-    private let noted: Mutex<FirnError?> = Mutex(nil)
+    let noted: Mutex<FirnError?> = Mutex(nil)
     /// Collections with changes that were not written to their tables yet.
     var changedCells: [ObjectIdentifier: CollectionCell] = [:]
     /// The observers of this realm. The doorbell schedules their delivery.
@@ -246,11 +247,14 @@ final class RealmCore {
         return access
     }
 
-    /// Returns the access to a type of which only the name is known: through the program's class for it, if there is one, otherwise for dynamic objects.
+    /// Returns the access to a type of which only the name is known: through the program's class for it, if there is one, otherwise for
+    /// dynamic objects.
     func knownAccess(_ name: String) -> TypeAccess? {
         guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
         if let access = isFrozen ? accessGate.pass({ accesses[index] }) : accesses[index], access.schema != nil { return access }
-        guard let known = ClassSchema.everyKnown.first(where: { $0.name == name && mismatches($0).isEmpty }) else { return dynamicAccess(name) }
+        guard let known = ClassSchema.everyKnown.first(where: { $0.name == name && mismatches($0).isEmpty }) else {
+            return dynamicAccess(name)
+        }
         return access(known.objectClass)
     }
 
@@ -340,10 +344,13 @@ final class RealmCore {
         writer = 0
     }
 
-    /// Starts making the changes durable on another thread. Code that uses the realm before that completes waits. Returns nil if the commit completed here.
+    /// Starts making the changes durable on another thread. Code that uses the realm before that completes waits. Returns nil if the commit
+    /// completed here.
     func commitElsewhere() throws -> PendingCommit? {
         confinement.check()
-        guard let transaction, isInTransaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginAsyncWrite or asyncWrite.") }
+        guard let transaction, isInTransaction else {
+            preconditionFailure("Can't commit a non-existing write transaction: begin one with beginAsyncWrite or asyncWrite.")
+        }
         // The fast path of reads on a thread does not check for a pending commit.
         if case .thread = place { return try commitHere() }
         do throws(FirnError) {
@@ -388,12 +395,18 @@ final class RealmCore {
 
     func commit(_ durability: Realm.Durability? = nil) throws {
         confinement.check()
-        guard let transaction, isInTransaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginWrite() or write { … }.") }
+        guard let transaction, isInTransaction else {
+            preconditionFailure("Can't commit a non-existing write transaction: begin one with beginWrite() or write { … }.")
+        }
         do throws(FirnError) {
             if let damage { throw damage }
             try flushCells()
             if let damage { throw damage }
-            if hasChanges { try transaction.commit(durability: (durability ?? configuration.durability).ofCommits) } else { transaction.cancel() }
+            if hasChanges {
+                try transaction.commit(durability: (durability ?? configuration.durability).ofCommits)
+            } else {
+                transaction.cancel()
+            }
         } catch {
             transaction.cancel()
             self.transaction = nil
@@ -409,8 +422,8 @@ final class RealmCore {
         complete(nil)
     }
 
-    /// Moves to the version that a commit of this realm has made. The commit is already durable: if the version cannot be pinned, the realm stays at the
-    /// version before, and the doorbell moves it later.
+    /// Moves to the version that a commit of this realm has made. The commit is already durable: if the version cannot be pinned, the realm
+    /// stays at the version before, and the doorbell moves it later.
     private func arrive() {
         var isThere = true
         if hasChanges {
@@ -496,31 +509,6 @@ final class RealmCore {
         for cell in cells { try cell.flush() }
     }
 
-    // MARK: Errors
-
-    /// Runs `body`. If it throws, records the damage, after which all writes are refused, and returns `missing`.
-    func reading<R>(_ missing: @autoclosure () -> R, _ body: () throws(Damage) -> R) -> R {
-        do throws(Damage) { return try body() } catch {
-            note(FirnError(error, in: file.path))
-            return missing()
-        }
-    }
-
-    func writing(_ body: () throws(FirnError) -> Void) {
-        do throws(FirnError) { try body() } catch {
-            if error.code == .schema || error.code == .usage { preconditionFailure(error.message) }
-            note(error)
-        }
-    }
-
-    /// As `reading`, for other errors too.
-    func failing<R>(_ missing: @autoclosure () -> R, _ body: () throws(FirnError) -> R) -> R {
-        do throws(FirnError) { return try body() } catch {
-            note(error)
-            return missing()
-        }
-    }
-
     /// The policy for objects that are added because an object that is being added or changed refers to them.
     private(set) var updatePolicy = Realm.UpdatePolicy.error
 
@@ -530,9 +518,4 @@ final class RealmCore {
         body()
         updatePolicy = before
     }
-
-    /// Returns the rows of a type at the version that is read, without those of a transaction.
-    func storedTable(_ access: TypeAccess) throws(Damage) -> StoredTable? { snapshot.table(named: access.name) }
-
-    func note(_ error: FirnError) { noted.withLock { if $0 == nil { $0 = error } } }
 }

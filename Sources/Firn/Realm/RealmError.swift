@@ -32,19 +32,20 @@ extension Realm {
         }
 
         init(_ error: FirnError) {
-            let code: Code = switch error.code {
-            case .damaged, .notThisFormat, .encrypted, .wrongKey, .notEncrypted: .invalidDatabase
-            case .unsupported: .unsupportedFileFormatVersion
-            case .exists: .fileExists
-            case .notFound: .fileNotFound
-            case .noSpace: .outOfDiskSpace
-            case .locked: .alreadyOpen
-            case .duplicateKey: .duplicatePrimaryKey
-            case .schema: .schemaMismatch
-            case .usage, .rejected: .invalidInput
-            case .inputOutput: .fileAccess
-            default: .fail
-            }
+            let code: Code =
+                switch error.code {
+                case .damaged, .notThisFormat, .encrypted, .wrongKey, .notEncrypted: .invalidDatabase
+                case .unsupported: .unsupportedFileFormatVersion
+                case .exists: .fileExists
+                case .notFound: .fileNotFound
+                case .noSpace: .outOfDiskSpace
+                case .locked: .alreadyOpen
+                case .duplicateKey: .duplicatePrimaryKey
+                case .schema: .schemaMismatch
+                case .usage, .rejected: .invalidInput
+                case .inputOutput: .fileAccess
+                default: .fail
+                }
             self.init(code, error.description, cause: error)
         }
 

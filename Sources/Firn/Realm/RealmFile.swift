@@ -57,7 +57,8 @@ final class RealmFile: Sendable {
     // Guarded by `lock`, which is held only briefly: files are opened and compacted without it.
     nonisolated(unsafe) private static var table = Openings()
 
-    /// Returns the file of a configuration, which is opened once in this process. Creates it if it does not exist and the configuration is not read-only.
+    /// Returns the file of a configuration, which is opened once in this process. Creates it if it does not exist and the configuration is
+    /// not read-only.
     static func of(_ configuration: Realm.Configuration) throws -> RealmFile {
         let place = try configuration.place(), key = try configuration.key(), name = try configuration.fileKey()
         // An open file can be shared without excluding other threads.
@@ -113,7 +114,10 @@ final class RealmFile: Sendable {
         let me = currentThread()
         lock.withLock {
             while let other = table.opening[name], other.isHere {
-                precondition(other.thread != me, "A realm was opened, or deleted, by a block that runs while the same realm is being opened: shouldCompactOnLaunch must do neither.")
+                precondition(
+                    other.thread != me,
+                    "A realm was opened, or deleted, by a block that runs while the same realm is being opened: shouldCompactOnLaunch must do neither."
+                )
                 lock.wait()
             }
             table.opening[name] = Opening(thread: me)
@@ -143,7 +147,10 @@ final class RealmFile: Sendable {
         return try alone(writing) {
             func look() throws -> R {
                 for name in [writing, reading] where isOpen(name) {
-                    throw Realm.Error(.alreadyOpen, "The file \"\(try configuration.place().path)\" is open: first release all realms of it and everything read from them.")
+                    throw Realm.Error(
+                        .alreadyOpen,
+                        "The file \"\(try configuration.place().path)\" is open: first release all realms of it and everything read from them."
+                    )
                 }
                 return try body()
             }
@@ -160,17 +167,22 @@ final class RealmFile: Sendable {
         let database: Database, key = try configuration.key()
         try configuration.seed(path)
         try configuration.compactOnLaunch(path)
-        let reading: FileReading = configuration.mapsFile ? .standard : .copied, retention = configuration.history?.retention, memory = configuration.memory
+        let reading: FileReading = configuration.mapsFile ? .standard : .copied, retention = configuration.history?.retention,
+            memory = configuration.memory
         func open() throws(FirnError) -> Database {
-            try Database.open(path: path, writable: !configuration.readOnly, retention: retention, key: key, reading: reading, memory: memory)
+            try Database.open(
+                path: path, writable: !configuration.readOnly, retention: retention, key: key, reading: reading, memory: memory)
         }
         if access(path, F_OK) == 0 {
             database = try open()
         } else {
-            guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file \"\(path)\", and a read-only realm does not create one") }
+            guard !configuration.readOnly else {
+                throw Realm.Error(.fileNotFound, "there is no file \"\(path)\", and a read-only realm does not create one")
+            }
             var created: Database?
             do throws(FirnError) {
-                created = try Database.create(path: path, retention: retention, key: key, sources: isTemporary ? .ownerOnly : .none, memory: memory)
+                created = try Database.create(
+                    path: path, retention: retention, key: key, sources: isTemporary ? .ownerOnly : .none, memory: memory)
             } catch {
                 // Another process has created the file first: both use it.
                 guard error.code == .exists else { throw error }
@@ -191,7 +203,9 @@ final class RealmFile: Sendable {
     /// Throws if this thread would wait for the end of its own transaction.
     func checkWaiting() throws {
         guard writer.load(ordering: .relaxed) == currentThread() else { return }
-        throw Realm.Error(.alreadyInTransaction, "This thread is within a write transaction of another Realm of \"\(path)\", and would wait for itself forever.")
+        throw Realm.Error(
+            .alreadyInTransaction,
+            "This thread is within a write transaction of another Realm of \"\(path)\", and would wait for itself forever.")
     }
 
     func listen(_ core: RealmCore) {

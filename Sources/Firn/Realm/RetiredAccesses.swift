@@ -3,8 +3,8 @@ import FirnModel
 
 /// The accesses of objects that were read before their realm was invalidated. They stay invalid, and report it as long as they exist.
 ///
-/// The number of these objects is not known. So that a realm can be invalidated a million times without growing, one access represents all others of its
-/// class and type; of the others, only the state that their objects point at is kept.
+/// The number of these objects is not known. So that a realm can be invalidated a million times without growing, one access represents all
+/// others of its class and type; of the others, only the state that their objects point at is kept.
 struct RetiredAccesses {
     private var kept: [TypeAccess] = []
     private var states: [UnsafeMutablePointer<AccessState>] = []
@@ -12,7 +12,11 @@ struct RetiredAccesses {
     /// Retires an access that the realm no longer uses.
     mutating func take(_ access: TypeAccess) {
         access.retire()
-        if let same = kept.first(where: { $0.stands(for: access) }) { states.append(access.leaveState(to: same)) } else { kept.append(access) }
+        if let same = kept.first(where: { $0.stands(for: access) }) {
+            states.append(access.leaveState(to: same))
+        } else {
+            kept.append(access)
+        }
     }
 
     /// Called when the realm is released; its objects are released by then.

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Finds the positions of rows that are read in sequence: the segment of the last one is used for the next one if its row ids are consecutive.
+/// Finds the positions of rows that are read in sequence: the segment of the last one is used for the next one if its row ids are
+/// consecutive.
 struct RowPlaces {
     private let access: TypeAccess
     private var generation: UInt32

@@ -10,10 +10,12 @@ public struct Snapshot<Value: ThreadConfined>: @unchecked Sendable {
     /// The frozen value: immutable, and readable on any thread.
     public let value: Value
 
-    /// Freezes a value at the realm's version; in a transaction, at the version that it began from. Traps if the value is unmanaged, deleted or was created in
-    /// the same transaction.
+    /// Freezes a value at the realm's version; in a transaction, at the version that it began from. Traps if the value is unmanaged,
+    /// deleted or was created in the same transaction.
     public init(_ value: Value) {
-        guard let realm = value.realm else { preconditionFailure("Unmanaged objects have no snapshot: add them to a realm first, or pass on a detached() copy.") }
+        guard let realm = value.realm else {
+            preconditionFailure("Unmanaged objects have no snapshot: add them to a realm first, or pass on a detached() copy.")
+        }
         if realm.isFrozen {
             self.value = value
             return

@@ -1,7 +1,8 @@
 import FirnModel
 import Synchronization
 
-/// A value that belongs to a realm's thread, queue or actor and that can be found again in another realm of the same file: objects, collections, projections.
+/// A value that belongs to a realm's thread, queue or actor and that can be found again in another realm of the same file: objects,
+/// collections, projections.
 public protocol ThreadConfined {
     /// The realm that manages the value, or nil.
     var realm: Realm? { get }
@@ -25,10 +26,14 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
     /// Creates a reference. Traps unless the value is managed and valid, and after the first change of a write transaction.
     public init(to threadConfined: Confined) {
         guard let core = threadConfined.realm?.core else {
-            preconditionFailure("Cannot construct reference to unmanaged object, which can be passed across threads directly: add it to a realm first, or pass on a detached() copy.")
+            preconditionFailure(
+                "Cannot construct reference to unmanaged object, which can be passed across threads directly: add it to a realm first, or pass on a detached() copy."
+            )
         }
         precondition(!threadConfined.isInvalidated, "Cannot construct reference to invalidated object")
-        precondition(!core.isInTransaction || !core.hasChanges, "Cannot obtain thread safe reference during a write transaction that has made changes: commit first.")
+        precondition(
+            !core.isInTransaction || !core.hasChanges,
+            "Cannot obtain thread safe reference during a write transaction that has made changes: commit first.")
         file = core.file
         confined = Mutex(Carried(threadConfined))
     }
@@ -38,19 +43,23 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
 
     func resolve(in core: RealmCore) -> Confined? {
         core.confinement.check()
-        guard let taken = confined.withLock({ held in
-            defer { held = nil }
-            return held
-        }) else { preconditionFailure("Can only resolve a thread safe reference once: make another one.") }
-        precondition(file === core.file, "Cannot resolve thread safe reference in Realm with different configuration than the source Realm: open one of the same file.")
+        guard
+            let taken = confined.withLock({ held in
+                defer { held = nil }
+                return held
+            })
+        else { preconditionFailure("Can only resolve a thread safe reference once: make another one.") }
+        precondition(
+            file === core.file,
+            "Cannot resolve thread safe reference in Realm with different configuration than the source Realm: open one of the same file.")
         if !core.isInTransaction { _ = try? core.refresh() }
         return taken.value._moved(to: Realm(core))
     }
 }
 
 extension Realm {
-    /// Moves this realm to the newest version and returns the value of a reference in it, or nil if the value was deleted. Traps if the reference was already
-    /// resolved.
+    /// Moves this realm to the newest version and returns the value of a reference in it, or nil if the value was deleted. Traps if the
+    /// reference was already resolved.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? { reference.resolve(in: core) }
 }
 

@@ -1,13 +1,14 @@
 import Synchronization
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 
-/// Represents a running thread, which realms belong to. The system may reuse the number of a thread that has ended; the new thread has a token of its own.
+/// Represents a running thread, which realms belong to. The system may reuse the number of a thread that has ended; the new thread has a
+/// token of its own.
 final class ThreadToken: Sendable {
     /// Unique among all tokens of this process.
     let serial: UInt64
@@ -32,7 +33,9 @@ final class ThreadToken: Sendable {
     static var current: ThreadToken {
         if let held = pthread_getspecific(key) { return Unmanaged<ThreadToken>.fromOpaque(held).takeUnretainedValue() }
         let token = ThreadToken()
-        precondition(pthread_setspecific(key, Unmanaged.passRetained(token).toOpaque()) == 0, "no memory for the thread-specific data of another thread")
+        precondition(
+            pthread_setspecific(key, Unmanaged.passRetained(token).toOpaque()) == 0,
+            "no memory for the thread-specific data of another thread")
         return token
     }
 
@@ -40,9 +43,9 @@ final class ThreadToken: Sendable {
         var key = pthread_key_t()
         let failure = pthread_key_create(&key) { held in
             #if canImport(Darwin)
-            Unmanaged<ThreadToken>.fromOpaque(held).takeRetainedValue().end()
+                Unmanaged<ThreadToken>.fromOpaque(held).takeRetainedValue().end()
             #else
-            if let held { Unmanaged<ThreadToken>.fromOpaque(held).takeRetainedValue().end() }
+                if let held { Unmanaged<ThreadToken>.fromOpaque(held).takeRetainedValue().end() }
             #endif
         }
         precondition(failure == 0, "cannot create the key of thread-specific data (error \(failure))")

@@ -34,7 +34,10 @@ extension TypeAccess {
         let table = working
         if let key = schema.primaryKey, update != .error {
             let value = storedKey(schema.properties[key], of: object)
-            if let existing = find(value) { return update == .all ? overwrite(existing, from: object, onlyChanged: false) : overwrite(existing, from: object, onlyChanged: true) }
+            if let existing = find(value) {
+                return update == .all
+                    ? overwrite(existing, from: object, onlyChanged: false) : overwrite(existing, from: object, onlyChanged: true)
+            }
         }
         // References are set after this object has its row, because the referenced objects may link back to it.
         var later: [(column: Int, property: ClassSchema.Property, content: Any?)] = []
@@ -51,7 +54,9 @@ extension TypeAccess {
         } catch {
             if error.code == .duplicateKey, let key = schema.primaryKey {
                 let value = schema.properties[key].access.get(object)
-                preconditionFailure("Attempting to create an object of type \"\(name)\" with an existing primary key value \"\(value.map { "\($0)" } ?? "nil")\".")
+                preconditionFailure(
+                    "Attempting to create an object of type \"\(name)\" with an existing primary key value \"\(value.map { "\($0)" } ?? "nil")\"."
+                )
             }
             core.note(error)
             return
@@ -84,18 +89,24 @@ extension TypeAccess {
         }
     }
 
-    /// For `update: .all` and `.modified`: the existing row gets the new object's values, and the new object becomes the managed object of that row.
+    /// For `update: .all` and `.modified`: the existing row gets the new object's values, and the new object becomes the managed object of
+    /// that row.
     private func overwrite(_ rowID: Int64, from object: ObjectBase, onlyChanged: Bool) {
         let schema = schema!
         var contents: [(column: Int, property: ClassSchema.Property, content: Any?)] = []
         for (i, property) in schema.properties.enumerated() where columns[i] >= 0 && i != schema.primaryKey {
-            contents.append((columns[i], property, property.leadsOn ? property.access.unmanagedContent(object) : property.access.get(object)))
+            contents.append(
+                (columns[i], property, property.leadsOn ? property.access.unmanagedContent(object) : property.access.get(object)))
         }
         manage(object, rowID)
         object._generation = 0
         for (_, property, content) in contents {
             if onlyChanged, !property.leadsOn, property.access.sameContent(property.access.get(object), content) { continue }
-            if property.leadsOn { core.adding(onlyChanged ? .modified : .all) { property.access.setManaged(object, content) } } else { _ = property.access.set(object, content) }
+            if property.leadsOn {
+                core.adding(onlyChanged ? .modified : .all) { property.access.setManaged(object, content) }
+            } else {
+                _ = property.access.set(object, content)
+            }
         }
     }
 }
@@ -112,8 +123,8 @@ extension Column {
     fileprivate mutating func appendMissing() { if !append(Column.absentValue(type)) { appendNull() } }
 }
 
-/// One closure for each class that attaches or appends all properties of an object. Each step captures the next one, so that nothing has to be looked up or
-/// retained for an object.
+/// One closure for each class that attaches or appends all properties of an object. Each step captures the next one, so that nothing has to
+/// be looked up or retained for an object.
 extension TypeAccess {
     static func attaching(_ schema: ClassSchema, _ columns: [Int]) -> (ObjectBase) -> Void {
         var whole: ((ObjectBase) -> Void)?
@@ -132,7 +143,8 @@ extension TypeAccess {
         return whole ?? { _ in }
     }
 
-    static func appending(_ schema: ClassSchema, _ columns: [Int], _ type: TypeSchema) -> (ObjectBase, UnsafeMutablePointer<Column>) -> Void {
+    static func appending(_ schema: ClassSchema, _ columns: [Int], _ type: TypeSchema) -> (ObjectBase, UnsafeMutablePointer<Column>) -> Void
+    {
         // The property of the class that fills a column with one plain value, by column.
         var plain: [_PropertyAccess?] = Array(repeating: nil, count: type.columns.count)
         for (property, column) in zip(schema.properties, columns) where column >= 0 && !property.leadsOn { plain[column] = property.access }

@@ -54,7 +54,8 @@ final class TypeAccess {
         windows = WindowSet(columns: type.columns)
         frozen = core.isFrozen ? FrozenWindows(type.columns) : nil
         state = .allocate(capacity: 1)
-        state.initialize(to: AccessState(thread: core.confinement.thread, windows: windows.pointers, access: Unmanaged.passUnretained(self)))
+        state.initialize(
+            to: AccessState(thread: core.confinement.thread, windows: windows.pointers, access: Unmanaged.passUnretained(self)))
         columns = schema?.properties.map { property in property.shape.isLinking ? -1 : type.index(of: property.name) ?? -1 } ?? []
         if let schema { (attach, append) = (TypeAccess.attaching(schema, columns), TypeAccess.appending(schema, columns, type)) }
     }
@@ -217,4 +218,3 @@ final class TypeAccess {
         return try rows.segment(segment).storedColumn(column).value(at: position)
     }
 }
-

@@ -44,7 +44,8 @@ final class WindowSet {
         columns.withUnsafeBufferPointer { $0[column].value(at: row) }
     }
 
-    /// Returns whether the vector is decoded. The first request for a vector does not decode it: a single value is cheaper to read by itself.
+    /// Returns whether the vector is decoded. The first request for a vector does not decode it: a single value is cheaper to read by
+    /// itself.
     func load(_ segment: Int, _ vector: Int, _ column: Int, from table: any RowTable) throws(Damage) -> Bool {
         let key = segment << 32 | vector
         if pointers[column].key == key { return true }

@@ -1,20 +1,25 @@
 import Foundation
 
-/// Null, booleans, integers, fractions and text are encoded plainly: null, true, 3, 2.5, "text". Other values are encoded as an object of one field whose name
-/// is the type, such as `{"$objectId": "507f1f77bcf86cd799439011"}`, so that type and value survive a round trip. Dates and data follow the strategies of the
-/// coder. A plain whole number is decoded as an integer.
+/// Null, booleans, integers, fractions and text are encoded plainly: null, true, 3, 2.5, "text". Other values are encoded as an object of
+/// one field whose name is the type, such as `{"$objectId": "507f1f77bcf86cd799439011"}`, so that type and value survive a round trip.
+/// Dates and data follow the strategies of the coder. A plain whole number is decoded as an integer.
 extension AnyRealmValue: Codable {
     private enum Tag: String, CodingKey {
-        case float = "$float", double = "$double", data = "$data", date = "$date", objectId = "$objectId", decimal128 = "$decimal128", uuid = "$uuid"
+        case float = "$float", double = "$double", data = "$data", date = "$date", objectId = "$objectId", decimal128 = "$decimal128",
+            uuid = "$uuid"
     }
 
     /// Decodes a plain value, an array, a dictionary or a value with its type name.
     public init(from decoder: any Decoder) throws {
         if let tagged = try? decoder.container(keyedBy: Tag.self) {
             // Keys of dictionaries never begin with "$".
-            if tagged.allKeys.isEmpty, let entries = try? [String: AnyRealmValue](from: decoder), !entries.keys.contains(where: { $0.hasPrefix("$") }) {
+            if tagged.allKeys.isEmpty, let entries = try? [String: AnyRealmValue](from: decoder),
+                !entries.keys.contains(where: { $0.hasPrefix("$") })
+            {
                 self = .fromDictionary(entries)
-            } else { self = try AnyRealmValue(tagged: tagged) }
+            } else {
+                self = try AnyRealmValue(tagged: tagged)
+            }
             return
         }
         if var elements = try? decoder.unkeyedContainer() {
@@ -39,17 +44,21 @@ extension AnyRealmValue: Codable {
 
     private init(tagged container: KeyedDecodingContainer<Tag>) throws {
         guard container.allKeys.count == 1, let tag = container.allKeys.first else {
-            throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "an object must have one field that names the type of the value, such as \"$date\""))
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: container.codingPath,
+                    debugDescription: "an object must have one field that names the type of the value, such as \"$date\""))
         }
-        self = switch tag {
-        case .float: .float(try Float(container.real(tag)))
-        case .double: .double(try container.real(tag))
-        case .data: .data(try container.decode(Data.self, forKey: tag))
-        case .date: .date(try container.decode(Date.self, forKey: tag))
-        case .objectId: .objectId(try container.decode(ObjectId.self, forKey: tag))
-        case .decimal128: .decimal128(try container.decode(Decimal128.self, forKey: tag))
-        case .uuid: .uuid(try container.decode(UUID.self, forKey: tag))
-        }
+        self =
+            switch tag {
+            case .float: .float(try Float(container.real(tag)))
+            case .double: .double(try container.real(tag))
+            case .data: .data(try container.decode(Data.self, forKey: tag))
+            case .date: .date(try container.decode(Date.self, forKey: tag))
+            case .objectId: .objectId(try container.decode(ObjectId.self, forKey: tag))
+            case .decimal128: .decimal128(try container.decode(Decimal128.self, forKey: tag))
+            case .uuid: .uuid(try container.decode(UUID.self, forKey: tag))
+            }
     }
 
     /// Encodes the value.
@@ -77,7 +86,11 @@ extension AnyRealmValue: Codable {
             for element in x { try container.encode(element) }
         case .dictionary(let x): try encode(Dictionary(x.asKeyValueSequence().map { ($0.key, $0.value) }) { $1 }, to: encoder)
         case .object:
-            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: "an object cannot be encoded as a value of any type: encode it as an instance of its class"))
+            throw EncodingError.invalidValue(
+                self,
+                .init(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "an object cannot be encoded as a value of any type: encode it as an instance of its class"))
         }
     }
 

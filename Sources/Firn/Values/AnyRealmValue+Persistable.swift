@@ -3,8 +3,8 @@ import Foundation
 
 /// Makes `@Persisted var any: AnyRealmValue` and collections of it possible.
 ///
-/// Objects are added to the realm with the object that holds them; a link to a deleted object reads as `.none`. Dictionaries and lists are values: reading
-/// returns an unmanaged copy, and a change of it is stored when the property is set to it.
+/// Objects are added to the realm with the object that holds them; a link to a deleted object reads as `.none`. Dictionaries and lists are
+/// values: reading returns an unmanaged copy, and a change of it is stored when the property is set to it.
 extension AnyRealmValue: _Scalar, MinMaxType, SortableType {
     public typealias PersistedType = AnyRealmValue
     public static var _elementShape: _Shape { _Shape(ColumnType(.any)) }
@@ -76,7 +76,9 @@ extension AnyRealmValue {
                 return
             }
             let map = Map<String, AnyRealmValue>()
-            for entry in entries where Map<String, AnyRealmValue>.takes(entry.key) { map[entry.key] = AnyRealmValue(entry.value, in: core) ?? AnyRealmValue.none }
+            for entry in entries where Map<String, AnyRealmValue>.takes(entry.key) {
+                map[entry.key] = AnyRealmValue(entry.value, in: core) ?? AnyRealmValue.none
+            }
             self = .dictionary(map)
         default:
             guard let plain = AnyRealmValue(value) else { return nil }
@@ -98,13 +100,14 @@ extension AnyRealmValue {
 }
 
 extension Value {
-    /// Creates a link in a value of any type. The format's links do not contain their type, so it is a map of one entry whose key no map of a user can have
-    /// (`docs/format/model.md`, "What the object layer keeps").
+    /// Creates a link in a value of any type. The format's links do not contain their type, so it is a map of one entry whose key no map of
+    /// a user can have (`docs/format/model.md`, "What the object layer keeps").
     init(linkTo type: String, _ rowID: Int64) { self = .map([Entry("$link", .list([.string(type), .link(rowID)]))]) }
 
     var typedLink: (type: String, rowID: Int64)? {
         guard case .map(let entries) = self, entries.count == 1, entries[0].key == "$link", case .list(let parts) = entries[0].value,
-              parts.count == 2, case .string(let type) = parts[0], case .link(let rowID) = parts[1] else { return nil }
+            parts.count == 2, case .string(let type) = parts[0], case .link(let rowID) = parts[1]
+        else { return nil }
         return (type, rowID)
     }
 

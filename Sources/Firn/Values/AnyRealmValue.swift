@@ -3,9 +3,9 @@ import Foundation
 
 /// A value of any type, for properties whose type differs from object to object.
 ///
-/// Values of all types have one total order: none < bool < numbers < string < data < date < object id < UUID < object < list < dictionary. Numbers of all types
-/// compare by their exact value, so `.int(1) == .double(1)` and both have the same hash; a string never equals a number. NaN equals itself and is ordered
-/// before all numbers. Strings and data compare by their bytes, dates by the nanosecond.
+/// Values of all types have one total order: none < bool < numbers < string < data < date < object id < UUID < object < list < dictionary.
+/// Numbers of all types compare by their exact value, so `.int(1) == .double(1)` and both have the same hash; a string never equals a
+/// number. NaN equals itself and is ordered before all numbers. Strings and data compare by their bytes, dates by the nanosecond.
 public enum AnyRealmValue {
     /// No value.
     case none
@@ -133,7 +133,8 @@ extension AnyRealmValue: Hashable, Comparable {
 }
 
 extension AnyRealmValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-                         ExpressibleByStringLiteral {
+    ExpressibleByStringLiteral
+{
     /// Creates `.none`.
     public init(nilLiteral: ()) { self = .none }
     /// Creates a boolean.

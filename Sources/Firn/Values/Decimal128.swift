@@ -4,9 +4,9 @@ import Foundation
 
 /// A decimal number of up to 34 digits with an exponent from -6143 to 6144 (IEEE 754-2008 decimal128), for example for amounts of money.
 ///
-/// Comparison and hashing are by value, so 1.0 equals 1.00, although each keeps its digits. NaN equals itself and is ordered before every number. A literal of
-/// digits and a point is read through `Double`, so only 17 of its digits count: write longer ones as strings. A string literal that is not a number traps when
-/// it is evaluated: use `init(string:)` for untrusted text.
+/// Comparison and hashing are by value, so 1.0 equals 1.00, although each keeps its digits. NaN equals itself and is ordered before every
+/// number. A literal of digits and a point is read through `Double`, so only 17 of its digits count: write longer ones as strings. A string
+/// literal that is not a number traps when it is evaluated: use `init(string:)` for untrusted text.
 public struct Decimal128: Sendable {
     let stored: FirnModel.Decimal
 
@@ -24,8 +24,10 @@ public struct Decimal128: Sendable {
     public init(string: String) throws(FirnError) {
         guard let read = FirnModel.Decimal(string) else {
             let isNumber = FirnModel.Decimal(rounding: string) != nil
-            throw FirnError(.usage, "\"\(string)\" " + (isNumber ? "does not fit into a decimal128" : "is not a decimal number"),
-                            advice: isNumber ? "a decimal128 has 34 digits and an exponent from -6143 to 6144" : "a decimal is written as in -12.50 or 1.5E+40")
+            throw FirnError(
+                .usage, "\"\(string)\" " + (isNumber ? "does not fit into a decimal128" : "is not a decimal number"),
+                advice: isNumber
+                    ? "a decimal128 has 34 digits and an exponent from -6143 to 6144" : "a decimal is written as in -12.50 or 1.5E+40")
         }
         self.init(read)
     }
@@ -65,8 +67,8 @@ public struct Decimal128: Sendable {
         }
     }
 
-    /// Converts an integer of any size, Float, Double, String, NSNumber or Decimal; NSNull and nil become NaN. Traps on anything else, and on text that is not
-    /// a number: use `init(string:)` for untrusted text.
+    /// Converts an integer of any size, Float, Double, String, NSNumber or Decimal; NSNull and nil become NaN. Traps on anything else, and
+    /// on text that is not a number: use `init(string:)` for untrusted text.
     public init(value: Any?) {
         guard let value, !(value is NSNull) else {
             self = .nan

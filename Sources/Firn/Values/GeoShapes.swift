@@ -1,7 +1,7 @@
 import FirnQuery
 
-// Points and shapes on the globe, for `GEOWITHIN`. Objects hold points as GeoJSON does: an embedded object with `type`, "Point", and `coordinates`, a list of
-// longitude and latitude in degrees, optionally followed by the altitude.
+// Points and shapes on the globe, for `GEOWITHIN`. Objects hold points as GeoJSON does: an embedded object with `type`, "Point", and
+// `coordinates`, a list of longitude and latitude in degrees, optionally followed by the altitude.
 
 /// A point on the globe.
 public struct GeoPoint: Hashable, Sendable {
@@ -37,21 +37,26 @@ public struct GeoBox: Hashable, Sendable, GeoShaped {
 
     /// Creates a box. Traps if `bottomLeft` is north of `topRight`.
     public init(bottomLeft: GeoPoint, topRight: GeoPoint) {
-        precondition(bottomLeft.latitude <= topRight.latitude, "bottomLeft must be the southern corner of a GeoBox: exchange the two corners")
+        precondition(
+            bottomLeft.latitude <= topRight.latitude, "bottomLeft must be the southern corner of a GeoBox: exchange the two corners")
         self.bottomLeft = bottomLeft
         self.topRight = topRight
     }
 
-    /// Creates a box of two corners as latitude and longitude. Returns nil if a corner is not a valid point, or the first is north of the second.
+    /// Creates a box of two corners as latitude and longitude. Returns nil if a corner is not a valid point, or the first is north of the
+    /// second.
     public init?(bottomLeft: (Double, Double), topRight: (Double, Double)) {
-        guard let a = GeoPoint(latitude: bottomLeft.0, longitude: bottomLeft.1), let b = GeoPoint(latitude: topRight.0, longitude: topRight.1), a.latitude <= b.latitude else { return nil }
+        guard let a = GeoPoint(latitude: bottomLeft.0, longitude: bottomLeft.1),
+            let b = GeoPoint(latitude: topRight.0, longitude: topRight.1), a.latitude <= b.latitude
+        else { return nil }
         self.init(bottomLeft: a, topRight: b)
     }
 
     package var shape: GeoShape { .box(bottomLeft.place, topRight.place) }
 }
 
-/// The area within an outer ring, except for holes. The inside of a ring is the smaller of its two sides. Edges are the shortest lines on the globe.
+/// The area within an outer ring, except for holes. The inside of a ring is the smaller of its two sides. Edges are the shortest lines on
+/// the globe.
 public struct GeoPolygon: Hashable, Sendable, GeoShaped {
     /// The points of the outer ring.
     public let outerRing: [GeoPoint]
@@ -68,7 +73,8 @@ public struct GeoPolygon: Hashable, Sendable, GeoShaped {
     /// Creates a polygon with holes. Returns nil unless every ring has at least three different points.
     public init?(outerRing: [GeoPoint], holes: [GeoPoint]...) { self.init(outerRing: outerRing, holes: holes) }
 
-    /// Creates a polygon of points as latitude and longitude. Returns nil if a point is not valid, or a ring has fewer than three different points.
+    /// Creates a polygon of points as latitude and longitude. Returns nil if a point is not valid, or a ring has fewer than three different
+    /// points.
     public init?(outerRing: [(Double, Double)], holes: [[(Double, Double)]] = []) {
         func points(_ ring: [(Double, Double)]) -> [GeoPoint]? {
             let points = ring.compactMap { GeoPoint(latitude: $0.0, longitude: $0.1) }
@@ -80,10 +86,11 @@ public struct GeoPolygon: Hashable, Sendable, GeoShaped {
     }
 
     package var shape: GeoShape {
-        .polygon(([outerRing] + holes).map { ring in
-            let places = ring.map(\.place)
-            return places.first == places.last ? Array(places.dropLast()) : places
-        })
+        .polygon(
+            ([outerRing] + holes).map { ring in
+                let places = ring.map(\.place)
+                return places.first == places.last ? Array(places.dropLast()) : places
+            })
     }
 }
 
@@ -106,8 +113,8 @@ public struct GeoCircle: Hashable, Sendable, GeoShaped {
     /// Creates a circle with a radius.
     public init(center: GeoPoint, radius: Distance) { self.init(center: center, radiusInRadians: radius.radians)! }
 
-    /// Creates a circle whose centre is a latitude and longitude, with a radius in radians. Returns nil if the centre is not a valid point or the radius is
-    /// negative.
+    /// Creates a circle whose centre is a latitude and longitude, with a radius in radians. Returns nil if the centre is not a valid point
+    /// or the radius is negative.
     public init?(center: (Double, Double), radius: Double) {
         guard let point = GeoPoint(latitude: center.0, longitude: center.1) else { return nil }
         self.init(center: point, radiusInRadians: radius)

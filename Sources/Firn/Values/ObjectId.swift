@@ -3,8 +3,8 @@ import FirnModel
 import Foundation
 import Synchronization
 
-/// An identifier of 12 bytes that is unique in practice without coordination: four bytes of time (seconds since 1970), five random bytes of this process and a
-/// counter of three bytes. The ids that a process generates are in ascending order.
+/// An identifier of 12 bytes that is unique in practice without coordination: four bytes of time (seconds since 1970), five random bytes of
+/// this process and a counter of three bytes. The ids that a process generates are in ascending order.
 ///
 /// A literal that is not an id traps when it is evaluated: use `init(string:)`, which throws, for untrusted text.
 public struct ObjectId: Hashable, Sendable {
@@ -40,7 +40,8 @@ public struct ObjectId: Hashable, Sendable {
     /// Parses 24 hexadecimal digits, in either case. Traps if the text is anything else.
     public init(_ string: StaticString) { self.init(stringLiteral: string) }
 
-    /// Creates an id from the second of `timestamp` (1970 to 2106; times outside are clamped), the low three bytes of `machineId`, the low two bytes of
+    /// Creates an id from the second of `timestamp` (1970 to 2106; times outside are clamped), the low three bytes of `machineId`, the low
+    /// two bytes of
     /// `processId`, and the next value of a counter.
     public init(timestamp: Date, machineId: Int, processId: Int) {
         // Both numbers are stored in little-endian order, as in Realm.
@@ -67,7 +68,8 @@ public struct ObjectId: Hashable, Sendable {
             let next = Origin.next(after: last, now: now)
             let exchange = Origin.last.compareExchange(expected: last, desired: next, ordering: .relaxed)
             if exchange.exchanged {
-                return ObjectId(second: UInt32(truncatingIfNeeded: next >> 24), middle: Origin.random, count: UInt32(truncatingIfNeeded: next))
+                return ObjectId(
+                    second: UInt32(truncatingIfNeeded: next >> 24), middle: Origin.random, count: UInt32(truncatingIfNeeded: next))
             }
             last = exchange.original
         }
@@ -93,8 +95,8 @@ extension ObjectId {
         /// The counter's first value in each second. It is in the lower half, which leaves eight million ids for each second.
         static let start = UInt64.random(in: 0..<1 << 23)
 
-        /// Returns the last id plus one, or in a later second that second with the first value of the counter. A counter that overflows increments the time, so
-        /// that ids ascend and never repeat, even if many are generated in one second or the clock is set back.
+        /// Returns the last id plus one, or in a later second that second with the first value of the counter. A counter that overflows
+        /// increments the time, so that ids ascend and never repeat, even if many are generated in one second or the clock is set back.
         static func next(after last: UInt64, now: UInt64) -> UInt64 { now > last >> 24 ? now << 24 | start : last + 1 }
     }
 
@@ -118,7 +120,8 @@ extension ObjectId: ExpressibleByStringLiteral {
     /// Parses 24 hexadecimal digits, in either case. Traps if the text is anything else: use `init(string:)` for untrusted text.
     public init(stringLiteral value: StaticString) {
         guard let read = Identifier(objectIDText: value.description) else {
-            preconditionFailure("\"\(value)\" is not an object id: write 24 hexadecimal digits, or use ObjectId(string:) to catch the error")
+            preconditionFailure(
+                "\"\(value)\" is not an object id: write 24 hexadecimal digits, or use ObjectId(string:) to catch the error")
         }
         self.init(read)
     }
@@ -130,7 +133,8 @@ extension ObjectId: Codable {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let read = Identifier(objectIDText: text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" is not an object id of 24 hexadecimal digits")
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "\"\(text)\" is not an object id of 24 hexadecimal digits")
         }
         self.init(read)
     }

@@ -12,20 +12,21 @@ public enum PropertyType: Int, Sendable, CaseIterable {
     case objectId, decimal128, UUID
 
     init(_ kind: ScalarKind) {
-        self = switch kind {
-        case .bool: .bool
-        case .int: .int
-        case .float: .float
-        case .double: .double
-        case .string: .string
-        case .data: .data
-        case .date: .date
-        case .decimal: .decimal128
-        case .objectID: .objectId
-        case .uuid: .UUID
-        case .any: .any
-        case .link, .embedded: .object
-        }
+        self =
+            switch kind {
+            case .bool: .bool
+            case .int: .int
+            case .float: .float
+            case .double: .double
+            case .string: .string
+            case .data: .data
+            case .date: .date
+            case .decimal: .decimal128
+            case .objectID: .objectId
+            case .uuid: .UUID
+            case .any: .any
+            case .link, .embedded: .object
+            }
     }
 
     func scalarKind(isEmbedded: Bool) -> ScalarKind {

@@ -1,15 +1,15 @@
 import FirnModel
 import Foundation
 
-/// A `Date` is a number of seconds since 2001 in a double, a `Timestamp` whole seconds since 1970 and nanoseconds. The fraction is computed from the seconds
-/// since 2001, as in Realm, because the seconds since 1970 would lose a bit or two of it.
+/// A `Date` is a number of seconds since 2001 in a double, a `Timestamp` whole seconds since 1970 and nanoseconds. The fraction is computed
+/// from the seconds since 2001, as in Realm, because the seconds since 1970 would lose a bit or two of it.
 extension Timestamp {
     /// 2001-01-01 00:00:00 UTC in seconds since 1970.
     private static let referenceDate: Int64 = 978_307_200
     private static let nanosecondsPerSecond: Int32 = 1_000_000_000
 
-    /// Converts a date. Nanoseconds are truncated towards 2001, as in Realm, unless only one nanosecond more gives the same date again: so a date that was read
-    /// from a file is written unchanged. Dates outside of the range are clamped; a date that is NaN becomes 1970.
+    /// Converts a date. Nanoseconds are truncated towards 2001, as in Realm, unless only one nanosecond more gives the same date again: so
+    /// a date that was read from a file is written unchanged. Dates outside of the range are clamped; a date that is NaN becomes 1970.
     package init(_ date: Date) {
         let interval = date.timeIntervalSinceReferenceDate
         if interval.isNaN {
@@ -48,7 +48,8 @@ extension Timestamp {
         let (whole, overflow) = seconds.subtractingReportingOverflow(Timestamp.referenceDate)
         if overflow { return Double(seconds) - Double(Timestamp.referenceDate) }
         // Both parts need the same sign to keep the precision: -1 + 0.7 is not exactly -0.3.
-        return whole < 0 && nanoseconds > 0 ? Double(whole + 1) + Double(nanoseconds - Timestamp.nanosecondsPerSecond) / 1e9
+        return whole < 0 && nanoseconds > 0
+            ? Double(whole + 1) + Double(nanoseconds - Timestamp.nanosecondsPerSecond) / 1e9
             : Double(whole) + Double(nanoseconds) / 1e9
     }
 }

@@ -2,12 +2,12 @@ import FirnModel
 import Foundation
 
 extension Value {
-    /// Converts an untyped Swift value, such as a property in a dictionary, a key or an argument of a predicate. Returns nil if there is no corresponding
-    /// value.
+    /// Converts an untyped Swift value, such as a property in a dictionary, a key or an argument of a predicate. Returns nil if there is no
+    /// corresponding value.
     ///
-    /// Supported are nil and NSNull, Bool, integers of every type that fit into 64 bits, Float, Double, CGFloat, strings and substrings, Data and arrays of
-    /// bytes, Date, UUID, ObjectId, Decimal128, Foundation's Decimal, AnyRealmValue, NSNumber, optionals of these, and arrays and dictionaries with string keys
-    /// of these, nested.
+    /// Supported are nil and NSNull, Bool, integers of every type that fit into 64 bits, Float, Double, CGFloat, strings and substrings,
+    /// Data and arrays of bytes, Date, UUID, ObjectId, Decimal128, Foundation's Decimal, AnyRealmValue, NSNumber, optionals of these, and
+    /// arrays and dictionaries with string keys of these, nested.
     package init?(any value: Any?) {
         guard let value else {
             self = .null

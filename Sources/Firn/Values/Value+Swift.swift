@@ -10,30 +10,33 @@ extension UUID {
 extension Identifier {
     package init(_ uuid: UUID) {
         self = withUnsafeBytes(of: uuid.uuid) {
-            Identifier(high: UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)), low: UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+            Identifier(
+                high: UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
         }
     }
 }
 
 extension Value {
     package init(_ value: AnyRealmValue) {
-        self = switch value {
-        case .none: .null
-        case .int(let x): .int(Int64(x))
-        case .bool(let x): .bool(x)
-        case .float(let x): .float(x)
-        case .double(let x): .double(x)
-        case .string(let x): .string(x)
-        case .data(let x): .data([UInt8](x))
-        case .date(let x): .date(Timestamp(x))
-        case .objectId(let x): .objectID(x.identifier)
-        case .decimal128(let x): .decimal(x.modelDecimal)
-        case .uuid(let x): .uuid(Identifier(x))
-        // A managed object becomes a link to its row. An unmanaged object has no value until it is added to a realm.
-        case .object(let x): x._access.map { Value(linkTo: $0.name, x._rowID) } ?? .null
-        case .list(let x): .list(x.map { Value($0) })
-        case .dictionary(let x): .map(x.asKeyValueSequence().map { Entry($0.key, Value($0.value)) })
-        }
+        self =
+            switch value {
+            case .none: .null
+            case .int(let x): .int(Int64(x))
+            case .bool(let x): .bool(x)
+            case .float(let x): .float(x)
+            case .double(let x): .double(x)
+            case .string(let x): .string(x)
+            case .data(let x): .data([UInt8](x))
+            case .date(let x): .date(Timestamp(x))
+            case .objectId(let x): .objectID(x.identifier)
+            case .decimal128(let x): .decimal(x.modelDecimal)
+            case .uuid(let x): .uuid(Identifier(x))
+            // A managed object becomes a link to its row. An unmanaged object has no value until it is added to a realm.
+            case .object(let x): x._access.map { Value(linkTo: $0.name, x._rowID) } ?? .null
+            case .list(let x): .list(x.map { Value($0) })
+            case .dictionary(let x): .map(x.asKeyValueSequence().map { Entry($0.key, Value($0.value)) })
+            }
     }
 }
 
@@ -57,8 +60,10 @@ extension AnyRealmValue {
     }
 }
 
-/// Returns the Swift value for untyped access: Bool, Int, Float, Double, String, Data, Date, Decimal128, ObjectId, UUID; nil for null. Lists and sets are
-/// `[Any?]`, maps and embedded objects `[String: Any?]`. A link is its row id (Int64), which callers that know the table resolve to an object.
+/// Returns the Swift value for untyped access: Bool, Int, Float, Double, String, Data, Date, Decimal128, ObjectId, UUID; nil for null.
+/// Lists and sets are
+/// `[Any?]`, maps and embedded objects `[String: Any?]`. A link is its row id (Int64), which callers that know the table resolve to an
+/// object.
 package func swiftValue(of value: Value) -> Any? {
     switch value {
     case .null: nil

@@ -28,8 +28,8 @@ package final class ColumnIndex: Sendable {
         }
     }
 
-    /// Returns about how many rows of sealed segments the probe selects: the number of its entries, and of rows that a transaction may have changed.
-    /// Reads a few words of each run.
+    /// Returns about how many rows of sealed segments the probe selects: the number of its entries, and of rows that a transaction may have
+    /// changed. Reads a few words of each run.
     package func estimate(_ probe: IndexProbe) throws(Damage) -> Int {
         var sum = (probe.includesNulls ? state.runs.reduce(0) { $0 + $1.nullCount } : 0) + (working?.editCount(column) ?? 0)
         let probe = asked(probe)
@@ -58,8 +58,8 @@ package final class ColumnIndex: Sendable {
         }
     }
 
-    /// Returns every row that may match the probe: those from the runs, those of sealed segments with a value in the delta store or changed by a
-    /// transaction, and all rows after the sealed segments.
+    /// Returns every row that may match the probe: those from the runs, those of sealed segments with a value in the delta store or changed
+    /// by a transaction, and all rows after the sealed segments.
     package func candidates(_ probe: IndexProbe) throws(Damage) -> RowCandidates {
         var found = RowCandidates()
         var places = SegmentPlaces(core, type)
@@ -92,13 +92,16 @@ package final class ColumnIndex: Sendable {
         return kept
     }
 
-    /// Calls `body` with the rows of sealed segments that have another value in the delta store than in the segment, and perhaps with others.
+    /// Calls `body` with the rows of sealed segments that have another value in the delta store than in the segment, and perhaps with
+    /// others.
     func forEachChange(_ body: (_ segment: Int, _ position: Int, _ rowCount: Int) throws(Damage) -> Void) throws(Damage) {
         guard core.catalogue.types[type].deltaChanges > 0 else { return }
         let state = core.catalogue.types[type]
         for segment in 0..<state.segmentCount where state.touches(segment) {
             let rows = try core.rows(type: type, index: segment), count = rows.rowCount
-            if let working = rows as? WorkingRows { for position in working.positionsChangedSinceBase(column) { try body(segment, position, count) } }
+            if let working = rows as? WorkingRows {
+                for position in working.positionsChangedSinceBase(column) { try body(segment, position, count) }
+            }
             for position in rows.sealedBase?.overlay[column]?.positions ?? [] { try body(segment, position, count) }
         }
     }
@@ -179,7 +182,9 @@ private struct SegmentPlaces {
         return entry.firstRowID <= row && row <= entry.lastRowID ? try place(row, index, entry) : nil
     }
 
-    private func place(_ row: Int64, _ segment: Int, _ entry: DirectoryEntry) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {
+    private func place(_ row: Int64, _ segment: Int, _ entry: DirectoryEntry) throws(Damage) -> (
+        segment: Int, position: Int, rowCount: Int
+    )? {
         if entry.lastRowID - entry.firstRowID == Int64(entry.rowCount - 1) { return (segment, Int(row - entry.firstRowID), entry.rowCount) }
         return try core.rows(type: type, index: segment).position(of: row).map { (segment, $0, entry.rowCount) }
     }
@@ -189,7 +194,9 @@ extension SnapshotCore {
     /// Returns the index of a column, by its position, or nil if it has none of the kind.
     func columnIndex(_ type: Int, _ column: Int, _ kind: IndexKind) -> ColumnIndex? {
         let id = schema.types[type].columns[column].id
-        return catalogue.types[type].indexes.first { $0.column == id && $0.kind == kind }.map { ColumnIndex(self, type: type, column: column, $0) }
+        return catalogue.types[type].indexes.first { $0.column == id && $0.kind == kind }.map {
+            ColumnIndex(self, type: type, column: column, $0)
+        }
     }
 }
 
@@ -220,8 +227,10 @@ extension DatabaseSnapshot {
     package var indexes: [IndexSummary] {
         zip(core.schema.types, core.catalogue.types).flatMap { type, state in
             state.indexes.map { index in
-                IndexSummary(type: type.name, column: type.index(ofID: index.column).map { type.columns[$0].name } ?? "", kind: index.kind, isForKey: index.isForKey,
-                             entries: index.entryCount, runs: index.runs.count, bytes: index.bytes)
+                IndexSummary(
+                    type: type.name, column: type.index(ofID: index.column).map { type.columns[$0].name } ?? "", kind: index.kind,
+                    isForKey: index.isForKey,
+                    entries: index.entryCount, runs: index.runs.count, bytes: index.bytes)
             }
         }
     }

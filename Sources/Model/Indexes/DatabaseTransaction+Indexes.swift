@@ -3,15 +3,22 @@ import FirnStore
 
 /// Creating and dropping indexes.
 extension DatabaseTransaction {
-    /// Creates an index of a column from all rows. If there is one, it is kept; one that was created for the key then counts as created explicitly.
+    /// Creates an index of a column from all rows. If there is one, it is kept; one that was created for the key then counts as created
+    /// explicitly.
     /// `progress` is called with the number of rows of each segment that was entered.
     /// - Throws: `.schema` if there is no such column, or it cannot have the index.
-    package func addIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
+    package func addIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind, progress: (_ rows: Int) -> Void = { _ in })
+        throws(FirnError)
+    {
         checkOpen()
         let type = index(of: typeName)
-        guard let place = schema.types[type].index(of: columnName) else { throw FirnError(.schema, "type \"\(typeName)\" has no column \"\(columnName)\"") }
+        guard let place = schema.types[type].index(of: columnName) else {
+            throw FirnError(.schema, "type \"\(typeName)\" has no column \"\(columnName)\"")
+        }
         let column = schema.types[type].columns[place]
-        if let refusal = column.type.refusal(of: kind) { throw FirnError(.schema, "\"\(typeName).\(columnName)\" cannot have an index: \(refusal)") }
+        if let refusal = column.type.refusal(of: kind) {
+            throw FirnError(.schema, "\"\(typeName).\(columnName)\" cannot have an index: \(refusal)")
+        }
         if let known = states[type].indexes.firstIndex(where: { $0.column == column.id && $0.kind == kind }) {
             if states[type].indexes[known].isForKey { try changeIndexes(type) { $0[known].isForKey = false } }
             return
@@ -29,7 +36,8 @@ extension DatabaseTransaction {
         checkOpen()
         let type = index(of: typeName)
         guard let column = schema.types[type].index(of: columnName).map({ schema.types[type].columns[$0] }),
-              let place = states[type].indexes.firstIndex(where: { $0.column == column.id && $0.kind == kind }) else { return false }
+            let place = states[type].indexes.firstIndex(where: { $0.column == column.id && $0.kind == kind })
+        else { return false }
         try changeIndexes(type) { (indexes) in
             for run in indexes[place].runs { store.free(run.ref) }
             indexes.remove(at: place)
@@ -48,7 +56,9 @@ extension DatabaseTransaction {
     func markIndexes(wanted: [TypeSchema]) throws(FirnError) {
         for type in wanted {
             for column in type.columns {
-                for kind in IndexKind.allCases where column.indexes.contains(kind) && column.type.refusal(of: kind) == nil { try addIndex(type.name, column.name, kind) }
+                for kind in IndexKind.allCases where column.indexes.contains(kind) && column.type.refusal(of: kind) == nil {
+                    try addIndex(type.name, column.name, kind)
+                }
             }
             schema.types[index(of: type.name)].noteIndexes(states[index(of: type.name)].indexes)
         }
@@ -90,7 +100,9 @@ extension DatabaseTransaction {
     }
 
     /// Enters the new values of rows of a sealed segment, from the delta store (`changes`) and from this transaction (`edits`).
-    func enterChanges(_ type: Int, _ segment: StoredSegment, _ rows: any StoredRows, _ changes: DeltaChanges, _ edits: WorkingRows?) throws(FirnError) {
+    func enterChanges(_ type: Int, _ segment: StoredSegment, _ rows: any StoredRows, _ changes: DeltaChanges, _ edits: WorkingRows?)
+        throws(FirnError)
+    {
         guard !states[type].indexes.isEmpty else { return }
         prepareEntering(type)
         let gone = changes.records.reduce(0) { $0 + ($1.record.kind == .deletion ? 1 : 0) } + (edits?.deletedPositions.count ?? 0)
@@ -129,7 +141,9 @@ extension DatabaseTransaction {
                     try writeRuns(type, i)
                     isChanged = true
                 }
-                while let group = IndexState.mergeable(states[type].indexes[i].runs, most: IndexRun.most, count: DatabaseTransaction.mergeCount) {
+                while let group = IndexState.mergeable(
+                    states[type].indexes[i].runs, most: IndexRun.most, count: DatabaseTransaction.mergeCount)
+                {
                     try merge(type, i, group)
                     isChanged = true
                 }
@@ -154,14 +168,16 @@ extension DatabaseTransaction {
         entering[type]![index] = IndexEntries(states[type].indexes[index])
         waiting.sort()
         for start in stride(from: 0, to: max(waiting.entries.count, waiting.nulls.count), by: IndexRun.most) {
-            let entries = waiting.entries.dropFirst(start).prefix(IndexRun.most), nulls = waiting.nulls.dropFirst(start).prefix(IndexRun.most)
+            let entries = waiting.entries.dropFirst(start).prefix(IndexRun.most),
+                nulls = waiting.nulls.dropFirst(start).prefix(IndexRun.most)
             states[type].indexes[index].runs.append(try write(Array(entries), nulls: Array(nulls)))
         }
     }
 
     private func write(_ entries: [IndexEntry], nulls: [Int64]) throws(FirnError) -> RunRef {
-        RunRef(ref: try write(IndexRun.encoded(entries, nulls: nulls)), count: entries.count, nullCount: nulls.count,
-               lowest: entries.first?.key ?? .least, highest: entries.last?.key ?? .least)
+        RunRef(
+            ref: try write(IndexRun.encoded(entries, nulls: nulls)), count: entries.count, nullCount: nulls.count,
+            lowest: entries.first?.key ?? .least, highest: entries.last?.key ?? .least)
     }
 
     private func merge(_ type: Int, _ index: Int, _ group: Range<Int>) throws(FirnError) {
@@ -217,12 +233,13 @@ extension DatabaseTransaction {
         try writeRuns(type, index)
     }
 
-    /// Creates an index of a key of one column with the second segment, unless zones show that values ascend with the row ids. Returns whether it was
-    /// created.
+    /// Creates an index of a key of one column with the second segment, unless zones show that values ascend with the row ids. Returns
+    /// whether it was created.
     private func makeKeyIndex(_ type: Int) throws(FirnError) -> Bool {
         let schema = schema.types[type], state = states[type]
         guard state.segmentCount > 1, schema.key.count == 1, !schema.isEmbedded, let column = schema.key.first.map({ schema.columns[$0] }),
-              column.type.refusal(of: .values) == nil, !column.indexes.contains(.values) else { return false }
+            column.type.refusal(of: .values) == nil, !column.indexes.contains(.values)
+        else { return false }
         // The commit that sealed earlier rows has already checked them.
         let old = base.schema.types.firstIndex { $0.id == schema.id }.map { base.catalogue.types[$0] }
         if let old, old.segmentCount > 0 {
@@ -267,15 +284,16 @@ extension IndexState {
         }
     }
 
-    /// Returns the last runs, back to the first whose size class is not greater than that of the last run (each class is four times the one before), or
-    /// nil if there are fewer than `count`.
+    /// Returns the last runs, back to the first whose size class is not greater than that of the last run (each class is four times the one
+    /// before), or nil if there are fewer than `count`.
     static func mergeable(_ runs: [RunRef], most: Int, count: Int) -> Range<Int>? {
         guard let last = runs.last else { return nil }
         func size(_ run: RunRef) -> Int { max(0, (Int.bitWidth - run.size.leadingZeroBitCount - 11 + 1) / 2) }
         var first = runs.count
         while first > 0, size(runs[first - 1]) <= size(last) { first -= 1 }
         let group = first..<runs.count
-        guard group.count >= count, runs[group].reduce(0, { $0 + $1.count }) <= most, runs[group].reduce(0, { $0 + $1.nullCount }) <= most else { return nil }
+        guard group.count >= count, runs[group].reduce(0, { $0 + $1.count }) <= most, runs[group].reduce(0, { $0 + $1.nullCount }) <= most
+        else { return nil }
         return group
     }
 }

@@ -61,9 +61,13 @@ struct IndexEntries {
             column.text.bytes.withUnsafeBytes { bytes in
                 column.text.offsets.withUnsafeBufferPointer { offsets in
                     if keepsShort {
-                        add(column, live, rowID) { IndexKey(bytes: UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
+                        add(column, live, rowID) {
+                            IndexKey(bytes: UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]]))
+                        }
                     } else {
-                        add(column, live, rowID) { IndexKey(hashing: UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
+                        add(column, live, rowID) {
+                            IndexKey(hashing: UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]]))
+                        }
                     }
                 }
             }
@@ -158,7 +162,11 @@ struct IndexEntries {
                         swap(&from, &to)
                     }
                 }
-                if !rowsAscend { for shift in stride(from: UInt64(0), to: 64, by: 8) { pass { Int(truncatingIfNeeded: UInt64(bitPattern: $0.row) &>> shift & 255) } } }
+                if !rowsAscend {
+                    for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                        pass { Int(truncatingIfNeeded: UInt64(bitPattern: $0.row) &>> shift & 255) }
+                    }
+                }
                 for shift in stride(from: UInt32(0), to: 32, by: 8) { pass { Int(truncatingIfNeeded: $0.extra &>> shift & 255) } }
                 for shift in stride(from: UInt64(0), to: 64, by: 8) {
                     pass { Int(truncatingIfNeeded: (UInt64(bitPattern: $0.word) ^ 1 << 63) &>> shift & 255) }

@@ -126,8 +126,8 @@ package struct IndexProbe: Sendable, Equatable {
         return words(Array(low).withUnsafeBytes(IndexKey.word), Array(high).withUnsafeBytes(IndexKey.word))
     }
 
-    /// The probe for runs that hash all text: it also contains the hashed keys, and selects more rows if the original keys represent other values
-    /// there.
+    /// The probe for runs that hash all text: it also contains the hashed keys, and selects more rows if the original keys represent other
+    /// values there.
     var hashed: IndexProbe {
         var probe = self
         for range in ranges where range.lowerBound == range.upperBound {

@@ -2,7 +2,8 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// A run of an index: sorted entries that never change (`docs/format/indexes.md`, "Runs"). Usable from any thread as long as its bytes are valid.
+/// A run of an index: sorted entries that never change (`docs/format/indexes.md`, "Runs"). Usable from any thread as long as its bytes are
+/// valid.
 final class IndexRun: Sendable {
     static let magic: [UInt8] = [0x69, 0x72]
     static let version: UInt8 = 1
@@ -46,8 +47,9 @@ final class IndexRun: Sendable {
     // MARK: Searching
 
     private func fence(_ vector: Int) -> IndexKey {
-        IndexKey(Int64(littleEndian: fenceWords.loadUnaligned(fromByteOffset: vector &* 8, as: Int64.self)),
-                 UInt32(littleEndian: fenceExtras.loadUnaligned(fromByteOffset: vector &* 4, as: UInt32.self)))
+        IndexKey(
+            Int64(littleEndian: fenceWords.loadUnaligned(fromByteOffset: vector &* 8, as: Int64.self)),
+            UInt32(littleEndian: fenceExtras.loadUnaligned(fromByteOffset: vector &* 4, as: UInt32.self)))
     }
 
     private func key(_ index: Int, than key: IndexKey) throws(Damage) -> Int {
@@ -71,8 +73,8 @@ final class IndexRun: Sendable {
             if fence < key || through && fence == key { low = middle &+ 1 } else { high = middle }
         }
         if low == 0 { return (0, nil) }
-        // The first entry of the vector before is less, so the result is in that vector or directly after it. The same holds for groups, then for
-        // entries.
+        // The first entry of the vector before is less, so the result is in that vector or directly after it. The same holds for groups,
+        // then for entries.
         let end = min(low &* vectorSize, count), size = IndexRun.groupSize
         var first = (low &- 1) &* (vectorSize / size) &+ 1, last = (end &+ size &- 1) / size
         while first < last {
@@ -165,17 +167,23 @@ final class IndexRun: Sendable {
 
     /// Throws `Damage` if entries are out of order, or if a fence differs from its entry.
     func check(_ ref: RunRef, nextRowID: Int64) throws(Damage) {
-        guard ref.count == count, ref.nullCount == nullCount else { throw Damage("a run has another number of entries than the directory records") }
+        guard ref.count == count, ref.nullCount == nullCount else {
+            throw Damage("a run has another number of entries than the directory records")
+        }
         let (entries, nulls) = try all()
         for i in entries.indices {
             if i > 0, !(entries[i - 1] < entries[i]) { throw Damage("entries of an index run are out of order") }
-            if i % vectorSize == 0, entries[i].key != fence(i / vectorSize) { throw Damage("a fence of an index run differs from its entry") }
+            if i % vectorSize == 0, entries[i].key != fence(i / vectorSize) {
+                throw Damage("a fence of an index run differs from its entry")
+            }
             if entries[i].row < 0 || entries[i].row >= nextRowID { throw Damage("an index contains a row that never existed") }
         }
         if let first = entries.first, let last = entries.last, ref.lowest != first.key || ref.highest != last.key {
             throw Damage("the first or last entry of an index run differs from the directory")
         }
-        for i in nulls.indices where nulls[i] < 0 || nulls[i] >= nextRowID || i > 0 && nulls[i - 1] >= nulls[i] { throw Damage("rows without a value are out of order in an index run") }
+        for i in nulls.indices where nulls[i] < 0 || nulls[i] >= nextRowID || i > 0 && nulls[i - 1] >= nulls[i] {
+            throw Damage("rows without a value are out of order in an index run")
+        }
     }
 
     /// Returns sorted entries as a run.

@@ -82,7 +82,8 @@ enum IndexSection {
         var indexes: [IndexState] = [], last: (UInt32, UInt8)?
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
             let place = reader.position
-            let column = UInt32(try reader.readCount(limit: Int(UInt32.max))), raw = try reader.read(UInt8.self), flags = try reader.read(UInt8.self)
+            let column = UInt32(try reader.readCount(limit: Int(UInt32.max))), raw = try reader.read(UInt8.self),
+                flags = try reader.read(UInt8.self)
             if let last, last >= (column, raw) { throw Damage("indexes are out of order", at: place) }
             last = (column, raw)
             let keepsShort = raw > IndexState.short, kind = IndexKind(rawValue: keepsShort ? raw - IndexState.short : raw)
@@ -92,8 +93,11 @@ enum IndexSection {
             for _ in 0..<(try reader.readCount(limit: reader.remaining)) { index.runs.append(try RunRef(from: &reader)) }
             guard kind != nil else { continue }
             guard let known = type.index(ofID: column), case let own = type.columns[known].type, own.refusal(of: index.kind) == nil,
-                  !keepsShort || own.kind == .string || own.kind == .data else { throw Damage("an index of a column that cannot have one", at: place) }
-            guard !indexes.contains(where: { $0.column == column && $0.kind == index.kind }) else { throw Damage("two indexes of the same kind on one column", at: place) }
+                !keepsShort || own.kind == .string || own.kind == .data
+            else { throw Damage("an index of a column that cannot have one", at: place) }
+            guard !indexes.contains(where: { $0.column == column && $0.kind == index.kind }) else {
+                throw Damage("two indexes of the same kind on one column", at: place)
+            }
             indexes.append(index)
         }
         guard reader.isAtEnd else { throw Damage("bytes after the indexes", at: reader.position) }
@@ -105,7 +109,9 @@ extension RunRef {
     fileprivate init(from reader: inout ByteReader) throws(Damage) {
         let place = reader.position
         self.init(ref: try ExtentRef(from: &reader), count: Int(try reader.read(UInt32.self)), nullCount: Int(try reader.read(UInt32.self)))
-        guard !ref.isNone, count <= IndexRun.most, nullCount <= IndexRun.most, size > 0 else { throw Damage("the description of an index run is inconsistent", at: place) }
+        guard !ref.isNone, count <= IndexRun.most, nullCount <= IndexRun.most, size > 0 else {
+            throw Damage("the description of an index run is inconsistent", at: place)
+        }
         if count > 0 {
             lowest = IndexKey(try reader.read(), try reader.read())
             highest = IndexKey(try reader.read(), try reader.read())

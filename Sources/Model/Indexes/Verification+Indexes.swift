@@ -12,7 +12,8 @@ extension SnapshotCore {
         for index in state.indexes {
             guard let column = schema.types[type].index(ofID: index.column) else { continue }
             do throws(Damage) { try verify(index, type, column, full: full) } catch {
-                defects.append(Defect(type: name, column: schema.types[type].columns[column].name, part: "index of \(index.kind.name)", error))
+                defects.append(
+                    Defect(type: name, column: schema.types[type].columns[column].name, part: "index of \(index.kind.name)", error))
             }
         }
         return defects

@@ -1,17 +1,19 @@
 import FirnBytes
 
-/// Within a transaction, the indexes of the version that it began from can be used as long as the sealed segments are the same. The rows that the
-/// transaction has changed are checked in addition.
+/// Within a transaction, the indexes of the version that it began from can be used as long as the sealed segments are the same. The rows
+/// that the transaction has changed are checked in addition.
 extension WorkingTable: IndexedTable {
     package func columnIndex(_ column: Int, _ kind: IndexKind) -> ColumnIndex? {
         settleBulk()
         let before = transaction.base.catalogue.types, now = core.catalogue.types[index]
         // The runs do not contain the rows of a type that the transaction has added, nor those of segments that it has written.
         guard index < before.count, before[index].segmentCount == now.segmentCount, before[index].directory == now.directory,
-              (before[index].inner == nil) == (now.inner == nil), column < type.columns.count else { return nil }
+            (before[index].inner == nil) == (now.inner == nil), column < type.columns.count
+        else { return nil }
         let id = type.columns[column].id
         guard let state = before[index].indexes.first(where: { $0.column == id && $0.kind == kind }),
-              transaction.states[index].indexes.contains(where: { $0.column == id && $0.kind == kind }) else { return nil }
+            transaction.states[index].indexes.contains(where: { $0.column == id && $0.kind == kind })
+        else { return nil }
         return ColumnIndex(core, type: index, column: column, state, changedBy: self)
     }
 
@@ -33,7 +35,9 @@ extension WorkingRows {
     /// Returns the rows of the base whose value in a column may differ from that of the base, whichever transaction set it, ascending.
     func positionsChangedSinceBase(_ column: Int) -> [Int] {
         var positions: [Int] = []
-        for (vector, block) in overlays[column].enumerated() { block?.changedSinceBase.forEachSet { positions.append(vector * vectorSize + $0) } }
+        for (vector, block) in overlays[column].enumerated() {
+            block?.changedSinceBase.forEachSet { positions.append(vector * vectorSize + $0) }
+        }
         return positions
     }
 }

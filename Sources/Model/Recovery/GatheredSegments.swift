@@ -1,13 +1,14 @@
 import FirnBytes
 import FirnStore
 
-/// Version 1 of a file whose catalogue and directories are lost, rebuilt from the segment headers with a valid proof (`SegmentProof`), which are those
-/// of the commit that created the file. Later commits write no proofs, so their changes are unknown here.
+/// Version 1 of a file whose catalogue and directories are lost, rebuilt from the segment headers with a valid proof (`SegmentProof`),
+/// which are those of the commit that created the file. Later commits write no proofs, so their changes are unknown here.
 struct GatheredSegments {
     let core: SnapshotCore
     private(set) var losses: [Loss] = []
 
-    /// Fails if nothing is found. Uses only bytes that match their hash: each header by its proof, the schema by the reference in the proofs.
+    /// Fails if nothing is found. Uses only bytes that match their hash: each header by its proof, the schema by the reference in the
+    /// proofs.
     init?(_ salvage: Salvage) {
         let (found, isComplete) = GatheredSegments.search(salvage)
         guard let schema = GatheredSegments.schema(found.map(\.header.proof.schema), salvage) else { return nil }
@@ -18,7 +19,10 @@ struct GatheredSegments {
             var state = Catalogue.TypeState(), directory = ByteWriter()
             for entry in entries {
                 if entry.firstRowID > state.nextRowID {
-                    losses.append(Loss(type: type.name, rows: state.nextRowID...entry.firstRowID - 1, Damage("no segment with these rows is found", at: Int(clamping: entry.header.offset))))
+                    losses.append(
+                        Loss(
+                            type: type.name, rows: state.nextRowID...entry.firstRowID - 1,
+                            Damage("no segment with these rows is found", at: Int(clamping: entry.header.offset))))
                 }
                 state.nextRowID = entry.lastRowID + 1
                 state.liveRows += entry.rowCount - entry.deletedCount
@@ -27,15 +31,28 @@ struct GatheredSegments {
             state.segmentCount = entries.count
             segments += entries.count
             if !entries.isEmpty { state.directory = salvage.add(directory.bytes) }
-            losses.append(Loss(type: type.name, Damage("rows from row id \(state.nextRowID) on are lost, if there were any", at: Int(clamping: salvage.length))))
+            losses.append(
+                Loss(
+                    type: type.name,
+                    Damage("rows from row id \(state.nextRowID) on are lost, if there were any", at: Int(clamping: salvage.length))))
             states.append(state)
         }
         guard segments > 0 else { return nil }
         if !isComplete { losses.append(Loss(Damage("too much of the file looks like segment headers to check all of it"))) }
         if let root = salvage.newestRoot, root.version > 1 {
-            losses.append(Loss(Damage("the rows are those of version 1: the changes of versions 2 to \(root.version) are lost", at: Int(clamping: salvage.length))))
+            losses.append(
+                Loss(
+                    Damage(
+                        "the rows are those of version 1: the changes of versions 2 to \(root.version) are lost",
+                        at: Int(clamping: salvage.length))))
         }
-        self.losses = [Loss(Damage("\(GatheredSegments.cut(salvage)): \(segments) segments with a valid proof are recovered", at: Int(clamping: salvage.length)))] + losses
+        self.losses =
+            [
+                Loss(
+                    Damage(
+                        "\(GatheredSegments.cut(salvage)): \(segments) segments with a valid proof are recovered",
+                        at: Int(clamping: salvage.length)))
+            ] + losses
         // Links can lead to lost rows, whose row ids were assigned.
         let first = SnapshotCore(salvage, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema)
         for (type, end) in GatheredSegments.linkEnds(first) { states[type].nextRowID = max(states[type].nextRowID, end) }
@@ -52,7 +69,8 @@ struct GatheredSegments {
                 for index in 0..<core.catalogue.types[type].segmentCount {
                     guard let values = try? core.segment(type: type, index: index).allRows(place) else { continue }
                     let links = values.children.last ?? values
-                    for row in 0..<links.count where links.isPresent(row) && links.words[row] >= 0 && links.words[row] < Catalogue.mostRowIDs - 2 {
+                    for row in 0..<links.count
+                    where links.isPresent(row) && links.words[row] >= 0 && links.words[row] < Catalogue.mostRowIDs - 2 {
                         ends[target] = max(ends[target] ?? 0, links.words[row] + 1)
                     }
                 }
@@ -61,8 +79,8 @@ struct GatheredSegments {
         return ends
     }
 
-    /// Returns the headers with a valid proof, in the order of the file. `isComplete` is false if so many bytes look like headers that not all of them
-    /// were checked.
+    /// Returns the headers with a valid proof, in the order of the file. `isComplete` is false if so many bytes look like headers that not
+    /// all of them were checked.
     private static func search(_ salvage: Salvage) -> (found: [(ref: ExtentRef, header: FoundHeader)], isComplete: Bool) {
         let identities = salvage.identities
         guard !identities.isEmpty else { return ([], true) }
@@ -110,10 +128,14 @@ struct GatheredSegments {
     private static func entries(_ refs: [ExtentRef], _ salvage: Salvage) -> [DirectoryEntry] {
         var entries: [DirectoryEntry] = []
         for ref in refs {
-            guard let bytes = try? salvage.read(ref), let header = try? SegmentHeader(bytes), let ids = try? header.decodeRowIDs()?.last ?? Int64(header.rowCount - 1) else { continue }
+            guard let bytes = try? salvage.read(ref), let header = try? SegmentHeader(bytes),
+                let ids = try? header.decodeRowIDs()?.last ?? Int64(header.rowCount - 1)
+            else { continue }
             let (last, overflow) = header.firstRowID.addingReportingOverflow(ids)
             guard !overflow, last < Catalogue.mostRowIDs - 1, let deleted = try? header.decodeDeletes()?.ones ?? 0 else { continue }
-            entries.append(DirectoryEntry(firstRowID: header.firstRowID, lastRowID: last, rowCount: header.rowCount, deletedCount: deleted, header: ref))
+            entries.append(
+                DirectoryEntry(
+                    firstRowID: header.firstRowID, lastRowID: last, rowCount: header.rowCount, deletedCount: deleted, header: ref))
         }
         entries.sort { ($0.firstRowID, $0.header.offset) < ($1.firstRowID, $1.header.offset) }
         var end: Int64 = -1

@@ -17,7 +17,10 @@ package struct Loss: Sendable, CustomStringConvertible {
     /// What is damaged, and at which byte of the file.
     package var damage: Damage
 
-    package init(type: String? = nil, column: String? = nil, rows: ClosedRange<Int64>? = nil, count: Int? = nil, takenFrom: UInt64? = nil, isUnproven: Bool = false, _ damage: Damage) {
+    package init(
+        type: String? = nil, column: String? = nil, rows: ClosedRange<Int64>? = nil, count: Int? = nil, takenFrom: UInt64? = nil,
+        isUnproven: Bool = false, _ damage: Damage
+    ) {
         self.type = type
         self.column = column
         self.rows = rows

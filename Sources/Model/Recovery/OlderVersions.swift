@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnStore
 
-/// The versions before the recovered one that a damaged file still contains. They may have intact what the recovered version has lost. Only bytes that
-/// match their hashes are used, and callers report which version they use.
+/// The versions before the recovered one that a damaged file still contains. They may have intact what the recovered version has lost. Only
+/// bytes that match their hashes are used, and callers report which version they use.
 final class OlderVersions {
     private let salvage: Salvage
     private var leads: [Salvage.Lead]
@@ -63,11 +63,12 @@ struct OlderType {
         return ids
     }
 
-    /// Returns the values of a column for ascending row ids, null for rows that do not exist. Returns nil if none of the rows exists, or the column is
-    /// missing or has another type.
+    /// Returns the values of a column for ascending row ids, null for rows that do not exist. Returns nil if none of the rows exists, or
+    /// the column is missing or has another type.
     func values(_ column: ColumnSchema, _ rowIDs: [Int64]) throws(Damage) -> (values: Column, missing: Int)? {
         guard let first = rowIDs.first, let last = rowIDs.last,
-              let place = schema.index(ofID: column.id), schema.columns[place].type.stored == column.type.stored else { return nil }
+            let place = schema.index(ofID: column.id), schema.columns[place].type.stored == column.type.stored
+        else { return nil }
         var values = Column(column.type.stored), missing = 0, next = 0
         func skip() {
             values.appendNull()
@@ -82,7 +83,9 @@ struct OlderType {
                 if let position = try part.position(of: rowIDs[next]), part.live?[position] ?? true {
                     values.append(contentsOf: all, range: position..<(position + 1))
                     next += 1
-                } else { skip() }
+                } else {
+                    skip()
+                }
             }
         }
         while next < rowIDs.count { skip() }

@@ -21,15 +21,20 @@ package struct Recovery: Sendable {
     /// The number of rows that were left out because no hash proves them.
     package var withheldRows = 0
 
-    /// Copies everything in a file that matches its hashes into a new file, with the same row ids. Reads the newest version for which this is possible.
-    /// In rows of which other values are left, lost values are replaced by those of an older version or by null; their columns become optional.
+    /// Copies everything in a file that matches its hashes into a new file, with the same row ids. Reads the newest version for which this
+    /// is possible. In rows of which other values are left, lost values are replaced by those of an older version or by null; their columns
+    /// become optional.
     ///
-    /// `wanted` selects another version, by number or tag. If `unproven`, also writes what is found without a hash that proves it, and reports it in
+    /// `wanted` selects another version, by number or tag. If `unproven`, also writes what is found without a hash that proves it, and
+    /// reports it in
     /// `losses`. `key` is that of an encrypted file; the copy is encrypted as `encryption` specifies.
     ///
     /// - Throws: `.damaged` if nothing is left. Nothing is written then.
-    package static func run(from path: String, version wanted: String? = nil, unproven: Bool = false, key: EncryptionKey? = nil, to target: String, encryption: CopyEncryption = .same, overwrite: Bool = false,
-                            profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) -> Recovery {
+    package static func run(
+        from path: String, version wanted: String? = nil, unproven: Bool = false, key: EncryptionKey? = nil, to target: String,
+        encryption: CopyEncryption = .same, overwrite: Bool = false,
+        profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }
+    ) throws(FirnError) -> Recovery {
         let salvage = try Salvage(path: path, key: key)
         let version: SalvagedVersion
         do throws(FirnError) { version = try SalvagedVersion(salvage, wanted: wanted, unproven: unproven) } catch {
@@ -37,12 +42,24 @@ package struct Recovery: Sendable {
         }
         defer { version.core.close() }
         var recovery = Recovery(version: version.version, time: version.time, losses: version.losses, remarks: version.remarks)
-        let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, unproven: unproven, progress: progress) }
+        let types = version.core.schema.types.indices.map {
+            SalvagedType(version, salvage, type: $0, unproven: unproven, progress: progress)
+        }
         // What could not be checked for lack of memory is not lost: fail instead.
-        if let unread = (version.losses + types.flatMap(\.losses)).first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: path) }
-        if wanted == nil, !types.allSatisfy(\.losses.isEmpty), let older = wholeVersion(path, key, before: version.version, withMoreRowsThan: rows(types)) {
-            var recovery = try run(from: path, version: String(older), key: key, to: target, encryption: encryption, overwrite: overwrite, profile: profile, threads: threads, progress: progress)
-            recovery.losses.insert(Loss(Damage("version \(version.version) has lost rows: version \(older), which is intact and has more rows, is recovered instead")), at: 0)
+        if let unread = (version.losses + types.flatMap(\.losses)).first(where: { $0.damage.isBeyondMemory }) {
+            throw FirnError(unread.damage, in: path)
+        }
+        if wanted == nil, !types.allSatisfy(\.losses.isEmpty),
+            let older = wholeVersion(path, key, before: version.version, withMoreRowsThan: rows(types))
+        {
+            var recovery = try run(
+                from: path, version: String(older), key: key, to: target, encryption: encryption, overwrite: overwrite, profile: profile,
+                threads: threads, progress: progress)
+            recovery.losses.insert(
+                Loss(
+                    Damage(
+                        "version \(version.version) has lost rows: version \(older), which is intact and has more rows, is recovered instead"
+                    )), at: 0)
             recovery.remarks.append("to recover what is left of version \(version.version), give its number, as in FILE@\(version.version)")
             return recovery
         }
@@ -54,18 +71,24 @@ package struct Recovery: Sendable {
         recovery.remarks += Recovery.indexRemarks(version.core)
 
         var schema = version.core.schema
-        for (index, type) in types.enumerated() { recovery.remarks += Recovery.loosen(&schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost.union($1.gaps)) }) }
-        for (index, type) in types.enumerated() where !schema.types[index].key.isEmpty && !type.losses.isEmpty && !type.hasDistinctKeys(as: schema.types[index].columns) {
+        for (index, type) in types.enumerated() {
+            recovery.remarks += Recovery.loosen(
+                &schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost.union($1.gaps)) })
+        }
+        for (index, type) in types.enumerated()
+        where !schema.types[index].key.isEmpty && !type.losses.isEmpty && !type.hasDistinctKeys(as: schema.types[index].columns) {
             recovery.remarks.append("\(schema.types[index].name) no longer has a primary key: recovered rows have the same keys as others")
             schema.types[index].key = []
         }
         guard recovery.losses.isEmpty || types.contains(where: { !$0.parts.isEmpty }) else {
             let first = recovery.losses[0]
-            let error = FirnError(.damaged, "nothing can be recovered: no row is left (\(first))", at: .init(file: path, byte: first.damage.offset))
+            let error = FirnError(
+                .damaged, "nothing can be recovered: no row is left (\(first))", at: .init(file: path, byte: first.damage.offset))
             throw unproven ? error : advising(error, salvage, wanted)
         }
 
-        let database = try Database.create(path: target, overwrite: overwrite, atFirstCommit: true, key: encryption.key(of: key), sources: SourceModes([path]))
+        let database = try Database.create(
+            path: target, overwrite: overwrite, atFirstCommit: true, key: encryption.key(of: key), sources: SourceModes([path]))
         let transaction = try database.begin(threads: threads)
         transaction.profile = profile
         try transaction.adopt(schema)
@@ -74,7 +97,9 @@ package struct Recovery: Sendable {
             var rows = 0
             for part in type.parts {
                 let (columns, rowIDs): ([Column], [Int64])
-                do throws(Damage) { (columns, rowIDs) = try type.rows(part, as: schema.types[index].columns) } catch { throw FirnError(error, in: path) }
+                do throws(Damage) { (columns, rowIDs) = try type.rows(part, as: schema.types[index].columns) } catch {
+                    throw FirnError(error, in: path)
+                }
                 try writer.append(stored: columns, rowIDs: rowIDs)
                 rows += rowIDs.count
                 progress(rowIDs.count)
@@ -88,9 +113,13 @@ package struct Recovery: Sendable {
 
     /// Returns losses for the columns whose objects are lost rows of an embedded type.
     private static func lostObjects(_ type: SalvagedType, _ schema: Schema) -> [Loss] {
-        guard type.schema.isEmbedded, let loss = type.losses.first(where: { $0.rows != nil && $0.column == nil && $0.takenFrom == nil && !$0.isUnproven }) else { return [] }
+        guard type.schema.isEmbedded,
+            let loss = type.losses.first(where: { $0.rows != nil && $0.column == nil && $0.takenFrom == nil && !$0.isUnproven })
+        else { return [] }
         return schema.owners(of: type.schema.name).map { owner in
-            Loss(type: owner.type, column: owner.path, Damage("objects are lost with rows of \(type.schema.name): their fields are null", at: Int(clamping: loss.damage.offset)))
+            Loss(
+                type: owner.type, column: owner.path,
+                Damage("objects are lost with rows of \(type.schema.name): their fields are null", at: Int(clamping: loss.damage.offset)))
         }
     }
 
@@ -100,8 +129,10 @@ package struct Recovery: Sendable {
 
     /// Returns the version that is read in place of a damaged newest one, if nothing in it is damaged and it has more rows than were found.
     private static func wholeVersion(_ path: String, _ key: EncryptionKey?, before version: UInt64, withMoreRowsThan rows: Int) -> UInt64? {
-        guard let database = try? Database.open(path: path, key: key), let snapshot = try? database.snapshot(), snapshot.version > 0, snapshot.version < version,
-              snapshot.tables.reduce(0, { $0 + $1.rowCount }) > rows, snapshot.verify(full: false).isEmpty else { return nil }
+        guard let database = try? Database.open(path: path, key: key), let snapshot = try? database.snapshot(), snapshot.version > 0,
+            snapshot.version < version,
+            snapshot.tables.reduce(0, { $0 + $1.rowCount }) > rows, snapshot.verify(full: false).isEmpty
+        else { return nil }
         return snapshot.version
     }
 
@@ -117,8 +148,8 @@ package struct Recovery: Sendable {
         return advised
     }
 
-    /// Makes columns with lost values optional. Removes a key that contains such a column, because it no longer identifies rows. Returns remarks about
-    /// both.
+    /// Makes columns with lost values optional. Removes a key that contains such a column, because it no longer identifies rows. Returns
+    /// remarks about both.
     private static func loosen(_ type: inout TypeSchema, lost: Set<Int>) -> [String] {
         var remarks: [String] = []
         for column in lost.sorted() where !type.columns[column].type.isOptional {
@@ -132,19 +163,21 @@ package struct Recovery: Sendable {
         return remarks
     }
 
-    /// Returns remarks about damaged indexes. Damage in them loses nothing: they are built again from the recovered rows, as far as it is known which
-    /// indexes there were.
+    /// Returns remarks about damaged indexes. Damage in them loses nothing: they are built again from the recovered rows, as far as it is
+    /// known which indexes there were.
     private static func indexRemarks(_ core: SnapshotCore) -> [String] {
         core.schema.types.indices.filter { core.catalogue.types[$0].inner == nil }.flatMap { type -> [String] in
-            if let damage = core.catalogue.types[type].indexDamage { return ["\(core.schema.types[type].name) no longer has indexes: \(damage.what) (byte \(damage.offset))"] }
+            if let damage = core.catalogue.types[type].indexDamage {
+                return ["\(core.schema.types[type].name) no longer has indexes: \(damage.what) (byte \(damage.offset))"]
+            }
             return core.verifyIndexes(type, full: false).map { "built again: \($0)" }
         }
     }
 }
 
 extension Schema {
-    /// Returns the columns that hold objects of an embedded type, each with the type of its rows and its path in them. If several paths lead to an
-    /// owner, only the shortest is used.
+    /// Returns the columns that hold objects of an embedded type, each with the type of its rows and its path in them. If several paths
+    /// lead to an owner, only the shortest is used.
     fileprivate func owners(of embedded: String) -> [(type: String, path: String)] {
         var paths: [String: (type: String, path: String)] = [:], found: [(type: String, path: String)] = []
         var reached = types.filter { !$0.isEmbedded }[...]

@@ -21,18 +21,23 @@ extension SalvagedType {
         let isWhole = (try? values(segment, column, of: .unpatched)) != nil
         for version in older where !isWhole || version.version >= entry?.chunk?.birth ?? 0 {
             guard let (_, missing) = try? values(segment, column, of: .older(version)) else { continue }
-            return (.older(version), missing, "the values are those of version \(version.version)\(missing > 0 ? ", which lacks \(missing) of the rows" : "")")
+            return (
+                .older(version), missing,
+                "the values are those of version \(version.version)\(missing > 0 ? ", which lacks \(missing) of the rows" : "")"
+            )
         }
         return isWhole ? (.unpatched, 0, "the values are those before the last changes") : nil
     }
 
-    /// Returns every value of a column of a segment from another source, with the chunk overlay and the delta records of this version as far as they
-    /// can be read.
+    /// Returns every value of a column of a segment from another source, with the chunk overlay and the delta records of this version as
+    /// far as they can be read.
     func values(_ segment: StoredSegment, _ column: Int, of source: Substitute) throws(Damage) -> (values: Column, missing: Int) {
         let type = schema.columns[column].type, entry = segment.entry(column)
         switch source {
         case .unpatched:
-            guard entry?.patch != nil, let raw = try segment.rawColumn(column, patched: false) else { throw Damage("there is no chunk overlay") }
+            guard entry?.patch != nil, let raw = try segment.rawColumn(column, patched: false) else {
+                throw Damage("there is no chunk overlay")
+            }
             return (try all(raw), 0)
         case .older(let version):
             var live: [Int] = [], rowIDs: [Int64] = []
@@ -40,14 +45,21 @@ extension SalvagedType {
                 live.append(position)
                 rowIDs.append(try segment.rowID(at: position))
             }
-            guard let (values, missing) = try version.values(schema.columns[column], rowIDs) else { throw Damage("an older version has none of the rows") }
+            guard let (values, missing) = try version.values(schema.columns[column], rowIDs) else {
+                throw Damage("an older version has none of the rows")
+            }
             var patch = Patch(positions: live, values: values)
             let memory = segment.scope(column)
-            if let ref = entry?.patch, let bytes = try? salvage.read(ref), let later = try? Patch(bytes, type: type, rowCount: segment.rowCount, memory: memory) {
+            if let ref = entry?.patch, let bytes = try? salvage.read(ref),
+                let later = try? Patch(bytes, type: type, rowCount: segment.rowCount, memory: memory)
+            {
                 patch = try patch.overlaid(by: later, memory)
             }
             if let delta = segment.overlay[column] { patch = try patch.overlaid(by: delta, memory) }
-            return (try all(RawColumn(type: type, rowCount: segment.rowCount, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)), missing)
+            return (
+                try all(RawColumn(type: type, rowCount: segment.rowCount, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)),
+                missing
+            )
         }
     }
 
@@ -63,7 +75,9 @@ extension SalvagedType {
     }
 
     /// Returns the rows of a range as an older version has them, with the current delta records. Columns that it cannot provide are lost.
-    func rows(of version: OlderType, _ range: ClosedRange<Int64>) throws(Damage) -> (columns: [Column], rowIDs: [Int64], lost: Set<Int>, gaps: Set<Int>) {
+    func rows(of version: OlderType, _ range: ClosedRange<Int64>) throws(Damage) -> (
+        columns: [Column], rowIDs: [Int64], lost: Set<Int>, gaps: Set<Int>
+    ) {
         let changes = changes(range), deleted = Set(changes.filter { $0.record.kind == .deletion }.map(\.rowID))
         let rowIDs = try version.rowIDs(range).filter { !deleted.contains($0) }
         guard !rowIDs.isEmpty else { throw Damage("an older version has none of the rows") }
@@ -88,7 +102,9 @@ extension SalvagedType {
             }
             let memory = MemoryScope(core.source.memory, type: schema.name, column: column.name)
             let patch = try Patch(positions: Array(rowIDs.indices), values: values).overlaid(by: later, memory)
-            columns.append(try all(RawColumn(type: column.type, rowCount: rowIDs.count, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)))
+            columns.append(
+                try all(
+                    RawColumn(type: column.type, rowCount: rowIDs.count, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)))
         }
         guard schema.columns.isEmpty || lost.count < schema.columns.count else { throw Damage("an older version has none of the columns") }
         return (columns, rowIDs, lost, gaps)
@@ -105,14 +121,15 @@ extension SalvagedType {
 
     /// Returns the delta records of an older version about rows, if nothing was sealed since then: both versions have the same segments.
     func olderRecords(_ range: ClosedRange<Int64>) -> (UInt64, [(rowID: Int64, record: DeltaRecord)])? {
-        for version in older where version.state.directory == state.directory && version.state.inner == nil && version.state.delta != state.delta {
+        for version in older
+        where version.state.directory == state.directory && version.state.inner == nil && version.state.delta != state.delta {
             if let found = try? DeltaChanges(version.core, type: version.type, rows: range).records { return (version.version, found) }
         }
         return nil
     }
 
-    /// Returns whether no two rows have the same key, as far as hashes distinguish them. Rows from older versions can have the keys of rows that were
-    /// inserted later.
+    /// Returns whether no two rows have the same key, as far as hashes distinguish them. Rows from older versions can have the keys of rows
+    /// that were inserted later.
     func hasDistinctKeys(as columns: [ColumnSchema]) -> Bool {
         var seen: Set<UInt64> = []
         for part in parts {

@@ -56,7 +56,9 @@ final class SalvagedType {
         for index in 0..<(state.inner != nil || directory != nil ? state.segmentCount : 0) where !isBeyondMemory {
             guard let entry = entry(index) else { continue }
             guard entry.firstRowID > last else {
-                lose(nil, entry.firstRowID...entry.lastRowID, entry.rowCount - entry.deletedCount, Damage("row ids do not ascend from the segment before"))
+                lose(
+                    nil, entry.firstRowID...entry.lastRowID, entry.rowCount - entry.deletedCount,
+                    Damage("row ids do not ascend from the segment before"))
                 continue
             }
             if let part = part(entry, index) {
@@ -71,8 +73,11 @@ final class SalvagedType {
 
     private func markUnproven(_ part: Part) {
         let rows = part.tail.map { $0.rowIDs.first!...$0.rowIDs.last! } ?? part.entry.map { $0.firstRowID...$0.lastRowID }
-        losses.append(Loss(type: schema.name, rows: rows, count: part.tail?.rowIDs.count ?? part.entry.map { $0.rowCount - $0.deletedCount }, isUnproven: true,
-                           Damage("no hash proves that these rows are as they were written", inFileAt: foundAt)))
+        losses.append(
+            Loss(
+                type: schema.name, rows: rows, count: part.tail?.rowIDs.count ?? part.entry.map { $0.rowCount - $0.deletedCount },
+                isUnproven: true,
+                Damage("no hash proves that these rows are as they were written", inFileAt: foundAt)))
     }
 
     deinit { core.close() }
@@ -81,7 +86,8 @@ final class SalvagedType {
     private var isBeyondMemory = false
 
     private func lose(_ column: Int?, _ rows: ClosedRange<Int64>?, _ count: Int?, from version: UInt64? = nil, _ damage: Damage) {
-        losses.append(Loss(type: schema.name, column: column.map { schema.columns[$0].name }, rows: rows, count: count, takenFrom: version, damage))
+        losses.append(
+            Loss(type: schema.name, column: column.map { schema.columns[$0].name }, rows: rows, count: count, takenFrom: version, damage))
         isBeyondMemory = isBeyondMemory || damage.isBeyondMemory
     }
 
@@ -91,8 +97,14 @@ final class SalvagedType {
     private func readDirectory(ofVersion version: UInt64) {
         guard state.segmentCount > 0, state.inner == nil else { return }
         do throws(Damage) { directory = try salvage.read(state.directory) } catch {
-            if version == 1, let found = GatheredSegments.withDirectory(core, type: type, salvage), found.catalogue.types[type].segmentCount <= state.segmentCount {
-                lose(nil, nil, nil, Damage("the directory is damaged (\(error.what)): \(found.catalogue.types[type].segmentCount) of \(state.segmentCount) segments have a valid proof", at: Int(clamping: error.offset)))
+            if version == 1, let found = GatheredSegments.withDirectory(core, type: type, salvage),
+                found.catalogue.types[type].segmentCount <= state.segmentCount
+            {
+                lose(
+                    nil, nil, nil,
+                    Damage(
+                        "the directory is damaged (\(error.what)): \(found.catalogue.types[type].segmentCount) of \(state.segmentCount) segments have a valid proof",
+                        at: Int(clamping: error.offset)))
                 core = found
                 directory = try? salvage.read(state.directory)
                 return
@@ -100,13 +112,19 @@ final class SalvagedType {
             directory = try? salvage.readBeginning(state.directory)
             isDirectoryProven = false
             if directory == nil, let other = older.first(where: { $0.schema == schema && $0.hasDirectory }) {
-                lose(nil, nil, nil, from: other.version, Damage("the directory is damaged (\(error.what)): the rows are those of version \(other.version)", at: Int(clamping: error.offset)))
+                lose(
+                    nil, nil, nil, from: other.version,
+                    Damage(
+                        "the directory is damaged (\(error.what)): the rows are those of version \(other.version)",
+                        at: Int(clamping: error.offset)))
                 (core, type) = (other.core, other.type)
                 directory = try? salvage.read(state.directory)
                 isDirectoryProven = true
                 return
             }
-            let rest = directory.map { ": segments with intact headers are recovered, from \(min(state.segmentCount, $0.count / DirectoryEntry.size)) of \(state.segmentCount) entries" }
+            let rest = directory.map {
+                ": segments with intact headers are recovered, from \(min(state.segmentCount, $0.count / DirectoryEntry.size)) of \(state.segmentCount) entries"
+            }
             lose(nil, nil, nil, Damage("the directory is damaged (\(error.what))\(rest ?? "")", at: Int(clamping: error.offset)))
         }
     }
@@ -117,7 +135,9 @@ final class SalvagedType {
         do throws(Damage) {
             var entry = try DirectoryEntry(directory!, index)
             if !isDirectoryProven { entry = try proven(entry) }
-            guard entry.lastRowID < state.nextRowID || !isProven else { throw Damage("a segment contains row ids that were never assigned") }
+            guard entry.lastRowID < state.nextRowID || !isProven else {
+                throw Damage("a segment contains row ids that were never assigned")
+            }
             return entry
         } catch {
             lose(nil, nil, nil, Damage("segment \(index): \(error.what)", at: place))
@@ -128,10 +148,14 @@ final class SalvagedType {
     /// Returns an entry from what the header itself records, in place of one of a damaged directory.
     private func proven(_ entry: DirectoryEntry) throws(Damage) -> DirectoryEntry {
         let header: SegmentHeader
-        do throws(Damage) { header = try SegmentHeader(try salvage.read(entry.header)) } catch { throw error.shifted(by: entry.header.offset) }
+        do throws(Damage) { header = try SegmentHeader(try salvage.read(entry.header)) } catch {
+            throw error.shifted(by: entry.header.offset)
+        }
         let (last, overflow) = header.firstRowID.addingReportingOverflow(try header.decodeRowIDs()?.last ?? Int64(header.rowCount - 1))
         guard !overflow, last >= header.firstRowID else { throw Damage("row ids out of range", inFileAt: entry.header.offset) }
-        return DirectoryEntry(firstRowID: header.firstRowID, lastRowID: last, rowCount: header.rowCount, deletedCount: try header.decodeDeletes()?.ones ?? 0, header: entry.header)
+        return DirectoryEntry(
+            firstRowID: header.firstRowID, lastRowID: last, rowCount: header.rowCount, deletedCount: try header.decodeDeletes()?.ones ?? 0,
+            header: entry.header)
     }
 
     // MARK: Segments
@@ -152,7 +176,9 @@ final class SalvagedType {
                     if let (substitute, missing, what) = substitute(segment, column) {
                         part.substitutes[column] = substitute
                         if missing > 0 { part.gaps.insert(column) }
-                        lose(column, rows, segment.liveCount, from: substitute.version, Damage("\(error.what); \(what)", at: Int(clamping: error.offset)))
+                        lose(
+                            column, rows, segment.liveCount, from: substitute.version,
+                            Damage("\(error.what); \(what)", at: Int(clamping: error.offset)))
                     } else {
                         part.lost.insert(column)
                         lose(column, rows, segment.liveCount, error)
@@ -164,7 +190,9 @@ final class SalvagedType {
             for version in older {
                 guard let found = try? self.rows(of: version, rows) else { continue }
                 (part.older, part.lost, part.gaps) = (version, found.lost, found.gaps)
-                lose(nil, rows, entry.rowCount - entry.deletedCount, from: version.version, Damage("\(error.what); the rows are those of version \(version.version)", at: Int(clamping: error.offset)))
+                lose(
+                    nil, rows, entry.rowCount - entry.deletedCount, from: version.version,
+                    Damage("\(error.what); the rows are those of version \(version.version)", at: Int(clamping: error.offset)))
                 return part
             }
             withheldRows += withheld
@@ -196,30 +224,38 @@ final class SalvagedType {
         return try StoredSegment.open(core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: ofSegment)
     }
 
-    /// Returns the bytes of a segment's header. A damaged header still refers to chunks, which have hashes of their own. But only the header records
-    /// which rows it has and which of them are deleted, so its rows are unproven, even if they agree with the directory.
+    /// Returns the bytes of a segment's header. A damaged header still refers to chunks, which have hashes of their own. But only the
+    /// header records which rows it has and which of them are deleted, so its rows are unproven, even if they agree with the directory.
     private func header(_ entry: DirectoryEntry) throws(Damage) -> (UnsafeRawBufferPointer, any AnyObject & Sendable) {
         if let inner = state.inner { return (inner.header.bytes, inner.header) }
         do throws(Damage) { return (try salvage.read(entry.header), salvage) } catch {
-            guard isDirectoryProven, let bytes = try? salvage.readUnverified(entry.header), let header = try? SegmentHeader(bytes), header.entries.allSatisfy({ $0.packed == nil }),
-                  header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID, (try? header.decodeDeletes())?.ones ?? 0 == entry.deletedCount,
-                  (try? header.decodeRowIDs())?.last ?? Int64(entry.rowCount - 1) == entry.lastRowID - entry.firstRowID,
-                  !header.entries.contains(where: { entry in entry.chunk.map { (try? salvage.read($0)) == nil } ?? true }), hasOwnColumns(header) else { throw error }
+            guard isDirectoryProven, let bytes = try? salvage.readUnverified(entry.header), let header = try? SegmentHeader(bytes),
+                header.entries.allSatisfy({ $0.packed == nil }),
+                header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID,
+                (try? header.decodeDeletes())?.ones ?? 0 == entry.deletedCount,
+                (try? header.decodeRowIDs())?.last ?? Int64(entry.rowCount - 1) == entry.lastRowID - entry.firstRowID,
+                !header.entries.contains(where: { entry in entry.chunk.map { (try? salvage.read($0)) == nil } ?? true }),
+                hasOwnColumns(header)
+            else { throw error }
             let rows = entry.rowCount - entry.deletedCount
             guard takesUnproven else {
                 withheld = rows
                 throw error
             }
             if unprovenHeaders.insert(entry.header.offset).inserted {
-                losses.append(Loss(type: schema.name, rows: entry.firstRowID...entry.lastRowID, count: rows, isUnproven: true,
-                                   Damage("the header is damaged: no hash proves its rows, which may lack the last changes", inFileAt: entry.header.offset)))
+                losses.append(
+                    Loss(
+                        type: schema.name, rows: entry.firstRowID...entry.lastRowID, count: rows, isUnproven: true,
+                        Damage(
+                            "the header is damaged: no hash proves its rows, which may lack the last changes", inFileAt: entry.header.offset
+                        )))
             }
             return (bytes, salvage)
         }
     }
 
-    /// Returns whether the header has the columns of the type, each once and in order: an id with a flipped bit would assign a column's values to
-    /// another.
+    /// Returns whether the header has the columns of the type, each once and in order: an id with a flipped bit would assign a column's
+    /// values to another.
     private func hasOwnColumns(_ header: SegmentHeader) -> Bool {
         let ids = header.entries.map(\.columnID), known = schema.columns.map(\.id)
         return ids == Array(known.prefix(ids.count)) && ids.count == known.count
@@ -232,7 +268,8 @@ final class SalvagedType {
         var taken: [(rowID: Int64, record: DeltaRecord)] = []
         var isDeltaWhole = true
         TreeReader(root: state.delta, source: salvage).salvage(salvage) { from, before, damage in
-            let low = Int64(clamping: Self.number(from) ?? 0), high = Int64(clamping: Self.number(before).map { $0 == 0 ? 0 : $0 - 1 } ?? UInt64(max(state.nextRowID - 1, 0)))
+            let low = Int64(clamping: Self.number(from) ?? 0),
+                high = Int64(clamping: Self.number(before).map { $0 == 0 ? 0 : $0 - 1 } ?? UInt64(max(state.nextRowID - 1, 0)))
             var what = "the values before them are used", source: UInt64?
             if let (version, found) = olderRecords(low...max(low, high)) {
                 taken += found
@@ -240,17 +277,24 @@ final class SalvagedType {
                 what = "those of version \(version) are used"
             }
             isDeltaWhole = false
-            lose(nil, low...max(low, high), nil, from: source, Damage("changes and new rows are lost, \(what) (\(damage.what))", at: Int(clamping: damage.offset)))
+            lose(
+                nil, low...max(low, high), nil, from: source,
+                Damage("changes and new rows are lost, \(what) (\(damage.what))", at: Int(clamping: damage.offset)))
         } _: { key, value in
             guard let rowID = Self.number(key), let id = Int64(exactly: rowID), let record = try? DeltaRecord(value) else {
-                return lose(nil, Self.number(key).flatMap { Int64(exactly: $0) }.map { $0...$0 }, 1, Damage("a delta record cannot be read"))
+                return lose(
+                    nil, Self.number(key).flatMap { Int64(exactly: $0) }.map { $0...$0 }, 1, Damage("a delta record cannot be read"))
             }
             records.append((id, record))
         }
         // The children of a damaged inner node may not be named any more: only the count shows that they are missing.
         let changes = records.count { $0.record.kind != .row }
         if isDeltaWhole, changes < state.deltaChanges {
-            lose(nil, nil, state.deltaChanges - changes, Damage("\(state.deltaChanges - changes) of \(state.deltaChanges) changes in the delta store are missing", at: Int(clamping: state.delta.offset)))
+            lose(
+                nil, nil, state.deltaChanges - changes,
+                Damage(
+                    "\(state.deltaChanges - changes) of \(state.deltaChanges) changes in the delta store are missing",
+                    at: Int(clamping: state.delta.offset)))
         }
         guard !taken.isEmpty else { return }
         let known = Set(records.map(\.rowID))
@@ -290,7 +334,11 @@ final class SalvagedType {
             rowIDs.append(rowID)
         }
         let missing = state.deltaRows - rowIDs.count
-        if missing > 0 { lose(nil, nil, missing, Damage("\(missing) of \(state.deltaRows) rows of the delta store are missing", at: Int(clamping: state.delta.offset))) }
+        if missing > 0 {
+            lose(
+                nil, nil, missing,
+                Damage("\(missing) of \(state.deltaRows) rows of the delta store are missing", at: Int(clamping: state.delta.offset)))
+        }
         if !rowIDs.isEmpty { parts.append(Part(tail: (columns, rowIDs))) }
     }
 
@@ -299,7 +347,9 @@ final class SalvagedType {
     /// Returns the live rows of a part in stored form. Lost columns are null; the columns have the types of `columns`.
     func rows(_ part: Part, as columns: [ColumnSchema]) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
         let all: [Column], rowIDs: [Int64]
-        if let tail = part.tail { (all, rowIDs) = tail } else if let version = part.older {
+        if let tail = part.tail {
+            (all, rowIDs) = tail
+        } else if let version = part.older {
             let found = try self.rows(of: version, part.entry!.firstRowID...part.entry!.lastRowID)
             (all, rowIDs) = (found.columns, found.rowIDs)
         } else {
@@ -308,9 +358,15 @@ final class SalvagedType {
             for row in 0..<segment.rowCount where segment.isLive(row) { live.append(row) }
             var found: [Column] = []
             for column in columns.indices {
-                if part.lost.contains(column) { found.append(Column(columns[column].type.stored)) } else {
+                if part.lost.contains(column) {
+                    found.append(Column(columns[column].type.stored))
+                } else {
                     let values: Column
-                    if let other = part.substitutes[column] { values = try self.values(segment, column, of: other).values } else { values = try self.values(segment, column) }
+                    if let other = part.substitutes[column] {
+                        values = try self.values(segment, column, of: other).values
+                    } else {
+                        values = try self.values(segment, column)
+                    }
                     found.append(live.count == segment.rowCount ? values : values.gather(live))
                 }
             }
@@ -318,14 +374,16 @@ final class SalvagedType {
             for row in live { ids.append(try segment.rowID(at: row)) }
             (all, rowIDs) = (found, ids)
         }
-        return (all.enumerated().map { index, column in
-            var column = column
-            column.type = columns[index].type.stored
-            if part.lost.contains(index) {
-                column = Column(columns[index].type.stored)
-                for _ in rowIDs { column.appendNull() }
-            }
-            return column
-        }, rowIDs)
+        return (
+            all.enumerated().map { index, column in
+                var column = column
+                column.type = columns[index].type.stored
+                if part.lost.contains(index) {
+                    column = Column(columns[index].type.stored)
+                    for _ in rowIDs { column.appendNull() }
+                }
+                return column
+            }, rowIDs
+        )
     }
 }

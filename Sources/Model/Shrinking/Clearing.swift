@@ -8,7 +8,8 @@ struct Clearing {
     /// `live` are the extents of the newest version. Those of version `held` and before cannot be moved.
     init(_ map: SpaceMap, _ live: Set<ExtentRef>, goal: UInt64, held: UInt64) {
         let movable = live.filter { $0.birth > held }
-        let known = (map.free.map { ($0, Kind.free) } + movable.map { ($0.place, Kind.movable) }).filter { $0.0.upperBound <= goal }.sorted { $0.0.lowerBound < $1.0.lowerBound }
+        let known = (map.free.map { ($0, Kind.free) } + movable.map { ($0.place, Kind.movable) }).filter { $0.0.upperBound <= goal }.sorted
+        { $0.0.lowerBound < $1.0.lowerBound }
         var reached: UInt64 = 0
         for (place, kind) in known where place.lowerBound >= reached {
             if place.lowerBound > reached { cells.append((reached..<place.lowerBound, .fixed)) }
@@ -30,7 +31,8 @@ struct Clearing {
 
     private static let most = 64
 
-    /// Returns adjacent cells of at least this many bytes, with the fewest bytes to move; nil if more than three quarters would have to be moved.
+    /// Returns adjacent cells of at least this many bytes, with the fewest bytes to move; nil if more than three quarters would have to be
+    /// moved.
     func range(of bytes: UInt64) -> Range<UInt64>? {
         var best: (place: Range<UInt64>, moved: UInt64)?, start = 0, moved: UInt64 = 0
         for end in cells.indices {

@@ -28,9 +28,13 @@ extension DatabaseTransaction {
         return try move(live, isInside, .max) { (ref) throws(FirnError) in try store.move(ref, below: end) }
     }
 
-    private func move(_ live: LiveExtents, _ isChosen: (ExtentRef) -> Bool, _ budget: UInt64, _ move: (ExtentRef) throws(FirnError) -> ExtentRef?) throws(FirnError) -> Moves {
+    private func move(
+        _ live: LiveExtents, _ isChosen: (ExtentRef) -> Bool, _ budget: UInt64, _ move: (ExtentRef) throws(FirnError) -> ExtentRef?
+    ) throws(FirnError) -> Moves {
         var moves = Moves()
-        func largestFirst(_ refs: some Sequence<ExtentRef>) -> [ExtentRef] { refs.filter(isChosen).sorted { ($0.length, $0.offset) > ($1.length, $1.offset) } }
+        func largestFirst(_ refs: some Sequence<ExtentRef>) -> [ExtentRef] {
+            refs.filter(isChosen).sorted { ($0.length, $0.offset) > ($1.length, $1.offset) }
+        }
         var moved = try self.move(largestFirst(live.parts), &moves, budget, move)
         // Headers that do not refer to moved extents are moved unchanged; the others are rewritten.
         let headers = live.types.flatMap { $0.segments.filter { !$0.header.refers(to: moved) }.map(\.entry.header) }
@@ -41,7 +45,9 @@ extension DatabaseTransaction {
         return moves
     }
 
-    private func move(_ wanted: [ExtentRef], _ moves: inout Moves, _ budget: UInt64, _ move: (ExtentRef) throws(FirnError) -> ExtentRef?) throws(FirnError) -> [ExtentRef: ExtentRef] {
+    private func move(_ wanted: [ExtentRef], _ moves: inout Moves, _ budget: UInt64, _ move: (ExtentRef) throws(FirnError) -> ExtentRef?)
+        throws(FirnError) -> [ExtentRef: ExtentRef]
+    {
         var moved: [ExtentRef: ExtentRef] = [:]
         for ref in wanted {
             if moves.bytes >= budget {
@@ -51,13 +57,17 @@ extension DatabaseTransaction {
             if let new = try move(ref) {
                 moved[ref] = new
                 moves.bytes += ref.length
-            } else { moves.stuck.append(ref) }
+            } else {
+                moves.stuck.append(ref)
+            }
         }
         return moved
     }
 
     /// Rewrites what refers to moved extents, and those directories, delta trees and schemas for which `renews` returns true.
-    private func follow(_ live: LiveExtents, _ moved: [ExtentRef: ExtentRef], _ moves: inout Moves, renews: (ExtentRef) -> Bool) throws(FirnError) {
+    private func follow(_ live: LiveExtents, _ moved: [ExtentRef: ExtentRef], _ moves: inout Moves, renews: (ExtentRef) -> Bool)
+        throws(FirnError)
+    {
         for (type, extents) in live.types.enumerated() {
             var headers: [Int: ExtentRef] = [:]
             for (index, segment) in extents.segments.enumerated() {
@@ -97,7 +107,8 @@ extension DatabaseTransaction {
 extension SegmentHeader {
     fileprivate func refers(to moved: [ExtentRef: ExtentRef]) -> Bool {
         if moved.isEmpty { return false }
-        return entries.contains { $0.chunk.map { moved[$0] != nil } ?? false || $0.patch.map { moved[$0] != nil } ?? false } || shared.contains { moved[$0.ref] != nil }
+        return entries.contains { $0.chunk.map { moved[$0] != nil } ?? false || $0.patch.map { moved[$0] != nil } ?? false }
+            || shared.contains { moved[$0.ref] != nil }
     }
 
     /// Returns the header with references to where the extents are now.

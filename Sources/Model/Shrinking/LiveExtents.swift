@@ -56,7 +56,9 @@ extension SnapshotCore {
         var live = LiveExtents(schema: catalogue.schemaRef)
         for (type, state) in catalogue.types.enumerated() {
             var extents = LiveExtents.TypeExtents(directory: state.directory)
-            for index in 0..<state.segmentCount where state.inner == nil { extents.segments.append(try liveSegment(type: type, index: index)) }
+            for index in 0..<state.segmentCount where state.inner == nil {
+                extents.segments.append(try liveSegment(type: type, index: index))
+            }
             extents.runs = state.indexes.flatMap { $0.runs.map(\.ref) }
             extents.delta = try TreeReader(root: state.delta, source: store).extents()
             live.types.append(extents)

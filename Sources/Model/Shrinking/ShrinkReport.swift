@@ -5,8 +5,8 @@ import FirnDisk
 package struct ShrinkOptions: Sendable {
     package var profile = Profile.standard
     package var threads = Machine.cores
-    /// The number of bytes by which the file may grow in the meantime; nil for an eighth of its size, but at least 1 MiB. If the disk has less space,
-    /// less is tried.
+    /// The number of bytes by which the file may grow in the meantime; nil for an eighth of its size, but at least 1 MiB. If the disk has
+    /// less space, less is tried.
     package var room: UInt64?
 
     package init() {}

@@ -3,13 +3,15 @@ import FirnDisk
 import FirnStore
 
 extension Database {
-    /// Shortens a file in place, while readers and other writers use it: drops deleted rows, moves extents from the end of the file into free space
-    /// below, and truncates the file. Versions without a tag are dropped except the two newest, as by compaction.
+    /// Shortens a file in place, while readers and other writers use it: drops deleted rows, moves extents from the end of the file into
+    /// free space below, and truncates the file. Versions without a tag are dropped except the two newest, as by compaction.
     ///
-    /// The work is a series of small commits, each durable and each with the same rows. Whenever it ends, also by a crash, the file is intact, and the
-    /// space gained so far is kept. What readers and tags hold is not moved; a later run does it. The function opens the file separately: other open
-    /// instances in this process are not affected.
-    package static func shrink(path: String, key: EncryptionKey? = nil, options: ShrinkOptions = ShrinkOptions(), progress: (ShrinkReport) -> Void = { _ in }) throws(FirnError) -> ShrinkReport {
+    /// The work is a series of small commits, each durable and each with the same rows. Whenever it ends, also by a crash, the file is
+    /// intact, and the space gained so far is kept. What readers and tags hold is not moved; a later run does it. The function opens the
+    /// file separately: other open instances in this process are not affected.
+    package static func shrink(
+        path: String, key: EncryptionKey? = nil, options: ShrinkOptions = ShrinkOptions(), progress: (ShrinkReport) -> Void = { _ in }
+    ) throws(FirnError) -> ShrinkReport {
         let shrinking = Shrinking(try Database.open(path: path, writable: true, key: key), options)
         return try withoutActuallyEscaping(progress) { (progress) throws(FirnError) in
             shrinking.progress = progress
@@ -132,14 +134,17 @@ private final class Shrinking {
         if let dropped = try opening.flush(after: try held(opening)) {
             try commit(opening)
             report.rowsDropped += dropped
-        } else { opening.cancel() }
+        } else {
+            opening.cancel()
+        }
         var isRipe = false
         while true {
             let transaction = try begin(), map = try transaction.store.spaceMap(before: first), held = try held(transaction)
             // Free space is fragmented, and not all pieces fit.
             let available = (limit > map.end ? limit - map.end : 0) + map.freeBytes * 3 / 4
             // For several segments, at most twice the budget is written.
-            let piece = try transaction.nextPiece(budget: min(available * 2 / 5, Shrinking.step), after: held), index = piece == nil ? transaction.staleIndex(after: held) : nil
+            let piece = try transaction.nextPiece(budget: min(available * 2 / 5, Shrinking.step), after: held),
+                index = piece == nil ? transaction.staleIndex(after: held) : nil
             guard let bytes = piece?.bytes ?? index?.bytes else { return transaction.cancel() }
             if bytes + bytes / 4 > available {
                 transaction.cancel()
@@ -157,7 +162,11 @@ private final class Shrinking {
             }
             isRipe = false
             var dropped = 0
-            if let piece { dropped = try transaction.repack(piece) } else if let index { try transaction.remakeIndex(index.type, index.index) }
+            if let piece {
+                dropped = try transaction.repack(piece)
+            } else if let index {
+                try transaction.remakeIndex(index.type, index.index)
+            }
             try commit(transaction)
             report.rowsDropped += dropped
         }
@@ -167,7 +176,8 @@ private final class Shrinking {
 
     /// Moves extents that are beyond the end that the file could have, until few are left.
     private func moveDown() throws(FirnError) {
-        // What finds no free range below the goal, and for which none can be made, is placed directly after it: `beyond` counts those bytes.
+        // What finds no free range below the goal, and for which none can be made, is placed directly after it: `beyond` counts those
+        // bytes.
         var lastStuck = UInt64.max, beyond: UInt64 = 0
         for _ in 0..<Shrinking.mostRounds {
             try ripen()
@@ -201,8 +211,8 @@ private final class Shrinking {
         }
     }
 
-    /// Free space below the goal is in pieces that are too small for some extents. Clears ranges of it, those with the least writing. Returns false if
-    /// there are none.
+    /// Free space below the goal is in pieces that are too small for some extents. Clears ranges of it, those with the least writing.
+    /// Returns false if there are none.
     private func makeRoom(for stuck: [ExtentRef], _ goal: UInt64, _ held: UInt64) throws(FirnError) -> Bool {
         if stuck.isEmpty { return false }
         // Commit records are in the way: few of them are left after this.
@@ -214,7 +224,9 @@ private final class Shrinking {
             var live = try transaction.reading { () throws(Damage) in try transaction.base.liveExtents() }.all
             live.insert(transaction.store.base.catalogue)
             let ranges = Clearing(map, live, goal: goal, held: held).ranges(of: wanted)
-            if !ranges.isEmpty, case let moves = try transaction.evacuate(ranges, below: map.end), moves.hasChanged, moves.stuck.count < ranges.count {
+            if !ranges.isEmpty, case let moves = try transaction.evacuate(ranges, below: map.end), moves.hasChanged,
+                moves.stuck.count < ranges.count
+            {
                 try commit(transaction)
                 return true
             }
@@ -228,12 +240,19 @@ private final class Shrinking {
     private func measureWaiting() throws(FirnError) {
         let transaction = try begin()
         defer { transaction.cancel() }
-        let holders = try transaction.store.holders(before: first), map = try transaction.store.spaceMap(before: transaction.store.base.version)
+        let holders = try transaction.store.holders(before: first),
+            map = try transaction.store.spaceMap(before: transaction.store.base.version)
         let live = try transaction.reading { () throws(Damage) in try transaction.base.liveExtents() }
-        (report.waitingForReaders, report.waitingForTags, report.waitingForVersions, report.free) = (map.deadForReaders, map.deadForTags, map.dead, map.freeBytes)
+        (report.waitingForReaders, report.waitingForTags, report.waitingForVersions, report.free) = (
+            map.deadForReaders, map.deadForTags, map.dead, map.freeBytes
+        )
         for segment in live.types.flatMap(\.segments) where segment.entry.deletedCount > 0 {
             let bytes = segment.bytes / UInt64(segment.entry.rowCount) * UInt64(segment.entry.deletedCount)
-            if segment.birth <= holders.tags { report.waitingForTags += bytes } else if segment.birth <= holders.readers { report.waitingForReaders += bytes }
+            if segment.birth <= holders.tags {
+                report.waitingForTags += bytes
+            } else if segment.birth <= holders.readers {
+                report.waitingForReaders += bytes
+            }
         }
     }
 }

@@ -80,14 +80,19 @@ import Testing
 
     @Test func `R07 C10 index of a primitive element, by value`() throws {
         let realm = try memoryRealm()
-        let values = Values(value: ["ints": [3, 1, 3], "optInts": [nil, 4] as [Int?], "doubles": [0.5, 2], "strings": ["a", "B"], "bools": [true, false],
-                                    "dates": [Date(timeIntervalSince1970: 5)], "decimals": [Decimal128("1.0")], "data": [Data([1])]] as [String: Any])
+        let values = Values(
+            value: [
+                "ints": [3, 1, 3], "optInts": [nil, 4] as [Int?], "doubles": [0.5, 2], "strings": ["a", "B"], "bools": [true, false],
+                "dates": [Date(timeIntervalSince1970: 5)], "decimals": [Decimal128("1.0")], "data": [Data([1])],
+            ] as [String: Any])
         for round in 0..<3 {
             let v = round < 2 ? values : values.freeze()
             #expect(v.ints.index(of: 3) == 0 && v.ints.index(of: 1) == 1 && v.ints.index(of: 2) == nil)
             #expect(v.optInts.index(of: nil) == 0 && v.optInts.index(of: 4) == 1 && v.doubles.index(of: 2) == 1)
             #expect(v.strings.index(of: "B") == 1 && v.strings.index(of: "b") == nil && v.bools.index(of: false) == 1)
-            #expect(v.dates.index(of: Date(timeIntervalSince1970: 5)) == 0 && v.decimals.index(of: "1.00") == 0 && v.data.index(of: Data([1])) == 0)
+            #expect(
+                v.dates.index(of: Date(timeIntervalSince1970: 5)) == 0 && v.decimals.index(of: "1.00") == 0
+                    && v.data.index(of: Data([1])) == 0)
             if round == 0 { try realm.write { realm.add(values) } }
         }
     }
@@ -128,14 +133,17 @@ import Testing
         let names = pups.value(forKey: "name") as? [Any?]
         #expect(names?.map { $0 as? String } == pups.map(\.name))
         #expect((pups.value(forKey: "teeth") as? [Any?])?.map { $0 as? Int } == pups.map(\.teeth))
-        #expect((pups.value(forKeyPath: "kennel.name") as? [Any?])?.map { $0 as? String } == Array(repeating: one.version == .unmanaged ? nil : "of all", count: 4))
+        #expect(
+            (pups.value(forKeyPath: "kennel.name") as? [Any?])?.map { $0 as? String }
+                == Array(repeating: one.version == .unmanaged ? nil : "of all", count: 4))
         #expect(pups.value(forKeyPath: "@count") as? Int == 4 && pups.value(forKey: "@count") as? Int == 4)
         #expect(pups.value(forKeyPath: "@sum.age") as? Int == 18 && pups.value(forKeyPath: "@min.teeth") as? Int == 4)
         #expect(pups.value(forKeyPath: "@max.weight") as? Double == 3.5 && pups.value(forKeyPath: "@avg.age") as? Double == 4.5)
     }
 
     @Test func `C18 a set gives a set, and primitive elements themselves under self`() throws {
-        let realm = try memoryRealm(), kennel = Doghouse(), values = Values(value: ["ints": [3, 1, 3], "intSet": [3, 1], "optStringSet": [nil, "a"] as [String?]] as [String: Any])
+        let realm = try memoryRealm(), kennel = Doghouse(),
+            values = Values(value: ["ints": [3, 1, 3], "intSet": [3, 1], "optStringSet": [nil, "a"] as [String?]] as [String: Any])
         kennel.set.insert(objectsIn: fourPups())
         for round in 0..<2 {
             #expect(kennel.set.value(forKey: "age") as? Set<AnyHashable?> == [3, 7, 1])
@@ -144,7 +152,11 @@ import Testing
             #expect(values.optStringSet.value(forKey: "self") as? Set<AnyHashable?> == [nil, "a"])
             #expect(values.ints.value(forKeyPath: "@sum.self") as? Int == 7)
             #expect(kennel.value(forKeyPath: "set.@sum.age") == nil || kennel.value(forKeyPath: "set.@sum.age") as? Int == 18)
-            if round == 0 { try realm.write { realm.add(kennel); realm.add(values) } }
+            if round == 0 {
+                try realm.write {
+                    realm.add(kennel); realm.add(values)
+                }
+            }
         }
     }
 
@@ -152,7 +164,9 @@ import Testing
         let pups = try one.collection(fourPups())
         if let realm = pups.realm {
             try realm.write { pups.setValue(9, forKey: "age") }
-        } else { pups.setValue(9, forKey: "age") }
+        } else {
+            pups.setValue(9, forKey: "age")
+        }
         #expect(pups.map(\.age) == [9, 9, 9, 9])
     }
 
@@ -189,9 +203,12 @@ import Testing
         let realm = try memoryRealm(), kennel = Doghouse()
         kennel.list.append(objectsIn: fourPups())
         try realm.write { realm.add(kennel) }
-        let frozen = (kennel.list.freeze(), kennel.set.freeze(), kennel.map.freeze(), kennel.pups.freeze(), kennel.list.filter("age > 1").freeze())
+        let frozen = (
+            kennel.list.freeze(), kennel.set.freeze(), kennel.map.freeze(), kennel.pups.freeze(), kennel.list.filter("age > 1").freeze()
+        )
         try realm.write { realm.delete(kennel) }
-        #expect(frozen.0.thaw() == nil && frozen.1.thaw() == nil && frozen.2.thaw() == nil && frozen.3.thaw() == nil && frozen.4.thaw() == nil)
+        #expect(
+            frozen.0.thaw() == nil && frozen.1.thaw() == nil && frozen.2.thaw() == nil && frozen.3.thaw() == nil && frozen.4.thaw() == nil)
         #expect(frozen.0.count == 4 && frozen.4.count == 3)
     }
 
@@ -230,7 +247,8 @@ import Testing
 
     @Test func `R47 lists, sets and maps are encoded and decoded`() throws {
         let realm = try memoryRealm()
-        let values = Values(value: ["ints": [3, 1, 3], "optInts": [nil, 4] as [Int?], "stringSet": ["b", "a"], "scores": ["x": 1, "y": 2]] as [String: Any])
+        let values = Values(
+            value: ["ints": [3, 1, 3], "optInts": [nil, 4] as [Int?], "stringSet": ["b", "a"], "scores": ["x": 1, "y": 2]] as [String: Any])
         try realm.write { realm.add(values) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -243,15 +261,19 @@ import Testing
         let decoder = JSONDecoder()
         #expect(try Array(decoder.decode(List<Int?>.self, from: Data("[1,null]".utf8))) == [1, nil])
         #expect(try Set(decoder.decode(MutableSet<String>.self, from: Data(#"["a","a","b"]"#.utf8))) == ["a", "b"])
-        #expect(try decoder.decode(Map<String, Int>.self, from: Data(#"{"b":2,"a":1}"#.utf8)).asKeyValueSequence().map(\.key) == ["a", "b"])
+        #expect(
+            try decoder.decode(Map<String, Int>.self, from: Data(#"{"b":2,"a":1}"#.utf8)).asKeyValueSequence().map(\.key) == ["a", "b"])
         #expect(throws: DecodingError.self) { try decoder.decode(Map<String, Int>.self, from: Data(#"{"a.b":2}"#.utf8)) }
     }
 
     @Test func `D2 what is equal, and what is the same`() throws {
-        let realm = try memoryRealm(), one = Values(value: ["ints": [1, 2], "intSet": [1, 2]]), other = Values(value: ["ints": [1, 2], "intSet": [2, 1]])
+        let realm = try memoryRealm(), one = Values(value: ["ints": [1, 2], "intSet": [1, 2]]),
+            other = Values(value: ["ints": [1, 2], "intSet": [2, 1]])
         try realm.write { realm.add([one, other]) }
         #expect(one.ints == other.ints && !one.ints.isSameCollection(as: other.ints) && one.ints.isSameCollection(as: one.ints))
-        #expect(one.ints.freeze() == one.ints && one.ints.freeze().isSameCollection(as: one.ints.freeze()) && !one.ints.freeze().isSameCollection(as: one.ints))
+        #expect(
+            one.ints.freeze() == one.ints && one.ints.freeze().isSameCollection(as: one.ints.freeze())
+                && !one.ints.freeze().isSameCollection(as: one.ints))
         #expect(one.ints == List(objectsIn: [1, 2]) && one.ints != List(objectsIn: [2, 1]) && List<Int>() == List<Int>())
         #expect(one.intSet == other.intSet && one.intSet == MutableSet(objectsIn: [2, 1]) && one.intSet.isEqual(to: other.intSet.freeze()))
         let all = realm.objects(Values.self), some = all.filter("ints.@count == 2")

@@ -78,7 +78,9 @@ struct Conformer: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(version.rawValue) \(kind.rawValue)" }
 
-    static let managed = Version.allCases.filter { $0 != .unmanaged }.flatMap { version in Kind.allCases.map { Conformer(kind: $0, version: version) } }
+    static let managed = Version.allCases.filter { $0 != .unmanaged }.flatMap { version in
+        Kind.allCases.map { Conformer(kind: $0, version: version) }
+    }
     static let live = managed.filter { $0.version == .live }
     static let frozen = managed.filter { $0.version == .frozen }
     static let unmanaged = [Conformer(kind: .list, version: .unmanaged), Conformer(kind: .set, version: .unmanaged)]
@@ -95,17 +97,20 @@ struct Conformer: Sendable, CustomTestStringConvertible {
         let realm = try memoryRealm()
         try realm.write { realm.add(kennel) }
         // Others, which are not asked for where a collection chooses.
-        let live: AnyRealmCollection<Pup> = switch kind {
-        case .results: AnyRealmCollection(realm.objects(Pup.self))
-        case .filtered: AnyRealmCollection(realm.objects(Pup.self).filter("age >= 0"))
-        case .sorted: AnyRealmCollection(realm.objects(Pup.self).sorted(byKeyPath: "isGood"))
-        case .list: AnyRealmCollection(kennel.list)
-        case .set: AnyRealmCollection(kennel.set)
-        case .linking: AnyRealmCollection(kennel.pups)
-        }
+        let live: AnyRealmCollection<Pup> =
+            switch kind {
+            case .results: AnyRealmCollection(realm.objects(Pup.self))
+            case .filtered: AnyRealmCollection(realm.objects(Pup.self).filter("age >= 0"))
+            case .sorted: AnyRealmCollection(realm.objects(Pup.self).sorted(byKeyPath: "isGood"))
+            case .list: AnyRealmCollection(kennel.list)
+            case .set: AnyRealmCollection(kennel.set)
+            case .linking: AnyRealmCollection(kennel.pups)
+            }
         return version == .frozen ? live.freeze() : live
     }
 }
 
 /// Rex 3, Fido 7 (no teeth), Bo 1, Ada 7.
-func fourPups() -> [Pup] { [Pup("Rex", age: 3, teeth: 20), Pup("Fido", age: 7), Pup("Bo", age: 1, teeth: 4), Pup("Ada", age: 7, teeth: 30)] }
+func fourPups() -> [Pup] {
+    [Pup("Rex", age: 3, teeth: 20), Pup("Fido", age: 7), Pup("Bo", age: 1, teeth: 4), Pup("Ada", age: 7, teeth: 30)]
+}

@@ -47,13 +47,17 @@ import Testing
         #expect(list.isEmpty)
     }
 
-    @Test(arguments: [false, true], [1, 2] as [UInt64]) func `moving by offsets is what Swift's arrays do`(_ managed: Bool, _ seed: UInt64) throws {
+    @Test(arguments: [false, true], [1, 2] as [UInt64]) func `moving by offsets is what Swift's arrays do`(_ managed: Bool, _ seed: UInt64)
+        throws
+    {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<100 {
             var expected = Array(0..<Int.random(in: 1..<12, using: &random))
             let list = try values(managed: managed, ["ints": expected]).ints
-            let offsets = IndexSet(expected.filter { _ in Bool.random(using: &random) }), destination = Int.random(in: 0...expected.count, using: &random)
-            let moved = offsets.map { expected[$0] }, before = expected[..<destination].filter { !moved.contains($0) }, after = expected[destination...].filter { !moved.contains($0) }
+            let offsets = IndexSet(expected.filter { _ in Bool.random(using: &random) }),
+                destination = Int.random(in: 0...expected.count, using: &random)
+            let moved = offsets.map { expected[$0] }, before = expected[..<destination].filter { !moved.contains($0) },
+                after = expected[destination...].filter { !moved.contains($0) }
             expected = before + moved + after
             list.move(fromOffsets: offsets, toOffset: destination)
             #expect(Array(list) == expected, "\(offsets.map { $0 }) to \(destination)")
@@ -77,7 +81,8 @@ import Testing
                     case 1 where round % 3 == 0:
                         let many = (0..<(x % 900)).map { $0 + x }
                         ints.insert(contentsOf: many, at: at); values.ints.insert(contentsOf: many, at: at)
-                        strings.insert(contentsOf: many.map { "\($0)" }, at: at); values.strings.insert(contentsOf: many.map { "\($0)" }, at: at)
+                        strings.insert(contentsOf: many.map { "\($0)" }, at: at);
+                        values.strings.insert(contentsOf: many.map { "\($0)" }, at: at)
                     case 2 where at < ints.count:
                         let range = at..<min(ints.count, at + x % 700)
                         ints.replaceSubrange(range, with: [x]); values.ints.replaceSubrange(range, with: [x])
@@ -91,7 +96,9 @@ import Testing
                     }
                 }
                 #expect(Array(values.ints) == ints && Array(values.strings) == strings)
-                if let middle = ints.indices.randomElement(using: &random) { #expect(values.ints[middle] == ints[middle] && values.strings[middle] == strings[middle]) }
+                if let middle = ints.indices.randomElement(using: &random) {
+                    #expect(values.ints[middle] == ints[middle] && values.strings[middle] == strings[middle])
+                }
             }
             let stored = realm.objects(Values.self)[0]
             #expect(Array(stored.ints.freeze()) == ints && Array(stored.strings.freeze()) == strings)
@@ -126,7 +133,10 @@ import Testing
             list.append(1)
             _ = list[1]
         }
-        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Index 1 is out of bounds (must be less than 1).") } == true)
+        #expect(
+            result.map {
+                String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Index 1 is out of bounds (must be less than 1).")
+            } == true)
         await #expect(processExitsWith: .failure) { List<Int>().remove(atOffsets: [0]) }
         await #expect(processExitsWith: .failure) { List<Int>().move(fromOffsets: [], toOffset: 1) }
         await #expect(processExitsWith: .failure) { _ = Doghouse().list.name }
@@ -154,7 +164,9 @@ import Testing
         #expect(map["a"] == 10 && map["z"] == 26 && map.count == 4)
         #expect(map.contains { key, value in key == "z" && value == 26 } && !map.contains { $0.value == 1 })
         #expect(map.sum() == 45 && map.min() == 3 && map.max() == 26 && map.average() as Double? == 11.25)
-        #expect(map.value(forKeyPath: "z") as? Int == 26 && map.value(forKeyPath: "@count") as? Int == 4 && map.value(forKeyPath: "@sum.self") as? Int == 45)
+        #expect(
+            map.value(forKeyPath: "z") as? Int == 26 && map.value(forKeyPath: "@count") as? Int == 4
+                && map.value(forKeyPath: "@sum.self") as? Int == 45)
         #expect(map.value(forKeyPath: "@allKeys") as? [String] == map.keys && values.value(forKeyPath: "scores.z") as? Int == 26)
         let other = Values()
         other.scores.merge(map)
@@ -167,10 +179,16 @@ import Testing
     }
 
     @Test func `values are chosen and ordered, frozen and thawed`() throws {
-        let realm = try memoryRealm(), kennel = Doghouse(), values = Values(value: ["scores": ["x": 3, "y": 1, "z": 2], "names": ["a": "A", "b": nil] as [String: Any?]] as [String: Any])
+        let realm = try memoryRealm(), kennel = Doghouse(),
+            values = Values(
+                value: ["scores": ["x": 3, "y": 1, "z": 2], "names": ["a": "A", "b": nil] as [String: Any?]] as [String: Any])
         for (key, pup) in zip(["d", "c", "b", "a"], fourPups()) { kennel.map[key] = pup }
-        try realm.write { realm.add(kennel); realm.add(values) }
-        #expect(Array(values.scores.sorted()) == [1, 2, 3] && Array(values.scores.filter("self > 1")) == [3, 2] && Array(values.scores.distinct()) == [3, 1, 2])
+        try realm.write {
+            realm.add(kennel); realm.add(values)
+        }
+        #expect(
+            Array(values.scores.sorted()) == [1, 2, 3] && Array(values.scores.filter("self > 1")) == [3, 2]
+                && Array(values.scores.distinct()) == [3, 1, 2])
         let missing: String?? = nil, null: String?? = .some(nil)
         #expect(values.names["b"] == null && values.names["a"] == "A" && values.names["c"] == missing)
         #expect(kennel.map.sorted(byKeyPath: "name").map { $0?.name } == ["Ada", "Bo", "Fido", "Rex"])
@@ -186,7 +204,11 @@ import Testing
 
     @Test func `keys that paths could not name are refused`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { Values().scores["a.b"] = 1 }
-        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Map keys must not begin with \"$\" nor contain \".\": \"a.b\"") } == true)
+        #expect(
+            result.map {
+                String(decoding: $0.standardErrorContent, as: UTF8.self).contains(
+                    "Map keys must not begin with \"$\" nor contain \".\": \"a.b\"")
+            } == true)
         await #expect(processExitsWith: .failure) { Values().scores["$a"] = 1 }
         await #expect(processExitsWith: .failure) {
             let realm = try memoryRealm(), values = Values()

@@ -7,7 +7,9 @@ import Testing
 @Suite struct MergedQueryTests {
     @Test func `a query on a query is one query`() throws {
         let realm = try memoryRealm(), pups = realm.objects(Pup.self)
-        let some = pups.filter("age > %@", 1).filter("name != %@ AND weight < $1", "Rex", 100.0).sorted(byKeyPath: "name").filter("age IN %@", [7, 3]).distinct(by: ["age"])
+        let some = pups.filter("age > %@", 1).filter("name != %@ AND weight < $1", "Rex", 100.0).sorted(byKeyPath: "name").filter(
+            "age IN %@", [7, 3]
+        ).distinct(by: ["age"])
         let source = try #require(some.source as? QuerySource)
         #expect(source.base is TableSource && source.arguments.count == 4)
         #expect(source.query.description == "age > $0 AND name != $1 AND weight < $2 AND age IN $3 SORT(name ASC) DISTINCT(age)")
@@ -21,7 +23,9 @@ import Testing
         let two = realm.objects(Pup.self).filter("TRUEPREDICATE SORT(age DESC, name ASC) LIMIT(2)")
         #expect(two.map(\.name) == ["Ada", "Fido"])
         #expect(two.filter("name == 'Rex'").isEmpty && two.filter("name == 'Fido'").map(\.name) == ["Fido"])
-        #expect(two.sorted(byKeyPath: "name", ascending: false).map(\.name) == ["Fido", "Ada"] && two.sum(of: \.age) == 14 && two.filter("age == 7").sum(of: \.age) == 14)
+        #expect(
+            two.sorted(byKeyPath: "name", ascending: false).map(\.name) == ["Fido", "Ada"] && two.sum(of: \.age) == 14
+                && two.filter("age == 7").sum(of: \.age) == 14)
         #expect(two.index(matching: "name == 'Fido'") == 1)
     }
 
@@ -38,7 +42,11 @@ import Testing
     @Test(arguments: [1, 2, 3] as [UInt64]) func `chains of queries agree with Swift's own filter and sort`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let realm = try memoryRealm()
-        try realm.write { for i in 0..<2500 { realm.add(Pup("p\(i % 17)", age: Int.random(in: 0..<100, using: &random), teeth: i % 3 == 0 ? nil : i % 40)) } }
+        try realm.write {
+            for i in 0..<2500 {
+                realm.add(Pup("p\(i % 17)", age: Int.random(in: 0..<100, using: &random), teeth: i % 3 == 0 ? nil : i % 40))
+            }
+        }
         for _ in 0..<40 {
             var results = realm.objects(Pup.self), expected = Array(realm.objects(Pup.self))
             for _ in 0..<Int.random(in: 1...5, using: &random) {
@@ -61,7 +69,9 @@ import Testing
                 }
             }
             #expect(Array(results) == expected)
-            #expect(results.count == expected.count && results.sum(of: \.age) == expected.reduce(0) { $0 + $1.age } && results.max(of: \.teeth) == expected.compactMap(\.teeth).max())
+            #expect(
+                results.count == expected.count && results.sum(of: \.age) == expected.reduce(0) { $0 + $1.age }
+                    && results.max(of: \.teeth) == expected.compactMap(\.teeth).max())
             if let some = expected.randomElement(using: &random) { #expect(results.index(of: some) == expected.firstIndex(of: some)) }
         }
     }
@@ -114,7 +124,9 @@ import Testing
     @Test func `inverse links are part of paths`() throws {
         let realm = try memoryRealm(), kennel = Doghouse(value: ["name": "k"]), pups = fourPups()
         for pup in pups[0..<3] { pup.kennel = kennel }
-        try realm.write { realm.add(pups); realm.add(Doghouse(value: ["name": "empty"])) }
+        try realm.write {
+            realm.add(pups); realm.add(Doghouse(value: ["name": "empty"]))
+        }
         #expect(realm.objects(Doghouse.self).filter("pups.@count == 3").map(\.name) == ["k"])
         #expect(realm.objects(Doghouse.self).filter("ANY pups.age == 7").map(\.name) == ["k"])
         #expect(realm.objects(Pup.self).filter("kennel.pups.@count > 2").count == 3)

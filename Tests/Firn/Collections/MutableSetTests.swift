@@ -47,15 +47,25 @@ import Testing
         for managed in [false, true] {
             let v = Values()
             if managed { realm.beginWrite(); realm.add(v) }
-            v.intSet.insert(objectsIn: [2, 1, 2]); v.boolSet.insert(objectsIn: [true, false, true]); v.doubleSet.insert(objectsIn: [0.5, -1, 0.5])
-            v.stringSet.insert(objectsIn: ["b", "a", "b"]); v.dateSet.insert(objectsIn: [Date(timeIntervalSince1970: 2), Date(timeIntervalSince1970: 1)])
+            v.intSet.insert(objectsIn: [2, 1, 2]); v.boolSet.insert(objectsIn: [true, false, true]);
+            v.doubleSet.insert(objectsIn: [0.5, -1, 0.5])
+            v.stringSet.insert(objectsIn: ["b", "a", "b"]);
+            v.dateSet.insert(objectsIn: [Date(timeIntervalSince1970: 2), Date(timeIntervalSince1970: 1)])
             v.uuidSet.insert(objectsIn: [ids[2], ids[0], ids[2]])
             v.intSet.insert(1); v.stringSet.insert("a"); v.boolSet.insert(false)
-            #expect(v.intSet.count == 2 && v.boolSet.count == 2 && v.doubleSet.count == 2 && v.stringSet.count == 2 && v.dateSet.count == 2 && v.uuidSet.count == 2)
-            #expect(v.intSet.contains(2) && !v.intSet.contains(3) && v.stringSet.contains("a") && !v.stringSet.contains("A") && v.doubleSet.contains(-1))
-            #expect(v.uuidSet.contains(ids[0]) && !v.uuidSet.contains(ids[1]) && v.dateSet.contains(Date(timeIntervalSince1970: 1)) && v.boolSet.contains(true))
+            #expect(
+                v.intSet.count == 2 && v.boolSet.count == 2 && v.doubleSet.count == 2 && v.stringSet.count == 2 && v.dateSet.count == 2
+                    && v.uuidSet.count == 2)
+            #expect(
+                v.intSet.contains(2) && !v.intSet.contains(3) && v.stringSet.contains("a") && !v.stringSet.contains("A")
+                    && v.doubleSet.contains(-1))
+            #expect(
+                v.uuidSet.contains(ids[0]) && !v.uuidSet.contains(ids[1]) && v.dateSet.contains(Date(timeIntervalSince1970: 1))
+                    && v.boolSet.contains(true))
             if managed {
-                #expect(Array(v.intSet) == [1, 2] && Array(v.boolSet) == [false, true] && Array(v.doubleSet) == [-1, 0.5] && Array(v.stringSet) == ["a", "b"])
+                #expect(
+                    Array(v.intSet) == [1, 2] && Array(v.boolSet) == [false, true] && Array(v.doubleSet) == [-1, 0.5]
+                        && Array(v.stringSet) == ["a", "b"])
                 #expect(Array(v.uuidSet) == [ids[0], ids[2]])
             } else {
                 #expect(Array(v.intSet) == [2, 1] && Array(v.stringSet) == ["b", "a"])
@@ -91,7 +101,9 @@ import Testing
     @Test func `S19 an unmanaged set finds its objects after they were added to a realm`() throws {
         let realm = try memoryRealm(), pups = (0..<50).map { Pup("p\($0)", age: $0) }, set = MutableSet<Pup>()
         set.insert(objectsIn: pups)
-        try realm.write { realm.add(pups[7]); realm.add(pups[8]) }
+        try realm.write {
+            realm.add(pups[7]); realm.add(pups[8])
+        }
         #expect(set.contains(pups[7]) && set.contains(pups[9]) && set.contains(realm.objects(Pup.self)[0]))
         set.insert(realm.objects(Pup.self)[0])
         set.insert(pups[8])
@@ -103,7 +115,9 @@ import Testing
         #expect(set.count == 47 && !set.contains(pups[7]) && !set.contains(pups[9]))
     }
 
-    @Test(arguments: Storage.allCases, Storage.allCases) func `S17 S18 S20 D2 what two sets have in common, of whatever kinds`(_ a: Storage, _ b: Storage) throws {
+    @Test(arguments: Storage.allCases, Storage.allCases) func `S17 S18 S20 D2 what two sets have in common, of whatever kinds`(
+        _ a: Storage, _ b: Storage
+    ) throws {
         let one = try set([1, 2, 3], a)
         #expect(try one.intersects(set([3, 4], b)) && !one.intersects(set([4, 5], b)) && !one.intersects(set([], b)))
         #expect(try set([1, 3], a).isSubset(of: set([1, 2, 3], b)) && !one.isSubset(of: set([1, 2], b)))
@@ -113,7 +127,9 @@ import Testing
         #expect(one.isSubset(of: one) && one.intersects(one) && one == one)
     }
 
-    @Test(arguments: [Storage.live, .unmanaged], Storage.allCases) func `S13 S14 S15 S16 set algebra of whatever kinds`(_ a: Storage, _ b: Storage) throws {
+    @Test(arguments: [Storage.live, .unmanaged], Storage.allCases) func `S13 S14 S15 S16 set algebra of whatever kinds`(
+        _ a: Storage, _ b: Storage
+    ) throws {
         func check(_ expected: [Int], _ change: (MutableSet<Int>, MutableSet<Int>) -> Void) throws {
             let one = try set([1, 2, 3], a), other = try set([5, 3, 2], b)
             if let realm = one.realm { try realm.write { change(one, other) } } else { change(one, other) }
@@ -167,7 +183,11 @@ import Testing
             try realm.write { realm.add(values) }
             values.intSet.insert(1)
         }
-        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Cannot modify a MutableSet outside of a write transaction") } == true)
+        #expect(
+            result.map {
+                String(decoding: $0.standardErrorContent, as: UTF8.self).contains(
+                    "Cannot modify a MutableSet outside of a write transaction")
+            } == true)
         await #expect(processExitsWith: .failure) {
             let realm = try memoryRealm(), values = Values()
             try realm.write { realm.add(values) }
@@ -175,11 +195,17 @@ import Testing
         }
         let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm(), kennel = Doghouse(), pup = Pup("Rex", age: 1)
-            try realm.write { realm.add(kennel); realm.add(pup) }
+            try realm.write {
+                realm.add(kennel); realm.add(pup)
+            }
             try realm.write { realm.delete(pup) }
             try realm.write { kennel.set.insert(pup) }
         }
-        #expect(deleted.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Adding a deleted or invalidated object to a Realm is not permitted") } == true)
+        #expect(
+            deleted.map {
+                String(decoding: $0.standardErrorContent, as: UTF8.self).contains(
+                    "Adding a deleted or invalidated object to a Realm is not permitted")
+            } == true)
         await #expect(processExitsWith: .failure) {
             let realm = try memoryRealm(), kennel = Doghouse()
             try realm.write { realm.add(kennel) }
@@ -199,7 +225,10 @@ import Testing
                 _ = values.intSet.freeze()
             }
         }
-        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("in the same write transaction as it was created in") } == true)
+        #expect(
+            result.map {
+                String(decoding: $0.standardErrorContent, as: UTF8.self).contains("in the same write transaction as it was created in")
+            } == true)
         await #expect(processExitsWith: .failure) { _ = MutableSet<Int>().freeze() }
     }
 
@@ -219,16 +248,22 @@ import Testing
                 case 2 where x % 40 == 0:
                     let other = MutableSet<Int>()
                     other.insert(objectsIn: (0..<1000).map { _ in Int.random(in: -3000..<3000, using: &random) })
-                    if x < -1000 { values.intSet.formIntersection(other); loose.formIntersection(other); expected.formIntersection(other) }
-                    else if x < 1000 { values.intSet.subtract(other); loose.subtract(other); expected.subtract(other) }
-                    else { values.intSet.formUnion(other); loose.formUnion(other); expected.formUnion(other) }
+                    if x < -1000 {
+                        values.intSet.formIntersection(other); loose.formIntersection(other); expected.formIntersection(other)
+                    } else if x < 1000 {
+                        values.intSet.subtract(other); loose.subtract(other); expected.subtract(other)
+                    } else {
+                        values.intSet.formUnion(other); loose.formUnion(other); expected.formUnion(other)
+                    }
                 default:
                     values.intSet.insert(x); loose.insert(x); expected.insert(x)
                 }
                 #expect(values.intSet.contains(x) == expected.contains(x) && loose.contains(x) == expected.contains(x))
             }
             #expect(Array(values.intSet) == expected.sorted() && loose.sorted() == expected.sorted() && loose == values.intSet)
-            if Bool.random(using: &random) { try realm.commitWrite() } else {
+            if Bool.random(using: &random) {
+                try realm.commitWrite()
+            } else {
                 realm.cancelWrite()
                 expected = before
                 loose.removeAll()

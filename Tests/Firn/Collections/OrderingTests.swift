@@ -18,7 +18,10 @@ import Testing
         #expect(pups.sorted(byKeyPath: "name", ascending: false).map(\.name) == ["Rex", "Fido", "Bo", "Ada"])
         #expect(pups.sorted(by: \.name).map(\.name) == ["Ada", "Bo", "Fido", "Rex"])
         #expect(pups.sorted(by: \.weight, ascending: false).last?.name == "Bo")
-        #expect(pups.sorted(by: [SortDescriptor(keyPath: "age", ascending: false), SortDescriptor(keyPath: \Pup.name)]).map(\.name) == ["Ada", "Fido", "Rex", "Bo"])
+        #expect(
+            pups.sorted(by: [SortDescriptor(keyPath: "age", ascending: false), SortDescriptor(keyPath: \Pup.name)]).map(\.name) == [
+                "Ada", "Fido", "Rex", "Bo",
+            ])
         #expect(pups.sorted(by: ["age", "name"]).map(\.name) == ["Bo", "Rex", "Ada", "Fido"])
         #expect(pups.sorted(by: [Firn.SortDescriptor]()).map(\.name) == Array(pups.map(\.name)))
         #expect(pups.sorted(byKeyPath: "teeth").map(\.name) == ["Fido", "Bo", "Rex", "Ada"])
@@ -45,7 +48,11 @@ import Testing
 
     @Test func `R57 R58 primitive elements, sorted and each once`() throws {
         let realm = try memoryRealm()
-        let values = Values(value: ["ints": [3, 1, 3, 2], "optInts": [4, nil, 4] as [Int?], "strings": ["b", "a", "b"], "doubles": [0.5, -1, 0.5], "intSet": [5, 4]] as [String: Any])
+        let values = Values(
+            value: [
+                "ints": [3, 1, 3, 2], "optInts": [4, nil, 4] as [Int?], "strings": ["b", "a", "b"], "doubles": [0.5, -1, 0.5],
+                "intSet": [5, 4],
+            ] as [String: Any])
         try realm.write { realm.add(values) }
         for v in [values, values.freeze()] {
             #expect(Array(v.ints.sorted()) == [1, 2, 3, 3] && Array(v.ints.sorted(ascending: false)) == [3, 3, 2, 1])
@@ -77,45 +84,63 @@ import Testing
     @Test(arguments: Conformer.all) func `R16 R17 R18 R19 C26 C27 C28 C29 S27 S28 S29 S30 figures by name`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(pups.min(ofProperty: "age") as Int? == 1 && pups.max(ofProperty: "age") as Int? == 7)
-        #expect(pups.sum(ofProperty: "age") as Int == 18 && pups.average(ofProperty: "age") as Double? == 4.5 && pups.average(ofProperty: "age") as Int? == 4)
+        #expect(
+            pups.sum(ofProperty: "age") as Int == 18 && pups.average(ofProperty: "age") as Double? == 4.5
+                && pups.average(ofProperty: "age") as Int? == 4)
         #expect(pups.sum(ofProperty: "age") as Double == 18 && pups.sum(ofProperty: "small") as Int8 == 18)
         #expect(pups.min(ofProperty: "weight") as Double? == 0.5 && pups.max(ofProperty: "height") as Float? == 1.75)
         #expect(pups.sum(ofProperty: "weight") as Double == 9 && pups.sum(ofProperty: "height") as Float == 4.5)
         #expect(pups.average(ofProperty: "weight") as Double? == 2.25 && pups.average(ofProperty: "height") as Float? == 1.125)
-        #expect(pups.min(ofProperty: "born") as Date? == Date(timeIntervalSince1970: 1000) && pups.max(ofProperty: "born") as Date? == Date(timeIntervalSince1970: 7000))
-        #expect(pups.sum(ofProperty: "price") as Decimal128 == 20 && pups.average(ofProperty: "price") as Decimal128? == 5 && pups.max(ofProperty: "price") as Decimal128? == 7.5)
+        #expect(
+            pups.min(ofProperty: "born") as Date? == Date(timeIntervalSince1970: 1000)
+                && pups.max(ofProperty: "born") as Date? == Date(timeIntervalSince1970: 7000))
+        #expect(
+            pups.sum(ofProperty: "price") as Decimal128 == 20 && pups.average(ofProperty: "price") as Decimal128? == 5
+                && pups.max(ofProperty: "price") as Decimal128? == 7.5)
         // What is not there does not count.
-        #expect(pups.min(ofProperty: "teeth") as Int? == 4 && pups.sum(ofProperty: "teeth") as Int == 54 && pups.average(ofProperty: "teeth") as Double? == 18)
+        #expect(
+            pups.min(ofProperty: "teeth") as Int? == 4 && pups.sum(ofProperty: "teeth") as Int == 54
+                && pups.average(ofProperty: "teeth") as Double? == 18)
     }
 
     @Test(arguments: Conformer.all) func `R48 R49 R50 R51 figures by key path`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(pups.min(of: \.age) == 1 && pups.max(of: \.age) == 7 && pups.sum(of: \.age) == 18 && pups.average(of: \.age) == 4)
         #expect(pups.min(of: \.teeth) == 4 && pups.max(of: \.teeth) == 30 && pups.sum(of: \.teeth) == 54 && pups.average(of: \.teeth) == 18)
-        #expect(pups.min(of: \.born) == Date(timeIntervalSince1970: 1000) && pups.sum(of: \.weight) == 9 && pups.average(of: \.weight) == 2.25)
+        #expect(
+            pups.min(of: \.born) == Date(timeIntervalSince1970: 1000) && pups.sum(of: \.weight) == 9 && pups.average(of: \.weight) == 2.25)
         #expect(pups.sum(of: \.price) == 20 && pups.max(of: \.height) == 1.75)
     }
 
     @Test(arguments: Conformer.all) func `D5 figures of nothing`(_ one: Conformer) throws {
         let none = try one.collection([])
         #expect(none.min(ofProperty: "age") as Int? == nil && none.max(of: \.weight) == nil && none.average(of: \.age) == nil)
-        #expect(none.sum(ofProperty: "age") as Int == 0 && none.sum(of: \.weight) == 0 && none.sum(of: \.price) == 0 && none.sum(of: \.teeth) == 0)
+        #expect(
+            none.sum(ofProperty: "age") as Int == 0 && none.sum(of: \.weight) == 0 && none.sum(of: \.price) == 0
+                && none.sum(of: \.teeth) == 0)
         let toothless = try one.collection([Pup("a", age: 1), Pup("b", age: 2)])
         #expect(toothless.min(of: \.teeth) == nil && toothless.sum(of: \.teeth) == 0 && toothless.average(of: \.teeth) == nil)
     }
 
     @Test func `R52 R53 figures of primitive elements`() throws {
         let realm = try memoryRealm()
-        let values = Values(value: ["ints": [3, 1, 3, 2], "optInts": [4, nil, 6] as [Int?], "doubles": [0.5, -1], "decimals": [Decimal128("1.5"), Decimal128("2")],
-                                    "dates": [Date(timeIntervalSince1970: 9), Date(timeIntervalSince1970: 2)], "intSet": [5, 4], "scores": ["a": 2, "b": 5]] as [String: Any])
+        let values = Values(
+            value: [
+                "ints": [3, 1, 3, 2], "optInts": [4, nil, 6] as [Int?], "doubles": [0.5, -1],
+                "decimals": [Decimal128("1.5"), Decimal128("2")],
+                "dates": [Date(timeIntervalSince1970: 9), Date(timeIntervalSince1970: 2)], "intSet": [5, 4], "scores": ["a": 2, "b": 5],
+            ] as [String: Any])
         let empty = Values()
         for round in 0..<3 {
             let v = round < 2 ? values : values.freeze()
             #expect(v.ints.sum() == 9 && v.ints.average() as Double? == 2.25 && v.ints.min() == 1 && v.ints.max() == 3)
             #expect(v.optInts.sum() == 10 && v.optInts.average() as Double? == 5 && v.optInts.min() == 4)
-            #expect(v.doubles.sum() == -0.5 && v.doubles.max() == 0.5 && v.decimals.sum() == 3.5 && v.decimals.average() as Decimal128? == 1.75)
+            #expect(
+                v.doubles.sum() == -0.5 && v.doubles.max() == 0.5 && v.decimals.sum() == 3.5 && v.decimals.average() as Decimal128? == 1.75)
             #expect(v.dates.min() == Date(timeIntervalSince1970: 2) && v.dates.max() == Date(timeIntervalSince1970: 9))
-            #expect(v.intSet.sum() == 9 && v.intSet.min() == 4 && v.intSet.sum(ofProperty: "self") as Int == 9 && v.ints.max(ofProperty: "self") as Int? == 3)
+            #expect(
+                v.intSet.sum() == 9 && v.intSet.min() == 4 && v.intSet.sum(ofProperty: "self") as Int == 9
+                    && v.ints.max(ofProperty: "self") as Int? == 3)
             #expect(v.scores.sum() == 7 && v.scores.max() == 5 && v.scores.average() as Double? == 3.5)
             #expect(empty.ints.sum() == 0 && empty.ints.min() == nil && empty.ints.average() as Double? == nil)
             if round == 0 { try realm.write { realm.add([values, empty]) } }
@@ -150,18 +175,29 @@ import Testing
             let realm = try memoryRealm()
             _ = realm.objects(Pup.self).min(ofProperty: "name") as Int?
         }
-        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("is not supported for string property \"Pup.name\"") } == true)
+        #expect(
+            result.map {
+                String(decoding: $0.standardErrorContent, as: UTF8.self).contains("is not supported for string property \"Pup.name\"")
+            } == true)
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).sum(ofProperty: "born") as Int }
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).sum(ofProperty: "fur") as Int }
         await #expect(processExitsWith: .failure) { _ = Doghouse().list.sum(ofProperty: "name") as Int }
-        let self1 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Values().ints.sum(ofProperty: "age") as Int }
-        #expect(self1.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Collections of \"int\" can only be aggregated on \"self\"") } == true)
+        let self1 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Values().ints.sum(ofProperty: "age") as Int
+        }
+        #expect(
+            self1.map {
+                String(decoding: $0.standardErrorContent, as: UTF8.self).contains(
+                    "Collections of \"int\" can only be aggregated on \"self\"")
+            } == true)
     }
 
     @Test func `R08 R12 R54 misuse says what to do`() async throws {
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).sorted(byKeyPath: "fur") }
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).filter("fur == 1") }
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Doghouse().list.filter("age == 1") }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = Doghouse().list.filter("age == 1")
+        }
         #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("requires a managed collection") } == true)
         await #expect(processExitsWith: .failure) {
             let realm = try memoryRealm(), kennel = Doghouse()

@@ -23,14 +23,18 @@ import Testing
         let pups = try realm().objects(Pup.self)
         let byFirst = pups.sectioned(sortDescriptors: ["name"]) { String($0.name.first!) }
         #expect(byFirst.allKeys == ["A", "B", "F", "R"])
-        let parity = pups.sectioned(by: { $0.age > 2 }, sortDescriptors: [SortDescriptor(keyPath: "age"), SortDescriptor(keyPath: "name", ascending: false)])
+        let parity = pups.sectioned(
+            by: { $0.age > 2 }, sortDescriptors: [SortDescriptor(keyPath: "age"), SortDescriptor(keyPath: "name", ascending: false)])
         #expect(parity.allKeys == [false, true] && parity[1].map(\.name) == ["Rex", "Fido", "Ada"])
-        let within = pups.sectioned(by: \.age, sortDescriptors: [SortDescriptor(keyPath: "age", ascending: false), SortDescriptor(keyPath: "name")])
+        let within = pups.sectioned(
+            by: \.age, sortDescriptors: [SortDescriptor(keyPath: "age", ascending: false), SortDescriptor(keyPath: "name")])
         #expect(within.allKeys == [7, 3, 1] && within[0].map(\.name) == ["Ada", "Fido"])
     }
 
     @Test func `R31 sections of primitive elements`() throws {
-        let realm = try memoryRealm(), values = Values(value: ["ints": [5, 2, 4, 1, 2], "stringSet": ["b1", "a2", "a1"], "optInts": [3, nil] as [Int?]] as [String: Any])
+        let realm = try memoryRealm(),
+            values = Values(
+                value: ["ints": [5, 2, 4, 1, 2], "stringSet": ["b1", "a2", "a1"], "optInts": [3, nil] as [Int?]] as [String: Any])
         try realm.write { realm.add(values) }
         let parity = values.ints.sectioned(by: { $0 % 2 == 0 ? "even" : "odd" })
         #expect(parity.allKeys == ["odd", "even"] && Array(parity[0]) == [1, 5] && Array(parity[1]) == [2, 2, 4])
@@ -41,7 +45,9 @@ import Testing
     }
 
     @Test func `X01 sections stand where their key first comes, and keys that come again join; nil is a key`() throws {
-        let pups = try realm([Pup("a", age: 1, teeth: 5), Pup("b", age: 2), Pup("c", age: 3, teeth: 5), Pup("d", age: 4), Pup("e", age: 5, teeth: 6)]).objects(Pup.self)
+        let pups = try realm([
+            Pup("a", age: 1, teeth: 5), Pup("b", age: 2), Pup("c", age: 3, teeth: 5), Pup("d", age: 4), Pup("e", age: 5, teeth: 6),
+        ]).objects(Pup.self)
         let sections = pups.sectioned(sortDescriptors: ["age"]) { $0.teeth }
         #expect(sections.allKeys == [5, nil, 6] && sections.map { $0.map(\.name) } == [["a", "c"], ["b", "d"], ["e"]])
         #expect(pups.sectioned(by: \.teeth).allKeys == [nil, 5, 6])
@@ -100,7 +106,9 @@ import Testing
 
     @Test func `sections are collections: figures, choice, order, text, JSON`() throws {
         let pups = try realm().objects(Pup.self), sections = pups.sectioned(by: \.age), seven = sections[2]
-        #expect(sections.map { $0.sum(of: \.age) } == [1, 3, 14] && seven.average(of: \.teeth) == 30 && seven.max(ofProperty: "weight") as Double? == 3.5)
+        #expect(
+            sections.map { $0.sum(of: \.age) } == [1, 3, 14] && seven.average(of: \.teeth) == 30
+                && seven.max(ofProperty: "weight") as Double? == 3.5)
         #expect(seven.sorted(byKeyPath: "name").map(\.name) == ["Ada", "Fido"] && seven.filter("name == 'Ada'").count == 1)
         #expect(seven.index(of: seven[1]) == 1 && seven.index(matching: "name == 'Ada'") == seven.firstIndex { $0.name == "Ada" })
         #expect(sections.description.contains("Fido") && seven.description.contains("Ada"))

@@ -23,14 +23,20 @@ import Testing
         }
     }
 
-    private func follow<C: RealmCollection, E: Equatable>(_ collection: C, _ element: @escaping (C.Element) -> E) -> (NotificationToken, Mirrored<E>) {
+    private func follow<C: RealmCollection, E: Equatable>(_ collection: C, _ element: @escaping (C.Element) -> E) -> (
+        NotificationToken, Mirrored<E>
+    ) {
         let mirrored = Mirrored<E>()
-        return (collection.observe { change in
-            let read = Array(change.collection!.map(element))
-            if case .initial = change { mirrored.copy = read } else {
-                mirrored.apply(change.deletions, change.insertions, change.modificationsOld, change.modificationsNew, read)
-            }
-        }, mirrored)
+        return (
+            collection.observe { change in
+                let read = Array(change.collection!.map(element))
+                if case .initial = change {
+                    mirrored.copy = read
+                } else {
+                    mirrored.apply(change.deletions, change.insertions, change.modificationsOld, change.modificationsNew, read)
+                }
+            }, mirrored
+        )
     }
 
     @Test(arguments: 0..<6) func `change sets applied to a copy give the new contents`(seed: Int) throws {
@@ -44,7 +50,8 @@ import Testing
         let hounds = realm.objects(Beagle.self)
         let text = { (hound: Beagle) in "\(hound._rowID) \(hound.name) \(hound.age)" }
         let table = follow(hounds, text), sorted = follow(hounds.filter("age > 5 SORT(age ASC, name ASC)"), text)
-        let words = follow(owner.words) { $0 }, numbers = follow(owner.numbers) { $0 }, friends = follow(owner.friends, text), toys = follow(owner.toys) { "\($0._rowID) \($0.price)" }
+        let words = follow(owner.words) { $0 }, numbers = follow(owner.numbers) { $0 }, friends = follow(owner.friends, text),
+            toys = follow(owner.toys) { "\($0._rowID) \($0.price)" }
         func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
         for _ in 0..<60 {
             for _ in 0...number(2) {
@@ -60,7 +67,8 @@ import Testing
                         case 7: owner.numbers.insert(number(50))
                         case 8: owner.numbers.remove(number(50))
                         case 9: owner.friends.insert(hounds[number(hounds.count)])
-                        case 10: if owner.toys.count > 4 { owner.toys.swapAt(0, number(owner.toys.count)) } else { owner.toys.append(Toy()) }
+                        case 10:
+                            if owner.toys.count > 4 { owner.toys.swapAt(0, number(owner.toys.count)) } else { owner.toys.append(Toy()) }
                         default: if owner.toys.count > 0 { owner.toys[number(owner.toys.count)].price = number(9) }
                         }
                     }
@@ -91,7 +99,9 @@ import Testing
         realm.refresh()
         #expect(log.take() == Array(repeating: "300001: -[] +[] ~[200000]", count: 20))
         let after = realm.core.observers.decoded
-        #expect(after.vectors - before.vectors <= 12 && after.values - before.values <= 64, "\(after.vectors - before.vectors) vectors, \(after.values - before.values) values")
+        #expect(
+            after.vectors - before.vectors <= 12 && after.values - before.values <= 64,
+            "\(after.vectors - before.vectors) vectors, \(after.values - before.values) values")
         withExtendedLifetime(tokens) {}
     }
 }

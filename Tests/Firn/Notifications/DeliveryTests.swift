@@ -40,11 +40,14 @@ import Testing
         let list = Beagle(value: ["words": ["a"]])
         try realm.write { realm.add(list) }
         queue.suspend()
-        let tokens = [realm.objects(Beagle.self).filter("age >= 0").observe(on: queue) { change in
-            dispatchPrecondition(condition: .onQueue(queue))
-            log.note(change)
-            #expect(change.collection!.allSatisfy { $0.age >= 0 })
-        }, list.words.observe(on: queue) { log.note($0) }, list.observe(on: queue) { log.note($0) }, list.scores.observe(on: queue) { log.note($0) }]
+        let tokens = [
+            realm.objects(Beagle.self).filter("age >= 0").observe(on: queue) { change in
+                dispatchPrecondition(condition: .onQueue(queue))
+                log.note(change)
+                #expect(change.collection!.allSatisfy { $0.age >= 0 })
+            }, list.words.observe(on: queue) { log.note($0) }, list.observe(on: queue) { log.note($0) },
+            list.scores.observe(on: queue) { log.note($0) },
+        ]
         try realm.write { realm.add(Beagle()) }
         // The queue was busy: one call, with what was written.
         queue.resume()
@@ -64,10 +67,13 @@ import Testing
         nonisolated(unsafe) var kept: [Any] = []
         try queue.sync {
             let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url), queue: queue)
-            kept = [realm, realm.objects(Beagle.self).observe { change in
-                dispatchPrecondition(condition: .onQueue(queue))
-                log.note(change)
-            }]
+            kept = [
+                realm,
+                realm.objects(Beagle.self).observe { change in
+                    dispatchPrecondition(condition: .onQueue(queue))
+                    log.note(change)
+                },
+            ]
         }
         #expect(log.waits(for: 1))
         let other = try Realm(fileURL: file.url)

@@ -73,7 +73,7 @@ class Puppy: Object {
         let token = realm.objects(Puppy.self).observe { change in told.append(change.collection!.count) }
         try realm.write { realm.add(Puppy()) }
         realm.refresh()
-        print(told)   // [1]
+        print(told)  // [1]
         #expect(told == [1] && token.invalidate())
     }
 
@@ -92,7 +92,8 @@ class Puppy: Object {
         try realm.write { realm.add(puppy) }
         let changes = puppy.observe { change in
             switch change {
-            case .change(_, let properties): for property in properties { print(property.name, property.oldValue ?? "-", property.newValue ?? "-") }
+            case .change(_, let properties):
+                for property in properties { print(property.name, property.oldValue ?? "-", property.newValue ?? "-") }
             case .deleted: print("gone")
             case .error: break
             }

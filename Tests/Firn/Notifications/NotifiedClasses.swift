@@ -62,7 +62,8 @@ final class Log: @unchecked Sendable {
     func note<C: RealmCollection>(_ change: RealmCollectionChange<C>) {
         switch change {
         case .initial(let all): note("initial \(all.count)")
-        case .update(let all, let deletions, let insertions, let modifications): note("\(all.count): -\(deletions) +\(insertions) ~\(modifications)")
+        case .update(let all, let deletions, let insertions, let modifications):
+            note("\(all.count): -\(deletions) +\(insertions) ~\(modifications)")
         case .error(let error): note("error \(error)")
         }
     }
@@ -70,14 +71,16 @@ final class Log: @unchecked Sendable {
     func note<M>(_ change: RealmMapChange<Map<String, M>>) {
         switch change {
         case .initial(let all): note("initial \(all.count)")
-        case .update(let all, let deletions, let insertions, let modifications): note("\(all.count): -\(deletions) +\(insertions) ~\(modifications)")
+        case .update(let all, let deletions, let insertions, let modifications):
+            note("\(all.count): -\(deletions) +\(insertions) ~\(modifications)")
         case .error(let error): note("error \(error)")
         }
     }
 
     func note<T>(_ change: ObjectChange<T>) {
         switch change {
-        case .change(_, let properties): note(properties.map { "\($0.name): \($0.oldValue ?? "nil") -> \($0.newValue ?? "nil")" }.joined(separator: ", "))
+        case .change(_, let properties):
+            note(properties.map { "\($0.name): \($0.oldValue ?? "nil") -> \($0.newValue ?? "nil")" }.joined(separator: ", "))
         case .deleted: note("deleted")
         case .error(let error): note("error \(error)")
         }

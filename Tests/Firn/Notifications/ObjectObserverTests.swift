@@ -12,7 +12,9 @@ import Testing
         let token = hound.observe { (change: ObjectChange<Beagle>) in log.note(change) }
         realm.refresh()
         #expect(log.take() == [])
-        try realm.write { hound.name = "c"; hound.age = 3 }
+        try realm.write {
+            hound.name = "c"; hound.age = 3
+        }
         try realm.write { other.age = 4 }
         realm.refresh()
         #expect(log.take() == ["name: a -> c, age: 0 -> 3"])
@@ -41,7 +43,9 @@ import Testing
         hound.best = other
         try realm.write { realm.add([hound, other]) }
         var told: [[String]] = []
-        let token = hound.observe(keyPaths: ["age", "best.name"]) { if case .change(_, let properties) = $0 { told.append(properties.map(\.name)) } }
+        let token = hound.observe(keyPaths: ["age", "best.name"]) {
+            if case .change(_, let properties) = $0 { told.append(properties.map(\.name)) }
+        }
         for change in [{ hound.name = "x" }, { hound.age = 2 }, { other.name = "y" }, { other.age = 3 }, { hound.best = nil }] {
             try realm.write(change)
             realm.refresh()
@@ -88,7 +92,9 @@ import Testing
             hound.toys.append(objectsIn: [Toy(), Toy()])
         }
         let log = Log(), numbers = Log(), toys = Log()
-        let tokens = [hound.words.observe { log.note($0) }, hound.numbers.observe { numbers.note($0) }, hound.toys.observe { toys.note($0) }]
+        let tokens = [
+            hound.words.observe { log.note($0) }, hound.numbers.observe { numbers.note($0) }, hound.toys.observe { toys.note($0) },
+        ]
         realm.refresh()
         #expect(log.take() == ["initial 3"] && numbers.take() == ["initial 2"] && toys.take() == ["initial 2"])
         try realm.write {
@@ -103,7 +109,9 @@ import Testing
         #expect(log.take() == ["4: -[] +[3] ~[1]"] && numbers.take() == ["2: -[0] +[0] ~[]"] && toys.take() == ["3: -[] +[2] ~[0]"])
         try realm.write { realm.delete(hound) }
         realm.refresh()
-        #expect(log.take() == ["0: -[0, 1, 2, 3] +[] ~[]"] && numbers.take() == ["0: -[0, 1] +[] ~[]"] && toys.take() == ["0: -[0, 1, 2] +[] ~[]"])
+        #expect(
+            log.take() == ["0: -[0, 1, 2, 3] +[] ~[]"] && numbers.take() == ["0: -[0, 1] +[] ~[]"]
+                && toys.take() == ["0: -[0, 1, 2] +[] ~[]"])
         withExtendedLifetime(tokens) {}
     }
 
@@ -131,7 +139,8 @@ import Testing
     @Test func `write withoutNotifying passes over these tokens, and no others`() throws {
         let realm = try memoryRealm()
         let hounds = realm.objects(Beagle.self), log = Log(), second = Log(), whole = Log()
-        let token = hounds.observe { log.note($0) }, other = hounds.filter("age >= 0").observe { second.note($0) }, observer = realm.observe { what, _ in whole.note("\(what)") }
+        let token = hounds.observe { log.note($0) }, other = hounds.filter("age >= 0").observe { second.note($0) },
+            observer = realm.observe { what, _ in whole.note("\(what)") }
         realm.refresh()
         try realm.write { realm.add(Beagle()) }
         // Not told yet: it is before the transaction.

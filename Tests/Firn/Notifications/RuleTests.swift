@@ -5,14 +5,19 @@ import Testing
 /// The rules of notifications, N1 to N12. On a thread without a run loop they come with `refresh()`.
 @Suite struct NotificationRuleTests {
     /// Each kind of collection of the hounds named "a…", with its observer; what they are told is in the log.
-    private func observeAll(_ realm: Realm, _ owner: Beagle, _ toy: Toy, keyPaths: [String]? = nil) -> [(name: String, log: Log, token: NotificationToken)] {
+    private func observeAll(_ realm: Realm, _ owner: Beagle, _ toy: Toy, keyPaths: [String]? = nil) -> [(
+        name: String, log: Log, token: NotificationToken
+    )] {
         func observe<C: RealmCollection>(_ name: String, _ collection: C) -> (String, Log, NotificationToken) {
             let log = Log()
             return (name, log, collection.observe(keyPaths: keyPaths) { log.note($0) })
         }
-        return [observe("table", realm.objects(Beagle.self)), observe("filter", realm.objects(Beagle.self).filter("name != 'x'")),
-                observe("sorted", realm.objects(Beagle.self).sorted(by: [SortDescriptor(keyPath: "age")])), observe("set", owner.friends), observe("links", toy.owners),
-                observe("any", AnyRealmCollection(realm.objects(Beagle.self)))]
+        return [
+            observe("table", realm.objects(Beagle.self)), observe("filter", realm.objects(Beagle.self).filter("name != 'x'")),
+            observe("sorted", realm.objects(Beagle.self).sorted(by: [SortDescriptor(keyPath: "age")])), observe("set", owner.friends),
+            observe("links", toy.owners),
+            observe("any", AnyRealmCollection(realm.objects(Beagle.self))),
+        ]
     }
 
     private func kennel(_ count: Int) throws -> (realm: Realm, owner: Beagle, toy: Toy) {
@@ -171,7 +176,9 @@ import Testing
         let log = Log()
         let token = realm.objects(Beagle.self).observe { log.note($0) }
         var inner: NotificationToken?
-        inner = realm.objects(Beagle.self).observe { log.note($0); inner?.invalidate() }
+        inner = realm.objects(Beagle.self).observe {
+            log.note($0); inner?.invalidate()
+        }
         realm.refresh()
         #expect(log.take().count == 2)
         let done = DispatchSemaphore(value: 0)
@@ -192,7 +199,9 @@ import Testing
         let token = hounds.observe { log.note($0) }
         realm.add(Beagle())
         #expect(throws: Realm.Error.invalidInput) { try hounds.tryObserve { _ in } }
-        do { _ = try hounds.tryObserve { _ in } } catch { #expect("\(error)".contains("Cannot create asynchronous query after making changes in a write transaction.")) }
+        do { _ = try hounds.tryObserve { _ in } } catch {
+            #expect("\(error)".contains("Cannot create asynchronous query after making changes in a write transaction."))
+        }
         try realm.commitWrite()
         realm.refresh()
         #expect(log.take() == ["initial 3"])
@@ -259,7 +268,10 @@ import Testing
         let hounds = realm.objects(Beagle.self), sorted = realm.objects(Beagle.self).filter("name != ''")
         let log = Log(), second = Log()
         // Another token on the same, which lets everything through: filters are each token's own.
-        let tokens = [hounds.observe(keyPaths: keyPaths) { log.note($0) }, hounds.observe { _ in }, sorted.observe(keyPaths: keyPaths) { second.note($0) }]
+        let tokens = [
+            hounds.observe(keyPaths: keyPaths) { log.note($0) }, hounds.observe { _ in },
+            sorted.observe(keyPaths: keyPaths) { second.note($0) },
+        ]
         realm.refresh()
         _ = (log.take(), second.take())
         func tells(_ body: () -> Void) throws -> Bool {

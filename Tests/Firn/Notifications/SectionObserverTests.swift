@@ -8,7 +8,9 @@ import Testing
         switch change {
         case .initial(let all): log.note("initial \(count(all))")
         case .update(let all, let deletions, let insertions, let modifications, let more, let less):
-            log.note("\(count(all)): -\(deletions.map { Array($0) }) +\(insertions.map { Array($0) }) ~\(modifications.map { Array($0) }) sections +\(Array(more)) -\(Array(less))")
+            log.note(
+                "\(count(all)): -\(deletions.map { Array($0) }) +\(insertions.map { Array($0) }) ~\(modifications.map { Array($0) }) sections +\(Array(more)) -\(Array(less))"
+            )
         case .error: log.note("error")
         }
     }
@@ -33,7 +35,11 @@ import Testing
         realm.refresh()
         try realm.write { realm.add(Chain()) }
         realm.refresh()
-        #expect(log.take() == ["initial 3", "3: -[] +[] ~[[0, 0]] sections +[] -[]", "4: -[] +[[3, 0]] ~[] sections +[3] -[]", "3: -[] +[] ~[] sections +[] -[1]"])
+        #expect(
+            log.take() == [
+                "initial 3", "3: -[] +[] ~[[0, 0]] sections +[] -[]", "4: -[] +[[3, 0]] ~[] sections +[3] -[]",
+                "3: -[] +[] ~[] sections +[] -[1]",
+            ])
         token.invalidate()
     }
 

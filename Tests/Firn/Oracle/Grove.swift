@@ -92,7 +92,9 @@ struct Grove {
     static let kinds: [ObjectBase.Type] = [Oak.self, Twig.self, Knot.self, Spot.self]
 
     var schema: Schema { oracle.schema }
-    func query(seed: UInt64) -> RandomQuery { RandomQuery(seed: seed, schema: schema, links: Array(oracle.arguments.prefix(4)), inverses: Grove.inverses) }
+    func query(seed: UInt64) -> RandomQuery {
+        RandomQuery(seed: seed, schema: schema, links: Array(oracle.arguments.prefix(4)), inverses: Grove.inverses)
+    }
 
     func oak(_ id: Int) -> Oak { realm.core.access(Oak.self).object(Int64(id)) as! Oak }
     func twig(_ id: Int) -> Twig { realm.core.access(Twig.self).object(Int64(id)) as! Twig }
@@ -119,14 +121,22 @@ struct Grove {
         // Some of them in a first transaction, the rest later.
         let cut = random.below(counts["Oak"]! + 1)
         try realm.write {
-            for id in 0..<counts["Twig"]! { precondition(realm.create(Twig.self, value: Grove.contents(rows["Twig"]![id]!, schema["Twig"]!))._rowID == Int64(id)) }
-            for id in 0..<cut { precondition(realm.create(Oak.self, value: Grove.contents(rows["Oak"]![id]!, schema["Oak"]!))._rowID == Int64(id)) }
+            for id in 0..<counts["Twig"]! {
+                precondition(realm.create(Twig.self, value: Grove.contents(rows["Twig"]![id]!, schema["Twig"]!))._rowID == Int64(id))
+            }
+            for id in 0..<cut {
+                precondition(realm.create(Oak.self, value: Grove.contents(rows["Oak"]![id]!, schema["Oak"]!))._rowID == Int64(id))
+            }
         }
         realm.beginWrite()
-        for id in cut..<counts["Oak"]! { precondition(realm.create(Oak.self, value: Grove.contents(rows["Oak"]![id]!, schema["Oak"]!))._rowID == Int64(id)) }
+        for id in cut..<counts["Oak"]! {
+            precondition(realm.create(Oak.self, value: Grove.contents(rows["Oak"]![id]!, schema["Oak"]!))._rowID == Int64(id))
+        }
         let oaks = (0..<counts["Oak"]!).map { realm.core.access(Oak.self).object(Int64($0)) as! Oak }
         let twigs = (0..<counts["Twig"]!).map { realm.core.access(Twig.self).object(Int64($0)) as! Twig }
-        for (id, twig) in twigs.enumerated() { if case .link(let up) = rows["Twig"]![id]![schema["Twig"]!.index(of: "up")!] { twig.up = oaks[Int(up)] } }
+        for (id, twig) in twigs.enumerated() {
+            if case .link(let up) = rows["Twig"]![id]![schema["Twig"]!.index(of: "up")!] { twig.up = oaks[Int(up)] }
+        }
         for (id, oak) in oaks.enumerated() { Grove.link(oak, rows["Oak"]![id]!, schema["Oak"]!, oaks, twigs) }
         try realm.commitWrite()
         // Changes and deletions.
@@ -166,8 +176,11 @@ struct Grove {
             }
         }
         let maker = RandomQuery(seed: seed, schema: schema, links: links, inverses: Grove.inverses)
-        arguments = objects + [Array(objects.prefix(2)), 1, "k", [1, "a", nil] as [Any?], GeoBox(bottomLeft: (-30.5, -20.5), topRight: (60.5, 100.5))!,
-                               GeoCircle(center: (12, 11), radius: 0.7)!]
+        arguments =
+            objects + [
+                Array(objects.prefix(2)), 1, "k", [1, "a", nil] as [Any?], GeoBox(bottomLeft: (-30.5, -20.5), topRight: (60.5, 100.5))!,
+                GeoCircle(center: (12, 11), radius: 0.7)!,
+            ]
         oracle = Oracle(schema: schema, rows: rows, arguments: maker.arguments, inverses: Grove.inverses)
     }
 
@@ -180,7 +193,8 @@ struct Grove {
         case .list(let values): return .list(values.filter(isThere).map { settled($0, type.element, schema, counts) })
         case .set(let values): return .set(Value.distinctSorted(values.filter(isThere).map { settled($0, type.element, schema, counts) }))
         case .map(let entries): return .map(entries.map { .init($0.key, settled($0.value, type.element, schema, counts)) })
-        case .object(let entries): return .object(zip(entries, schema[type.target!]!.columns).map { .init($0.key, settled($0.value, $1.type, schema, counts)) })
+        case .object(let entries):
+            return .object(zip(entries, schema[type.target!]!.columns).map { .init($0.key, settled($0.value, $1.type, schema, counts)) })
         default: return value
         }
     }
@@ -213,7 +227,11 @@ struct Grove {
         oak.grove.insert(objectsIn: ids("grove").map { oaks[$0] })
         if case .map(let entries) = value("byName") {
             for entry in entries {
-                if case .link(let id) = entry.value { oak.byName[entry.key] = .some(twigs[Int(id)]) } else { oak.byName[entry.key] = .some(nil) }
+                if case .link(let id) = entry.value {
+                    oak.byName[entry.key] = .some(twigs[Int(id)])
+                } else {
+                    oak.byName[entry.key] = .some(nil)
+                }
             }
         }
     }

@@ -169,11 +169,17 @@ func anything(_ random: inout Random) -> AnyRealmValue {
         maker.say("`any`.@type == 'object'") { $0.any.isOf(type: .object) }
         maker.say("`any`.@type == 'decimal'") { $0.any.isOf(type: .decimal128) }
         maker.say("`any`.@count > 1") { $0.any.count > 1 }
-        maker.say("SUBQUERY(twigs, $x, $x.size > 0.5 && $x.name != 'a').@count > 0") { ($0.twigs.size > 0.5 && $0.twigs.name != "a").count > 0 }
-        maker.say("SUBQUERY(grove, $x, $x.int > 0 || $x.optInt == NULL).@count == 1") { ($0.grove.int > 0 || $0.grove.optInt == nil).count == 1 }
+        maker.say("SUBQUERY(twigs, $x, $x.size > 0.5 && $x.name != 'a').@count > 0") {
+            ($0.twigs.size > 0.5 && $0.twigs.name != "a").count > 0
+        }
+        maker.say("SUBQUERY(grove, $x, $x.int > 0 || $x.optInt == NULL).@count == 1") {
+            ($0.grove.int > 0 || $0.grove.optInt == nil).count == 1
+        }
         maker.say("SUBQUERY(knots, $x, !($x.mark > 1)).@count <= 1") { (!($0.knots.mark > 1)).count <= 1 }
         maker.say("SUBQUERY(before, $x, $x.double < 1.0).@count > 0") { ($0.before.double < 1.0).count > 0 }
-        maker.say("place GEOWITHIN geoBox([-20.5, -30.5], [100.5, 60.5])") { $0.place.geoWithin(GeoBox(bottomLeft: (-30.5, -20.5), topRight: (60.5, 100.5))!) }
+        maker.say("place GEOWITHIN geoBox([-20.5, -30.5], [100.5, 60.5])") {
+            $0.place.geoWithin(GeoBox(bottomLeft: (-30.5, -20.5), topRight: (60.5, 100.5))!)
+        }
         maker.say("places GEOWITHIN geoCircle([11.0, 12.0], 0.9)") { $0.places.geoWithin(GeoCircle(center: (12, 11), radius: 0.9)!) }
         maker.say("place GEOWITHIN geoPolygon({[-60.0, -40.0], [80.0, -31.0], [61.0, 50.0]})") {
             $0.place.geoWithin(GeoPolygon(outerRing: [(-40, -60), (-31, 80), (50, 61)])!)
@@ -189,19 +195,28 @@ func anything(_ random: inout Random) -> AnyRealmValue {
             for number in 0..<120 {
                 let piece = maker.piece(), tree = QuerySyntax(piece.tree)
                 let expected = Result { try oracle.rows(tree, of: "Oak") }
-                func judge(_ what: String, _ run: () -> [Int]) { grove.judge(&tally, "\(number) \(what): \(tree)", expected: expected.get, run) }
+                func judge(_ what: String, _ run: () -> [Int]) {
+                    grove.judge(&tally, "\(number) \(what): \(tree)", expected: expected.get, run)
+                }
                 judge("live") { rows(live.where(piece.typed)) }
                 if number % 3 == 0, let frozen { judge("frozen") { rows(frozen.where(piece.typed)) } }
                 if number % 4 == 0 {
-                    grove.judge(&tally, "\(number) first: \(tree)", expected: { try expected.get().first.map { [oaks.firstIndex(of: $0)!] } ?? [] }) { live.index(matching: piece.typed).map { [$0] } ?? [] }
+                    grove.judge(
+                        &tally, "\(number) first: \(tree)", expected: { try expected.get().first.map { [oaks.firstIndex(of: $0)!] } ?? [] }
+                    ) { live.index(matching: piece.typed).map { [$0] } ?? [] }
                 }
                 if number % 4 == 2, let id = oaks.randomElement(using: &maker.random) {
                     let among = oracle.rows["Oak"]![id]![oracle.schema["Oak"]!.index(of: "grove")!]
                     var members: [Int] = []
                     among.forEachLink { members.append(Int($0)) }
-                    grove.judge(&tally, "\(number) grove of \(id): \(tree)", expected: { try oracle.rows(tree, of: "Oak", among: members) }) { rows(grove.oak(id).grove.where(piece.typed)) }
-                    let before = try oracle.links(from: "Oak", "next", to: .link(Int64(id)), "Oak").map { if case .link(let row) = $0 { Int(row) } else { -1 } }
-                    grove.judge(&tally, "\(number) before \(id): \(tree)", expected: { try oracle.rows(tree, of: "Oak", among: before) }) { rows(grove.oak(id).before.where(piece.typed)) }
+                    grove.judge(&tally, "\(number) grove of \(id): \(tree)", expected: { try oracle.rows(tree, of: "Oak", among: members) })
+                    { rows(grove.oak(id).grove.where(piece.typed)) }
+                    let before = try oracle.links(from: "Oak", "next", to: .link(Int64(id)), "Oak").map {
+                        if case .link(let row) = $0 { Int(row) } else { -1 }
+                    }
+                    grove.judge(&tally, "\(number) before \(id): \(tree)", expected: { try oracle.rows(tree, of: "Oak", among: before) }) {
+                        rows(grove.oak(id).before.where(piece.typed))
+                    }
                 }
             }
         }
@@ -211,9 +226,12 @@ func anything(_ random: inout Random) -> AnyRealmValue {
         var random = Random(seed: FilterOracleTests.first), faults: [String] = []
         func judge<V: RealmCollectionValue & _QueryOrdered>(_ kind: ScalarKind, _ value: (inout Random) -> V, count: Int = 60) {
             for _ in 0..<count {
-                let list = List<V>(), wanted = value(&random), comparator: FirnQuery.Comparator = [.equal, .notEqual, .less, .greaterOrEqual][random.below(4)]
+                let list = List<V>(), wanted = value(&random),
+                    comparator: FirnQuery.Comparator = [.equal, .notEqual, .less, .greaterOrEqual][random.below(4)]
                 for _ in 0..<random.below(5) { list.append(value(&random)) }
-                let tree = PredicateSyntax.comparison(ComparisonSyntax(.path(PathSyntax([.name("self")])), comparator, .constant(ConstantSyntax(wanted._stored(in: nil).value))))
+                let tree = PredicateSyntax.comparison(
+                    ComparisonSyntax(
+                        .path(PathSyntax([.name("self")])), comparator, .constant(ConstantSyntax(wanted._stored(in: nil).value))))
                 let oracle = Oracle(schema: Schema(), rows: [:]), type = V._elementShape.type
                 let found = list.index(matching: { (element: Query<V>) -> Query<Bool> in
                     switch comparator {
@@ -224,7 +242,9 @@ func anything(_ random: inout Random) -> AnyRealmValue {
                     }
                 })
                 let expected = try? list.firstIndex { try oracle.holds(tree, .value($0._stored(in: nil).value, type)) }
-                if found != expected { faults.append("\(Array(list)) \(tree): \(String(describing: found)), expected \(String(describing: expected))") }
+                if found != expected {
+                    faults.append("\(Array(list)) \(tree): \(String(describing: found)), expected \(String(describing: expected))")
+                }
             }
         }
         judge(.int, some(.int, Int.self))
@@ -242,4 +262,3 @@ func anything(_ random: inout Random) -> AnyRealmValue {
         #expect(faults.isEmpty, "seed \(FilterOracleTests.first): \(faults.prefix(5))")
     }
 }
-

@@ -5,7 +5,9 @@ import Testing
 
 /// Properties read column by column against the same read object by object.
 @Suite struct ColumnTests {
-    private func same<T: _ColumnElement & Equatable>(_ results: some RealmCollection<Hound>, _ path: KeyPath<Hound, T>, place: SourceLocation = #_sourceLocation) {
+    private func same<T: _ColumnElement & Equatable>(
+        _ results: some RealmCollection<Hound>, _ path: KeyPath<Hound, T>, place: SourceLocation = #_sourceLocation
+    ) {
         let plain = results.map { $0[keyPath: path] } as [T]
         #expect(Array(results.column(path)) == plain, sourceLocation: place)
         var count = 0
@@ -17,12 +19,15 @@ import Testing
     }
 
     private func check(_ results: some RealmCollection<Hound>) {
-        same(results, \.id); same(results, \.name); same(results, \.nick); same(results, \.age); same(results, \.optAge); same(results, \.small)
+        same(results, \.id); same(results, \.name); same(results, \.nick); same(results, \.age); same(results, \.optAge);
+        same(results, \.small)
         same(results, \.weight); same(results, \.optWeight); same(results, \.score); same(results, \.good); same(results, \.optGood)
-        same(results, \.born); same(results, \.optBorn); same(results, \.data); same(results, \.uuid); same(results, \.oid); same(results, \.dec); same(results, \.optDec)
+        same(results, \.born); same(results, \.optBorn); same(results, \.data); same(results, \.uuid); same(results, \.oid);
+        same(results, \.dec); same(results, \.optDec)
     }
 
-    @Test(arguments: [41] as [UInt64]) func `columns hold what the objects hold, for all results, queries, lists, deleted rows and frozen realms`(seed: UInt64) throws {
+    @Test(arguments: [41] as [UInt64])
+    func `columns hold what the objects hold, for all results, queries, lists, deleted rows and frozen realms`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed, count: 1200)
         check(kennel.hounds)
         check(kennel.hounds.where { $0.age > 2 })
@@ -44,7 +49,9 @@ import Testing
         let kennel = try Kennel(seed: 43)
         #expect(Array(kennel.hounds.column("hut.size", as: Int?.self)) == kennel.hounds.map { $0.hut?.size })
         #expect(Array(kennel.hounds.column("owner.name", as: String?.self)) == kennel.hounds.map { $0.owner?.name })
-        #expect(Array(kennel.hounds.where { $0.age > 2 }.column("owner.age", as: Int?.self)) == kennel.hounds.filter { $0.age > 2 }.map { $0.owner?.age })
+        #expect(
+            Array(kennel.hounds.where { $0.age > 2 }.column("owner.age", as: Int?.self))
+                == kennel.hounds.filter { $0.age > 2 }.map { $0.owner?.age })
         let weights: ResultsColumn<Double> = kennel.hounds.column("weight")
         #expect(Array(weights) == kennel.hounds.map(\.weight))
     }
@@ -54,14 +61,18 @@ import Testing
         let hounds = kennel.hounds
         #expect(hounds.column(\.weight).sum() == hounds.reduce(0) { $0 + $1.weight })
         #expect(hounds.column(\.optWeight).sum() == hounds.reduce(0) { $0 + ($1.optWeight ?? 0) })
-        #expect(hounds.column(\.age).sum() == hounds.reduce(0) { $0 + $1.age } && hounds.column(\.optAge).sum() == hounds.reduce(0) { $0 + ($1.optAge ?? 0) })
+        #expect(
+            hounds.column(\.age).sum() == hounds.reduce(0) { $0 + $1.age }
+                && hounds.column(\.optAge).sum() == hounds.reduce(0) { $0 + ($1.optAge ?? 0) })
         #expect(hounds.where { $0.age > 100 }.column(\.weight).sum() == 0)
     }
 
     @Test func `batches that are kept stay as they are while others are read`() throws {
         let kennel = try Kennel(seed: 44, count: 3000)
         let batches = kennel.hounds.column(\.weight).map { $0 }, words = kennel.hounds.column(\.id).map { $0 }
-        #expect(batches.flatMap(\.values) == kennel.hounds.map(\.weight) && words.flatMap(\.values) == kennel.hounds.map(\.id) && batches.count >= 3)
+        #expect(
+            batches.flatMap(\.values) == kennel.hounds.map(\.weight) && words.flatMap(\.values) == kennel.hounds.map(\.id)
+                && batches.count >= 3)
     }
 
     @Test func `a column of the wrong type traps`() async {

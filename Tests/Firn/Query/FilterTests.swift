@@ -36,7 +36,8 @@ import Testing
         #expect(ids("age IN %@", 1..<3) == plain { [1, 2].contains($0.age) })
         #expect(ids("age IN %@", friend.ints) == plain { friend.ints.contains($0.age) })
         #expect(ids("name IN %@", friend.tags) == plain { friend.tags.contains($0.name) })
-        #expect(ids("owner IN %@", kennel.realm.objects(Keeper.self).where { $0.age > 2 }) == plain { $0.owner?.age.map { $0 > 2 } ?? false })
+        #expect(
+            ids("owner IN %@", kennel.realm.objects(Keeper.self).where { $0.age > 2 }) == plain { $0.owner?.age.map { $0 > 2 } ?? false })
         #expect(ids("owner IN %@", [keeper, nil]) == plain { $0.owner == keeper || $0.owner == nil })
         #expect(ids("age BETWEEN %@", [1, 4]) == plain { (1...4).contains($0.age) })
         #expect(ids("%K > %@", "owner.age", 2) == plain { $0.owner?.age.map { $0 > 2 } ?? false })
@@ -48,7 +49,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("age >", "character"), ("agee > 3", "\"age\""), ("age > 3 extra", "character 9"), ("age == $1", "index 1"), ("age == 'x", "character"),
+        ("age >", "character"), ("agee > 3", "\"age\""), ("age > 3 extra", "character 9"), ("age == $1", "index 1"),
+        ("age == 'x", "character"),
         ("owner.nam == 'x'", "\"name\""), ("ints > 3 && age CONTAINS 'x'", "needs text"), ("%K > 3", "not the text of a path"),
     ]) func `R12 a predicate that is wrong throws what is wrong and where`(text: String, part: String) throws {
         let kennel = try Kennel(seed: 1, count: 3)
@@ -69,7 +71,9 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = List<Hound>().filter("age > 3") }
     }
 
-    @Test(arguments: [21, 22] as [UInt64]) func `R13 block predicates are asked of the elements one by one, and their results are live`(seed: UInt64) throws {
+    @Test(arguments: [21, 22] as [UInt64]) func `R13 block predicates are asked of the elements one by one, and their results are live`(
+        seed: UInt64
+    ) throws {
         let kennel = try Kennel(seed: seed)
         let block = NSPredicate { object, _ in (object as? Hound).map { $0.age > 3 && !$0.toys.isEmpty } ?? false }
         let results = kennel.hounds.filter(block)
@@ -77,7 +81,9 @@ import Testing
         #expect(results.map(\.id) == expected && results.count == expected.count && results.first?.id == expected.first)
         #expect(results.sorted(by: ["weight"]).map(\.weight) == results.map(\.weight).sorted())
         #expect(Array(results.where { $0.good }.map(\.id)) == Array(results.filter(\.good).map(\.id)))
-        #expect(Array(results.filter(NSPredicate { object, _ in (object as! Hound).good }).map(\.id)) == Array(results.filter(\.good).map(\.id)))
+        #expect(
+            Array(results.filter(NSPredicate { object, _ in (object as! Hound).good }).map(\.id)) == Array(results.filter(\.good).map(\.id))
+        )
         #expect(kennel.hounds.filter(NSPredicate(value: true)).count == kennel.hounds.count)
         let frozen = results.freeze()
         try kennel.realm.write {
@@ -93,7 +99,10 @@ import Testing
     @Test func `objects that lead back to themselves through collections are described to an end`() throws {
         let kennel = try Kennel(seed: 24, count: 8)
         try kennel.realm.write { for hound in kennel.hounds { hound.friends.insert(objectsIn: kennel.hounds.prefix(2)) } }
-        for hound in kennel.hounds.prefix(2) { #expect(hound.description.contains("friends = MutableSet<Hound> <2 objects>") && hound.freeze().description.hasPrefix("Hound {")) }
+        for hound in kennel.hounds.prefix(2) {
+            #expect(
+                hound.description.contains("friends = MutableSet<Hound> <2 objects>") && hound.freeze().description.hasPrefix("Hound {"))
+        }
     }
 
     @Test func `R08 the first element that a block predicate holds for`() throws {

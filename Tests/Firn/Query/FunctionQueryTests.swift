@@ -29,8 +29,10 @@ class Inn: Object {
     private func inns() throws -> Results<Inn> {
         let realm = try memoryRealm([Inn.self])
         try realm.write {
-            for (name, about, place, any) in [("Bear", "Old inn by the river", (46.95, 7.45), .int(5)), ("Swan", "River views, old and new", (41.9, 12.5), .string("5")),
-                                              ("Moon", "Snow & ice", nil, .double(7.5)), ("Star", "", (-18.14, 178.44), AnyRealmValue.none)] as [(String, String, (Double, Double)?, AnyRealmValue)] {
+            for (name, about, place, any) in [
+                ("Bear", "Old inn by the river", (46.95, 7.45), .int(5)), ("Swan", "River views, old and new", (41.9, 12.5), .string("5")),
+                ("Moon", "Snow & ice", nil, .double(7.5)), ("Star", "", (-18.14, 178.44), AnyRealmValue.none),
+            ] as [(String, String, (Double, Double)?, AnyRealmValue)] {
                 let inn = Inn(value: ["name": name, "about": about])
                 inn.place = place.map { GlobePoint($0.0, $0.1) }
                 inn.any = any
@@ -46,11 +48,16 @@ class Inn: Object {
         return realm.objects(Inn.self)
     }
 
-    private func holds(_ inns: Results<Inn>, _ text: String, _ arguments: [Any?], _ expected: String, place: SourceLocation = #_sourceLocation, _ typed: (Query<Inn>) -> Query<Bool>) {
+    private func holds(
+        _ inns: Results<Inn>, _ text: String, _ arguments: [Any?], _ expected: String, place: SourceLocation = #_sourceLocation,
+        _ typed: (Query<Inn>) -> Query<Bool>
+    ) {
         func names(_ found: Results<Inn>) -> String { found.map { String($0.name.prefix(1)) }.joined() }
         do {
             let (tree, given) = inns.source.typed(typed)
-            if arguments.isEmpty, given.isEmpty { #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: place) }
+            if arguments.isEmpty, given.isEmpty {
+                #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: place)
+            }
             #expect(try Parser.query(tree.description) == tree, "\(tree)", sourceLocation: place)
             #expect(names(inns.where(typed)) == expected, "\(tree)", sourceLocation: place)
             #expect(try names(inns.filtered(text, arguments)) == expected, "\(text)", sourceLocation: place)
@@ -75,8 +82,12 @@ class Inn: Object {
         holds(inns, "branches GEOWITHIN %@", [circle], "S") { $0.branches.geoWithin(circle) }
         holds(inns, "place GEOWITHIN %@", [fiji], "S") { $0.place.geoWithin(fiji) && $0.name == "Star" }
         #expect(inns.where { $0.place.geoWithin(fiji) }.map(\.name) == ["Star"])
-        #expect(GeoPoint(latitude: 91, longitude: 0) == nil && GeoCircle(center: (0, 0), radius: -1.0) == nil && GeoPolygon(outerRing: [(0, 0), (1, 1), (0, 0)]) == nil)
-        #expect(abs(Distance.miles(1)!.asKilometers() - 1.609344) < 1e-9 && abs(Distance.degrees(180)!.asRadians() - .pi) < 1e-12 && Distance.kilometers(-1) == nil)
+        #expect(
+            GeoPoint(latitude: 91, longitude: 0) == nil && GeoCircle(center: (0, 0), radius: -1.0) == nil
+                && GeoPolygon(outerRing: [(0, 0), (1, 1), (0, 0)]) == nil)
+        #expect(
+            abs(Distance.miles(1)!.asKilometers() - 1.609344) < 1e-9 && abs(Distance.degrees(180)!.asRadians() - .pi) < 1e-12
+                && Distance.kilometers(-1) == nil)
     }
 
     @Test func `shapes follow objects that change`() throws {
@@ -100,8 +111,10 @@ class Inn: Object {
         holds(inns, "`any`['k'] == 3", [], "S") { $0.any["k"] == 3 }
         holds(inns, "`any`['list'][1] == 'x'", [], "S") { $0.any["list"][1] == "x" }
         holds(inns, "`any`['list'][*] == 1", [], "S") { $0.any["list"].any == 1 }
-        #expect(inns.where { $0.any.isOf(type: .string) }.map(\.name) == ["Swan"] && inns.where { $0.any["k"] == 3 }.map(\.name) == ["Star"])
-        #expect(inns.where { $0.any == .fromDictionary(["k": .int(3), "list": .fromArray([.int(1), .string("x")])]) }.map(\.name) == ["Star"])
+        #expect(
+            inns.where { $0.any.isOf(type: .string) }.map(\.name) == ["Swan"] && inns.where { $0.any["k"] == 3 }.map(\.name) == ["Star"])
+        #expect(
+            inns.where { $0.any == .fromDictionary(["k": .int(3), "list": .fromArray([.int(1), .string("x")])]) }.map(\.name) == ["Star"])
     }
 
     @Test func `maps are asked for their values`() throws {
@@ -113,18 +126,29 @@ class Inn: Object {
 
     @Test(arguments: [1, 2, 3] as [UInt64]) func `typed conditions on one element are counted`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
-        kennel.holds("SUBQUERY(toys, $x, $x.price > 1.0 && $x.brand == 'Kong').@count > 0", { ($0.toys.price > 1 && $0.toys.brand == "Kong").count > 0 }) {
+        kennel.holds(
+            "SUBQUERY(toys, $x, $x.price > 1.0 && $x.brand == 'Kong').@count > 0",
+            { ($0.toys.price > 1 && $0.toys.brand == "Kong").count > 0 }
+        ) {
             $0.toys.filter { $0.price > 1 && $0.brand == "Kong" }.count > 0
         }
-        kennel.holds("SUBQUERY(huts, $x, !($x.size == 2)).@count == 1", { (!($0.huts.size == 2)).count == 1 }) { $0.huts.filter { $0.size != 2 }.count == 1 }
-        kennel.holds("SUBQUERY(friends, $x1, SUBQUERY($x1.toys, $x, $x.price > 1.0 && $x.brand == 'Kong').@count > 0).@count > 0 && age > 1",
-                     { (($0.friends.toys.price > 1 && $0.friends.toys.brand == "Kong").count > 0).count > 0 && $0.age > 1 }) {
+        kennel.holds("SUBQUERY(huts, $x, !($x.size == 2)).@count == 1", { (!($0.huts.size == 2)).count == 1 }) {
+            $0.huts.filter { $0.size != 2 }.count == 1
+        }
+        kennel.holds(
+            "SUBQUERY(friends, $x1, SUBQUERY($x1.toys, $x, $x.price > 1.0 && $x.brand == 'Kong').@count > 0).@count > 0 && age > 1",
+            { (($0.friends.toys.price > 1 && $0.friends.toys.brand == "Kong").count > 0).count > 0 && $0.age > 1 }
+        ) {
             $0.friends.contains { $0.toys.contains { $0.price > 1 && $0.brand == "Kong" } } && $0.age > 1
         }
         let keeper = kennel.realm.objects(Keeper.self)[1]
-        kennel.holds("SUBQUERY(friends, $x, $x.owner == $0).@count > 0", with: [keeper], { ($0.friends.owner == keeper).count > 0 }) { $0.friends.contains { $0.owner == keeper } }
+        kennel.holds("SUBQUERY(friends, $x, $x.owner == $0).@count > 0", with: [keeper], { ($0.friends.owner == keeper).count > 0 }) {
+            $0.friends.contains { $0.owner == keeper }
+        }
         let limited = try kennel.hounds.filtered("age > 0 SORT(age DESC) LIMIT(9)")
         #expect(limited.filter("weight > 0").map(\.id) == limited.filter { $0.weight > 0 }.map(\.id))
-        #expect(limited.where { ($0.toys.price > 1).count > 0 }.sorted(byKeyPath: "name").distinct(by: ["name"]).count == Set(limited.filter { $0.toys.contains { $0.price > 1 } }.map(\.name)).count)
+        #expect(
+            limited.where { ($0.toys.price > 1).count > 0 }.sorted(byKeyPath: "name").distinct(by: ["name"]).count
+                == Set(limited.filter { $0.toys.contains { $0.price > 1 } }.map(\.name)).count)
     }
 }

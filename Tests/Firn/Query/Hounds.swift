@@ -77,7 +77,11 @@ struct Kennel {
         func hut() -> Hut { Hut(value: ["place": name(), "size": number(0...4)] as [String: Any]) }
         let keepers = (0..<8).map { i in Keeper(value: ["name": name(), "age": maybe { number(0...6) }] as [String: Any?]) }
         let trinkets = (0..<12).map { _ in
-            Trinket(value: ["brand": Kennel.brands[number(0...3)], "price": Double(number(0...8)) / 2, "made": maybe { Date(timeIntervalSince1970: Double(number(0...3))) }] as [String: Any?])
+            Trinket(
+                value: [
+                    "brand": Kennel.brands[number(0...3)], "price": Double(number(0...8)) / 2,
+                    "made": maybe { Date(timeIntervalSince1970: Double(number(0...3))) },
+                ] as [String: Any?])
         }
         var hounds: [Hound] = []
         for i in 0..<count {
@@ -120,7 +124,10 @@ struct Kennel {
     }
 
     /// The query by its text and its typed form make the same tree, choose what plain Swift chooses, and read back from their description.
-    func holds(_ text: String, with arguments: [Any?] = [], file: String = #filePath, line: Int = #line, _ typed: (Query<Hound>) -> Query<Bool>, _ plain: (Hound) -> Bool) {
+    func holds(
+        _ text: String, with arguments: [Any?] = [], file: String = #filePath, line: Int = #line, _ typed: (Query<Hound>) -> Query<Bool>,
+        _ plain: (Hound) -> Bool
+    ) {
         let place = SourceLocation(fileID: "FirnTests/\(file.split(separator: "/").last!)", filePath: file, line: line, column: 1)
         do {
             let tree = Query<Hound>.tree(of: typed)
@@ -129,7 +136,9 @@ struct Kennel {
             let expected = hounds.filter(plain).map(\.id)
             #expect(hounds.where(typed).map(\.id) == expected, "where \(tree), seed \(seed)", sourceLocation: place)
             #expect(try hounds.filtered(text, arguments).map(\.id) == expected, "\(text), seed \(seed)", sourceLocation: place)
-            #expect(hounds.index(matching: typed) == (0..<hounds.count).first { plain(hounds[$0]) }, "first of \(tree), seed \(seed)", sourceLocation: place)
+            #expect(
+                hounds.index(matching: typed) == (0..<hounds.count).first { plain(hounds[$0]) }, "first of \(tree), seed \(seed)",
+                sourceLocation: place)
         } catch { Issue.record(error, "\(text)", sourceLocation: place) }
     }
 }

@@ -5,7 +5,9 @@ import Testing
 
 /// Foundation's `#Predicate` against plain Swift, and its tree against the text's.
 @Suite struct PredicateMacroTests {
-    private func holds(_ kennel: Kennel, _ text: String, _ predicate: Predicate<Hound>, place: SourceLocation = #_sourceLocation, _ plain: (Hound) -> Bool) {
+    private func holds(
+        _ kennel: Kennel, _ text: String, _ predicate: Predicate<Hound>, place: SourceLocation = #_sourceLocation, _ plain: (Hound) -> Bool
+    ) {
         do {
             let (tree, _) = try kennel.hounds.source.lowered(predicate)
             #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: place)
@@ -19,7 +21,9 @@ import Testing
         holds(kennel, "age > 3", #Predicate { $0.age > 3 }) { $0.age > 3 }
         holds(kennel, "age >= 3", #Predicate { $0.age >= least }) { $0.age >= 3 }
         holds(kennel, "age != 3 && name == 'Rex'", #Predicate { $0.age != 3 && $0.name == "Rex" }) { $0.age != 3 && $0.name == "Rex" }
-        holds(kennel, "age < 0 || weight > 1.5 || name == ''", #Predicate { $0.age < 0 || $0.weight > 1.5 || $0.name == "" }) { $0.age < 0 || $0.weight > 1.5 || $0.name == "" }
+        holds(kennel, "age < 0 || weight > 1.5 || name == ''", #Predicate { $0.age < 0 || $0.weight > 1.5 || $0.name == "" }) {
+            $0.age < 0 || $0.weight > 1.5 || $0.name == ""
+        }
         holds(kennel, "!(good == true) && age <= 3", #Predicate { !$0.good && $0.age <= 3 }) { !$0.good && $0.age <= 3 }
         holds(kennel, "age == count", #Predicate { $0.age == $0.count }) { $0.age == $0.count }
         holds(kennel, "age + 1 > 3", #Predicate { $0.age + 1 > 3 }) { $0.age + 1 > 3 }
@@ -27,12 +31,16 @@ import Testing
         holds(kennel, "age / 2 == 1", #Predicate { $0.age / 2 == 1 }) { $0.age / 2 == 1 }
         holds(kennel, "optAge == 3", #Predicate { $0.optAge == 3 }) { $0.optAge == 3 }
         holds(kennel, "optAge == NULL", #Predicate { $0.optAge == nil }) { $0.optAge == nil }
-        holds(kennel, "optAge != NULL && optAge > 2", #Predicate { $0.optAge != nil && $0.optAge! > 2 }) { $0.optAge != nil && $0.optAge! > 2 }
+        holds(kennel, "optAge != NULL && optAge > 2", #Predicate { $0.optAge != nil && $0.optAge! > 2 }) {
+            $0.optAge != nil && $0.optAge! > 2
+        }
         holds(kennel, "optAge == NULL || optAge < 2", #Predicate { ($0.optAge ?? 0) < 2 }) { ($0.optAge ?? 0) < 2 }
         holds(kennel, "!(optAge == NULL) && optAge > 2", #Predicate { ($0.optAge ?? 0) > 2 }) { ($0.optAge ?? 0) > 2 }
         holds(kennel, "optAge == NULL || optAge < 2", #Predicate { ($0.optAge ?? -1) < 2 }) { ($0.optAge ?? -1) < 2 }
         holds(kennel, "age > -1", #Predicate { $0.age > -1 }) { $0.age > -1 }
-        holds(kennel, "good == true && age > 1 || !(good == true) && age < 1", #Predicate { $0.good ? $0.age > 1 : $0.age < 1 }) { $0.good ? $0.age > 1 : $0.age < 1 }
+        holds(kennel, "good == true && age > 1 || !(good == true) && age < 1", #Predicate { $0.good ? $0.age > 1 : $0.age < 1 }) {
+            $0.good ? $0.age > 1 : $0.age < 1
+        }
         holds(kennel, "TRUEPREDICATE", #Predicate { _ in true }) { _ in true }
     }
 
@@ -52,38 +60,62 @@ import Testing
         let kennel = try Kennel(seed: seed)
         holds(kennel, "owner.name == 'Rex'", #Predicate { $0.owner?.name == "Rex" }) { $0.owner?.name == "Rex" }
         holds(kennel, "owner == NULL", #Predicate { $0.owner == nil }) { $0.owner == nil }
-        holds(kennel, "owner != NULL && owner.name CONTAINS 'e'", #Predicate { $0.owner?.name.contains("e") == true }) { $0.owner?.name.contains("e") == true }
-        holds(kennel, "!(owner != NULL) || owner.name CONTAINS 'e'", #Predicate { $0.owner?.name.contains("e") ?? true }) { $0.owner?.name.contains("e") ?? true }
+        holds(kennel, "owner != NULL && owner.name CONTAINS 'e'", #Predicate { $0.owner?.name.contains("e") == true }) {
+            $0.owner?.name.contains("e") == true
+        }
+        holds(kennel, "!(owner != NULL) || owner.name CONTAINS 'e'", #Predicate { $0.owner?.name.contains("e") ?? true }) {
+            $0.owner?.name.contains("e") ?? true
+        }
         holds(kennel, "hut.place == 'Bo'", #Predicate { $0.hut?.place == "Bo" }) { $0.hut?.place == "Bo" }
         holds(kennel, "3 IN ints", #Predicate { $0.ints.contains(3) }) { $0.ints.contains(3) }
         holds(kennel, "ints.@count > 1", #Predicate { $0.ints.count > 1 }) { $0.ints.count > 1 }
         holds(kennel, "ints.@count == 0", #Predicate { $0.ints.isEmpty }) { $0.ints.isEmpty }
-        holds(kennel, "toys.brand == 'Kong'", #Predicate { $0.toys.contains { $0.brand == "Kong" } }) { $0.toys.contains { $0.brand == "Kong" } }
+        holds(kennel, "toys.brand == 'Kong'", #Predicate { $0.toys.contains { $0.brand == "Kong" } }) {
+            $0.toys.contains { $0.brand == "Kong" }
+        }
         holds(kennel, "ALL toys.price > 1.0", #Predicate { $0.toys.allSatisfy { $0.price > 1 } }) { $0.toys.allSatisfy { $0.price > 1 } }
     }
 
     @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate asks one element for several things`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
-        holds(kennel, "SUBQUERY(toys, $x, $x.brand == 'Kong' && $x.price > 1.0).@count > 0", #Predicate { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } }) {
+        holds(
+            kennel, "SUBQUERY(toys, $x, $x.brand == 'Kong' && $x.price > 1.0).@count > 0",
+            #Predicate { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } }
+        ) {
             $0.toys.contains { $0.brand == "Kong" && $0.price > 1 }
         }
-        holds(kennel, "SUBQUERY(toys, $x, !($x.brand == 'Kong' || $x.price > 1.0)).@count == 0", #Predicate { $0.toys.allSatisfy { $0.brand == "Kong" || $0.price > 1 } }) {
+        holds(
+            kennel, "SUBQUERY(toys, $x, !($x.brand == 'Kong' || $x.price > 1.0)).@count == 0",
+            #Predicate { $0.toys.allSatisfy { $0.brand == "Kong" || $0.price > 1 } }
+        ) {
             $0.toys.allSatisfy { $0.brand == "Kong" || $0.price > 1 }
         }
-        holds(kennel, "SUBQUERY(toys, $x, $x.price > 1.0).@count > 1", #Predicate { $0.toys.filter { $0.price > 1 }.count > 1 }) { $0.toys.filter { $0.price > 1 }.count > 1 }
-        holds(kennel, "SUBQUERY(friends, $x, SUBQUERY($x.toys, $x1, $x1.brand == 'Kong' && $x1.price > 1.0).@count > 0 && $x.age > 1).@count > 0",
-              #Predicate { $0.friends.contains { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } && $0.age > 1 } }) {
+        holds(kennel, "SUBQUERY(toys, $x, $x.price > 1.0).@count > 1", #Predicate { $0.toys.filter { $0.price > 1 }.count > 1 }) {
+            $0.toys.filter { $0.price > 1 }.count > 1
+        }
+        holds(
+            kennel,
+            "SUBQUERY(friends, $x, SUBQUERY($x.toys, $x1, $x1.brand == 'Kong' && $x1.price > 1.0).@count > 0 && $x.age > 1).@count > 0",
+            #Predicate { $0.friends.contains { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } && $0.age > 1 } }
+        ) {
             $0.friends.contains { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } && $0.age > 1 }
         }
     }
 
     @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate asks every element for one of its own`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
-        holds(kennel, "SUBQUERY(friends, $x, !($x.toys.brand == 'Kong')).@count == 0", #Predicate { $0.friends.allSatisfy { $0.toys.contains { $0.brand == "Kong" } } }) {
+        holds(
+            kennel, "SUBQUERY(friends, $x, !($x.toys.brand == 'Kong')).@count == 0",
+            #Predicate { $0.friends.allSatisfy { $0.toys.contains { $0.brand == "Kong" } } }
+        ) {
             $0.friends.allSatisfy { $0.toys.contains { $0.brand == "Kong" } }
         }
-        holds(kennel, "SUBQUERY(friends, $x, !(3 IN $x.ints)).@count == 0", #Predicate { $0.friends.allSatisfy { $0.ints.contains(3) } }) { $0.friends.allSatisfy { $0.ints.contains(3) } }
-        holds(kennel, "SUBQUERY(friends, $x, $x.age == $x.count).@count > 0", #Predicate { $0.friends.contains { $0.age == $0.count } }) { $0.friends.contains { $0.age == $0.count } }
+        holds(kennel, "SUBQUERY(friends, $x, !(3 IN $x.ints)).@count == 0", #Predicate { $0.friends.allSatisfy { $0.ints.contains(3) } }) {
+            $0.friends.allSatisfy { $0.ints.contains(3) }
+        }
+        holds(kennel, "SUBQUERY(friends, $x, $x.age == $x.count).@count > 0", #Predicate { $0.friends.contains { $0.age == $0.count } }) {
+            $0.friends.contains { $0.age == $0.count }
+        }
     }
 
     @Test func `R13 what of #Predicate has no counterpart throws its name`() throws {
@@ -102,9 +134,12 @@ import Testing
     @Test func `R13 #Predicate chooses of lists, sets, inverse links and values too`() throws {
         let kennel = try Kennel(seed: 34)
         let hound = kennel.hounds.first { $0.friends.count > 1 && $0.owner != nil && $0.toys.count > 1 }!
-        #expect(Array(hound.toys.filter(#Predicate { $0.price > 1 }).map(\.price)) == Array(hound.toys).filter { $0.price > 1 }.map(\.price))
+        #expect(
+            Array(hound.toys.filter(#Predicate { $0.price > 1 }).map(\.price)) == Array(hound.toys).filter { $0.price > 1 }.map(\.price))
         #expect(Array(hound.friends.filter(#Predicate { $0.age > 1 }).map(\.id)) == Array(hound.friends).filter { $0.age > 1 }.map(\.id))
-        #expect(Array(hound.owner!.hounds.filter(#Predicate { $0.age > 1 }).map(\.id)) == Array(hound.owner!.hounds).filter { $0.age > 1 }.map(\.id))
+        #expect(
+            Array(hound.owner!.hounds.filter(#Predicate { $0.age > 1 }).map(\.id))
+                == Array(hound.owner!.hounds).filter { $0.age > 1 }.map(\.id))
         #expect(Array(hound.ints.filter(#Predicate { $0 > 1 })) == Array(hound.ints).filter { $0 > 1 })
         #expect(hound.toys.index(matching: #Predicate { $0.price > 1 }) == Array(hound.toys).firstIndex { $0.price > 1 })
     }

@@ -11,7 +11,9 @@ import Testing
         kennel.holds("owner.age > 2", { $0.owner.age > 2 }) { $0.owner?.age.map { $0 > 2 } ?? false }
         kennel.holds("owner.age == NULL", { $0.owner.age == nil }) { $0.owner?.age == nil }
         kennel.holds("owner == NULL", { $0.owner == nil }) { $0.owner == nil }
-        kennel.holds("owner != NULL && owner.age == NULL", { $0.owner != nil && $0.owner.age == nil }) { $0.owner != nil && $0.owner!.age == nil }
+        kennel.holds("owner != NULL && owner.age == NULL", { $0.owner != nil && $0.owner.age == nil }) {
+            $0.owner != nil && $0.owner!.age == nil
+        }
         kennel.holds("owner.best.name == name", { $0.owner.best.name == $0.name }) { $0.owner?.best?.name == $0.name }
         kennel.holds("hut.place == 'Bo'", { $0.hut.place == "Bo" }) { $0.hut?.place == "Bo" }
         kennel.holds("hut == NULL", { $0.hut == nil }) { $0.hut == nil }
@@ -21,7 +23,9 @@ import Testing
         kennel.holds("owner != $0", with: [keeper], { $0.owner != keeper }) { $0.owner != keeper }
         let two = Array(kennel.realm.objects(Keeper.self)[0..<2])
         kennel.holds("owner IN {$0, $1}", with: two, { $0.owner.in(two) }) { hound in two.contains { $0 == hound.owner } }
-        kennel.holds("owner == $0 || age > 3 && owner == $1", with: two, { $0.owner == two[0] || $0.age > 3 && $0.owner == two[1] }) { $0.owner == two[0] || $0.age > 3 && $0.owner == two[1] }
+        kennel.holds("owner == $0 || age > 3 && owner == $1", with: two, { $0.owner == two[0] || $0.age > 3 && $0.owner == two[1] }) {
+            $0.owner == two[0] || $0.age > 3 && $0.owner == two[1]
+        }
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where takes any element of a collection, all or none`(seed: UInt64) throws {
@@ -29,11 +33,15 @@ import Testing
         kennel.holds("toys.brand == 'Kong'", { $0.toys.brand == "Kong" }) { $0.toys.contains { $0.brand == "Kong" } }
         kennel.holds("ANY toys.brand == 'Kong'", { $0.toys.any.brand == "Kong" }) { $0.toys.contains { $0.brand == "Kong" } }
         kennel.holds("ALL toys.price > 1.0", { $0.toys.all.price > 1 }) { $0.toys.allSatisfy { $0.price > 1 } }
-        kennel.holds("NONE toys.brand ==[c] 'kong'", { $0.toys.none.brand.equals("kong", options: .caseInsensitive) }) { !$0.toys.contains { $0.brand.lowercased() == "kong" } }
+        kennel.holds("NONE toys.brand ==[c] 'kong'", { $0.toys.none.brand.equals("kong", options: .caseInsensitive) }) {
+            !$0.toys.contains { $0.brand.lowercased() == "kong" }
+        }
         kennel.holds("toys.@count > 1", { $0.toys.count > 1 }) { $0.toys.count > 1 }
         kennel.holds("huts.size == 2", { $0.huts.size == 2 }) { $0.huts.contains { $0.size == 2 } }
         kennel.holds("friends.age > 5", { $0.friends.age > 5 }) { $0.friends.contains { $0.age > 5 } }
-        kennel.holds("friends.toys.price > 3.0", { $0.friends.toys.price > 3 }) { $0.friends.contains { $0.toys.contains { $0.price > 3 } } }
+        kennel.holds("friends.toys.price > 3.0", { $0.friends.toys.price > 3 }) {
+            $0.friends.contains { $0.toys.contains { $0.price > 3 } }
+        }
         kennel.holds("friends.owner.name == 'Rex'", { $0.friends.owner.name == "Rex" }) { $0.friends.contains { $0.owner?.name == "Rex" } }
         kennel.holds("ANY ints > 3", { $0.ints.any > 3 }) { $0.ints.contains { $0 > 3 } }
         kennel.holds("ALL ints BETWEEN {1, 4}", { $0.ints.all.contains(1...4) }) { $0.ints.allSatisfy { (1...4).contains($0) } }
@@ -57,12 +65,18 @@ import Testing
         kennel.holds("ints.@min == 1", { $0.ints.min == 1 }) { $0.ints.min() == 1 }
         kennel.holds("ints.@max > 4", { $0.ints.max > 4 }) { ($0.ints.max() ?? 0) > 4 }
         kennel.holds("ints.@sum == 5", { $0.ints.sum == 5 }) { $0.ints.reduce(0, +) == 5 }
-        kennel.holds("ints.@avg > 2.5", { $0.ints.avg > 2.5 }) { !$0.ints.isEmpty && Double($0.ints.reduce(0, +)) / Double($0.ints.count) > 2.5 }
+        kennel.holds("ints.@avg > 2.5", { $0.ints.avg > 2.5 }) {
+            !$0.ints.isEmpty && Double($0.ints.reduce(0, +)) / Double($0.ints.count) > 2.5
+        }
         kennel.holds("ints.@min == NULL", { $0.ints.min == nil }) { $0.ints.isEmpty }
-        kennel.holds("ints.@min >= 1 && ints.@max <= 3", { $0.ints.contains(1...3) }) { !$0.ints.isEmpty && $0.ints.allSatisfy { (1...3).contains($0) } }
+        kennel.holds("ints.@min >= 1 && ints.@max <= 3", { $0.ints.contains(1...3) }) {
+            !$0.ints.isEmpty && $0.ints.allSatisfy { (1...3).contains($0) }
+        }
         kennel.holds("toys.@sum.price > 3.0", { $0.toys.price.sum > 3 }) { $0.toys.reduce(0) { $0 + $1.price } > 3 }
         kennel.holds("toys.@max.price == 4.0", { $0.toys.price.max == 4 }) { $0.toys.map(\.price).max() == 4 }
-        kennel.holds("toys.@min.made == T0:0", { $0.toys.made.min == Date(timeIntervalSince1970: 0) }) { $0.toys.compactMap(\.made).min() == Date(timeIntervalSince1970: 0) }
+        kennel.holds("toys.@min.made == T0:0", { $0.toys.made.min == Date(timeIntervalSince1970: 0) }) {
+            $0.toys.compactMap(\.made).min() == Date(timeIntervalSince1970: 0)
+        }
         kennel.holds("reals.@sum < weight", { $0.reals.sum < $0.weight }) { $0.reals.reduce(0, +) < $0.weight }
         kennel.holds("owner.best.ints.@sum > 5", { $0.owner.best.ints.sum > 5 }) { ($0.owner?.best?.ints.reduce(0, +) ?? 0) > 5 }
     }
@@ -84,9 +98,12 @@ import Testing
         }
         kennel.holds("owner.@links.Hound.owner.@count == 2", { $0.owner.linking(\Hound.owner).count == 2 }) { $0.owner?.hounds.count == 2 }
         kennel.holds("@links.@count > 1", { $0.linkCount > 1 }) { hound in
-            kennel.realm.objects(Keeper.self).filter { $0.best == hound }.count + kennel.hounds.filter { $0.friends.contains(hound) }.count > 1
+            kennel.realm.objects(Keeper.self).filter { $0.best == hound }.count + kennel.hounds.filter { $0.friends.contains(hound) }.count
+                > 1
         }
-        kennel.holds("@links.Keeper.best.@count > 0", { $0.linking(\Keeper.best).count > 0 }) { hound in kennel.realm.objects(Keeper.self).contains { $0.best == hound } }
+        kennel.holds("@links.Keeper.best.@count > 0", { $0.linking(\Keeper.best).count > 0 }) { hound in
+            kennel.realm.objects(Keeper.self).contains { $0.best == hound }
+        }
     }
 
     @Test func `R14 where runs over lists, sets, inverse links and results, and results of it are live`() throws {
@@ -96,7 +113,9 @@ import Testing
         #expect(Set(hound.friends.where { $0.age > 1 }.map(\.id)) == Set(hound.friends.filter { $0.age > 1 }.map(\.id)))
         #expect(keeper.hounds.where { $0.age > 1 }.map(\.id) == keeper.hounds.filter { $0.age > 1 }.map(\.id))
         #expect(hound.ints.where { $0 > 1 }.map { $0 } == hound.ints.filter { $0 > 1 })
-        #expect(kennel.hounds.where { $0.age > 1 }.where { $0.weight > 1 }.map(\.id) == kennel.hounds.filter { $0.age > 1 && $0.weight > 1 }.map(\.id))
+        #expect(
+            kennel.hounds.where { $0.age > 1 }.where { $0.weight > 1 }.map(\.id)
+                == kennel.hounds.filter { $0.age > 1 && $0.weight > 1 }.map(\.id))
         let live = kennel.hounds.where { $0.name == "a new one" }
         #expect(live.count == 0)
         try kennel.realm.write {
@@ -127,7 +146,9 @@ import Testing
     }
 
     @Test func `a query is described as text that reads back`() {
-        #expect(Query<Hound>.tree { $0.age > 3 && ($0.toys.brand == "Kong" || !$0.good) }.description == "age > 3 AND (toys.brand == 'Kong' OR !(good == true))")
+        #expect(
+            Query<Hound>.tree { $0.age > 3 && ($0.toys.brand == "Kong" || !$0.good) }.description
+                == "age > 3 AND (toys.brand == 'Kong' OR !(good == true))")
     }
 
     @Test func `R14 a query that does not fit traps with what is wrong`() async {
@@ -139,7 +160,9 @@ import Testing
             let kennel = try Kennel(seed: 1, count: 1)
             _ = kennel.hounds.where { $0.owner == Keeper() }
         }
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = List<Hound>().where { $0.age > 1 } }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = List<Hound>().where { $0.age > 1 }
+        }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("managed collection"))
     }

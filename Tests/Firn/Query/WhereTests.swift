@@ -5,7 +5,9 @@ import Testing
 
 /// Each operator against plain Swift over the same objects, and its tree against that of its text.
 @Suite struct WhereTests {
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where compares properties with values, and null as the language has it`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where compares properties with values, and null as the language has it`(seed: UInt64)
+        throws
+    {
         let kennel = try Kennel(seed: seed)
         kennel.holds("age == 3", { $0.age == 3 }) { $0.age == 3 }
         kennel.holds("age != 3", { $0.age != 3 }) { $0.age != 3 }
@@ -30,9 +32,13 @@ import Testing
         kennel.holds("nick == NULL", { $0.nick == nil }) { $0.nick == nil }
         kennel.holds("data == bin(B64\"AQ==\")", { $0.data == Data([1]) }) { $0.data == Data([1]) }
         kennel.holds("born > T0:500000000", { $0.born > Date(timeIntervalSince1970: 0.5) }) { $0.born > Date(timeIntervalSince1970: 0.5) }
-        kennel.holds("optBorn <= T-1:0", { $0.optBorn <= Date(timeIntervalSince1970: -1) }) { $0.optBorn.map { $0.timeIntervalSince1970 <= -1 } ?? false }
+        kennel.holds("optBorn <= T-1:0", { $0.optBorn <= Date(timeIntervalSince1970: -1) }) {
+            $0.optBorn.map { $0.timeIntervalSince1970 <= -1 } ?? false
+        }
         kennel.holds("uuid == uuid(00000001-0000-0000-0000-000000000000)", { $0.uuid == Kennel.uuids[1] }) { $0.uuid == Kennel.uuids[1] }
-        kennel.holds("uuid >= uuid(00000002-0000-0000-0000-000000000000)", { $0.uuid >= Kennel.uuids[2] }) { $0.uuid == Kennel.uuids[2] || $0.uuid == Kennel.uuids[3] }
+        kennel.holds("uuid >= uuid(00000002-0000-0000-0000-000000000000)", { $0.uuid >= Kennel.uuids[2] }) {
+            $0.uuid == Kennel.uuids[2] || $0.uuid == Kennel.uuids[3]
+        }
         let some = kennel.hounds[5].oid
         kennel.holds("oid == oid(\(some.description))", { $0.oid == some }) { $0.oid == some }
         kennel.holds("`any` == 1", { $0.any == 1 }) { $0.any == 1 }
@@ -42,9 +48,15 @@ import Testing
     @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where joins conditions, and takes booleans by themselves`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds("age > 3 && weight < 1.5", { $0.age > 3 && $0.weight < 1.5 }) { $0.age > 3 && $0.weight < 1.5 }
-        kennel.holds("age > 3 && weight < 1.5 && name != 'Rex'", { $0.age > 3 && $0.weight < 1.5 && $0.name != "Rex" }) { $0.age > 3 && $0.weight < 1.5 && $0.name != "Rex" }
-        kennel.holds("age > 3 || weight < 1.5 && name == ''", { $0.age > 3 || $0.weight < 1.5 && $0.name == "" }) { $0.age > 3 || $0.weight < 1.5 && $0.name == "" }
-        kennel.holds("(age > 3 || weight < 1.5) && name != ''", { ($0.age > 3 || $0.weight < 1.5) && $0.name != "" }) { ($0.age > 3 || $0.weight < 1.5) && $0.name != "" }
+        kennel.holds("age > 3 && weight < 1.5 && name != 'Rex'", { $0.age > 3 && $0.weight < 1.5 && $0.name != "Rex" }) {
+            $0.age > 3 && $0.weight < 1.5 && $0.name != "Rex"
+        }
+        kennel.holds("age > 3 || weight < 1.5 && name == ''", { $0.age > 3 || $0.weight < 1.5 && $0.name == "" }) {
+            $0.age > 3 || $0.weight < 1.5 && $0.name == ""
+        }
+        kennel.holds("(age > 3 || weight < 1.5) && name != ''", { ($0.age > 3 || $0.weight < 1.5) && $0.name != "" }) {
+            ($0.age > 3 || $0.weight < 1.5) && $0.name != ""
+        }
         kennel.holds("!(optAge > 3)", { !($0.optAge > 3) }) { !($0.optAge.map { $0 > 3 } ?? false) }
         kennel.holds("good == true", { $0.good }) { $0.good }
         kennel.holds("!(good == true) && age > 0", { !$0.good && $0.age > 0 }) { !$0.good && $0.age > 0 }
@@ -80,14 +92,18 @@ import Testing
         func folded(_ text: String) -> String { text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }
         kennel.holds("name CONTAINS 'e'", { $0.name.contains("e") }) { $0.name.contains("e") }
         kennel.holds("name CONTAINS[c] 'R'", { $0.name.contains("R", options: .caseInsensitive) }) { $0.name.lowercased().contains("r") }
-        kennel.holds("name CONTAINS[cd] 'AS'", { $0.name.contains("AS", options: [.caseInsensitive, .diacriticInsensitive]) }) { folded($0.name).contains("as") }
+        kennel.holds("name CONTAINS[cd] 'AS'", { $0.name.contains("AS", options: [.caseInsensitive, .diacriticInsensitive]) }) {
+            folded($0.name).contains("as")
+        }
         kennel.holds("name BEGINSWITH 'Re'", { $0.name.starts(with: "Re") }) { $0.name.hasPrefix("Re") }
         kennel.holds("name BEGINSWITH[d] 'As'", { $0.name.starts(with: "As", options: .diacriticInsensitive) }) { $0.name == "Åsa" }
         kennel.holds("nick ENDSWITH 'x'", { $0.nick.ends(with: "x") }) { $0.nick?.hasSuffix("x") ?? false }
         kennel.holds("name ENDSWITH[c] 'X'", { $0.name.ends(with: "X", options: .caseInsensitive) }) { $0.name.lowercased().hasSuffix("x") }
         kennel.holds("name LIKE 'R*'", { $0.name.like("R*") }) { $0.name.hasPrefix("R") }
         kennel.holds("name LIKE[c] '?ex'", { $0.name.like("?ex", caseInsensitive: true) }) { $0.name.lowercased() == "rex" }
-        kennel.holds("name LIKE[cd] '?SA'", { $0.name.like("?SA", options: [.caseInsensitive, .diacriticInsensitive]) }) { folded($0.name) == "asa" }
+        kennel.holds("name LIKE[cd] '?SA'", { $0.name.like("?SA", options: [.caseInsensitive, .diacriticInsensitive]) }) {
+            folded($0.name) == "asa"
+        }
         kennel.holds("name ==[c] 'REX'", { $0.name.equals("REX", options: .caseInsensitive) }) { $0.name.lowercased() == "rex" }
         kennel.holds("nick !=[c] 'REX'", { $0.nick.notEquals("REX", options: .caseInsensitive) }) { $0.nick?.lowercased() != "rex" }
         kennel.holds("name CONTAINS name", { $0.name.contains($0.name) }) { _ in true }
@@ -105,12 +121,16 @@ import Testing
         let some: [Int] = [1, 2]
         kennel.holds("optAge IN {1, 2}", { $0.optAge.in(some) }) { $0.optAge == 1 || $0.optAge == 2 }
         kennel.holds("name IN {'Rex', 'Bo'}", { $0.name.in(["Rex", "Bo"]) }) { ["Rex", "Bo"].contains($0.name) }
-        kennel.holds("name IN[c] {'REX', 'bo'}", { $0.name.in(["REX", "bo"], options: .caseInsensitive) }) { ["rex", "bo"].contains($0.name.lowercased()) }
+        kennel.holds("name IN[c] {'REX', 'bo'}", { $0.name.in(["REX", "bo"], options: .caseInsensitive) }) {
+            ["rex", "bo"].contains($0.name.lowercased())
+        }
         kennel.holds("name IN tags", { $0.name.in($0.tags) }) { $0.tags.contains($0.name) }
         kennel.holds("age BETWEEN {1, 5}", { $0.age.contains(1...5) }) { (1...5).contains($0.age) }
         kennel.holds("age >= 1 && age < 5", { $0.age.contains(1..<5) }) { (1..<5).contains($0.age) }
         kennel.holds("optAge BETWEEN {1, 5}", { $0.optAge.contains(1...5) }) { $0.optAge.map { (1...5).contains($0) } ?? false }
         kennel.holds("weight BETWEEN {-0.5, 1.25}", { $0.weight.contains(-0.5...1.25) }) { (-0.5...1.25).contains($0.weight) }
-        kennel.holds("name BETWEEN {'B', 'S'}", { $0.name.contains("B"..."S") }) { !$0.name.utf8.lexicographicallyPrecedes("B".utf8) && !"S".utf8.lexicographicallyPrecedes($0.name.utf8) }
+        kennel.holds("name BETWEEN {'B', 'S'}", { $0.name.contains("B"..."S") }) {
+            !$0.name.utf8.lexicographicallyPrecedes("B".utf8) && !"S".utf8.lexicographicallyPrecedes($0.name.utf8)
+        }
     }
 }

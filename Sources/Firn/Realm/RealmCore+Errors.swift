@@ -1,0 +1,35 @@
+import FirnBytes
+import FirnModel
+import Foundation
+import Synchronization
+
+/// Errors of reads and writes: a property cannot throw, so the realm notes them.
+extension RealmCore {
+    /// Runs `body`. If it throws, records the damage, after which all writes are refused, and returns `missing`.
+    func reading<R>(_ missing: @autoclosure () -> R, _ body: () throws(Damage) -> R) -> R {
+        do throws(Damage) { return try body() } catch {
+            note(FirnError(error, in: file.path))
+            return missing()
+        }
+    }
+
+    func writing(_ body: () throws(FirnError) -> Void) {
+        do throws(FirnError) { try body() } catch {
+            if error.code == .schema || error.code == .usage { preconditionFailure(error.message) }
+            note(error)
+        }
+    }
+
+    /// As `reading`, for other errors too.
+    func failing<R>(_ missing: @autoclosure () -> R, _ body: () throws(FirnError) -> R) -> R {
+        do throws(FirnError) { return try body() } catch {
+            note(error)
+            return missing()
+        }
+    }
+
+    /// Returns the rows of a type at the version that is read, without those of a transaction.
+    func storedTable(_ access: TypeAccess) throws(Damage) -> StoredTable? { snapshot.table(named: access.name) }
+
+    func note(_ error: FirnError) { noted.withLock { if $0 == nil { $0 = error } } }
+}
