@@ -86,7 +86,8 @@ extension CommitRecord {
         previous = try ExtentRef(from: &reader)
         catalogue = try ExtentRef(from: &reader)
         checkpoint = try ExtentRef(from: &reader)
-        guard version > 0, oldestKept <= version, oldestRecord > 0, oldestRecord <= version, checkpointVersion <= version,
+        guard version > 0, version <= ExtentRef.maximumVersion, oldestKept <= version, oldestRecord > 0, oldestRecord <= version,
+            checkpointVersion <= version,
             end >= Root.firstEnd, end <= ExtentRef.maximumUnit, checkpoint.isNone == (checkpointVersion == 0),
             previous.isNone == (version == 1)
         else { throw Damage("fields of the commit record contradict each other", at: 8) }

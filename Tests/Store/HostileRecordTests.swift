@@ -50,6 +50,30 @@ import Testing
         #expect(store.fellBack?.what.contains("more than the file holds") ?? false, "\(store.fellBack?.what ?? "nothing")")
     }
 
+    @Test func `a record whose version no file can have is damage, and its version is never counted on from`() throws {
+        let made = try file(3, bytes: 100)
+        var image = made.image
+        var record = try image.withUnsafeBytes {
+            try CommitRecord(UnsafeRawBufferPointer(rebasing: $0[Int(made.root.record.offset)...].prefix(Int(made.root.record.length))))
+        }
+        image += [UInt8](repeating: 0, count: (64 - image.count % 64) % 64)
+        for version in [UInt64.max, ExtentRef.maximumVersion + 1] {
+            (record.version, record.freed) = (version, [])
+            let bytes = record.encoded(), offset = UInt64(image.count)
+            #expect(throws: Damage.self) { try bytes.withUnsafeBytes { (bytes) throws(Damage) in try CommitRecord(bytes) } }
+            image += bytes + [UInt8](repeating: 0, count: 64 - bytes.count % 64)
+            // A record that follows it, by the hash.
+            record.version = 5
+            record.previous = ExtentRef(
+                offset: offset, length: UInt64(bytes.count), birth: 4, hash: bytes.withUnsafeBytes { Hash128(of: $0) })
+            let next = record.encoded()
+            image += next + [UInt8](repeating: 0, count: 64 - next.count % 64)
+        }
+        try place(image, at: scratch("c"))
+        let leads = try Salvage(path: scratch("c")).strayLeads()
+        #expect(leads.contains { $0.version == 3 } && !leads.contains { $0.version > 3 }, "\(leads.map(\.version))")
+    }
+
     @Test func `T7 records that lie over each other, each as long as the rest of the file, are refused`() throws {
         let made = try file(2, bytes: 100), count = 600, stride = 192
         var root = made.root, image = made.image
