@@ -13,7 +13,8 @@ let modules = [
     Module(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes"]),
     Module(name: "FirnCrypto", path: "Sources/Crypto", uses: ["FirnBytes", "CCrypto"], kernels: true),
     Module(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs", "FirnCrypto"], kernels: true),
-    Module(name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
+    Module(
+        name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
     Module(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnModel"], kernels: true),
     Module(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
     Module(name: "Firn", path: "Sources/Firn", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange"]),

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// Calls a body for 0 ..< count, possibly on several threads at once, and returns when all calls have returned.
+/// Calls a body for 0 ..< count, possibly on several threads at the same time, and returns when all calls have returned.
 package typealias ParallelLoop = @Sendable (Int, @Sendable (Int) -> Void) -> Void
 
 /// A query over a table. The initializer checks names, types and arguments, so errors are reported before any row is read.

@@ -99,15 +99,14 @@ struct TextTest: Sendable {
         }
     }
 
-    /// Returns the longest literal part of a pattern; nil if the pattern has escapes, for which this is not implemented, or no literal
-    /// part.
+    /// Returns the longest literal part of a pattern; nil if the pattern has escapes, which would need unescaping, or no literal part.
     private static func longestPiece(_ pattern: [UInt8]) -> [UInt8]? {
         guard !pattern.contains(UInt8(ascii: "\\")) else { return nil }
         let pieces = pattern.split { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
         return pieces.max { $0.count < $1.count }.map { Array($0) }
     }
 
-    /// Returns whether so many values are candidates that searching the bytes of all values at once is less work.
+    /// Returns whether so many values are candidates that searching the bytes of all values together is less work.
     private static func isDense(_ candidates: UnsafePointer<UInt64>?, _ count: Int) -> Bool {
         guard let candidates else { return true }
         var ones = 0

@@ -81,30 +81,37 @@ class Home: EmbeddedObject {
     @Test func `every example of the guide is compiled and run here`() throws {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let guide = here.appendingPathComponent("../../docs/guide").standardizedFileURL
-        var code: [String] = []
-        // Those of docs/guide/rlm.md are run where its room is tested.
+        var code = ""
+        // The examples of docs/guide/rlm.md run in the tests of that module.
         for folder in [here, here.appendingPathComponent("../RLM").standardizedFileURL] {
             for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix("Tests.swift") {
-                code += trimmed(try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8))
+                code += condensed(try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8))
             }
         }
-        let all = code.joined(separator: "\n")
         var found = 0
         for page in try FileManager.default.contentsOfDirectory(atPath: guide.path) where page.hasSuffix(".md") {
             let parts = try String(contentsOf: guide.appendingPathComponent(page), encoding: .utf8).components(separatedBy: "```swift\n")
             for part in parts.dropFirst() {
-                // Imports stand at the head of the file.
-                let example = trimmed(part.components(separatedBy: "```")[0]).filter { !$0.hasPrefix("import ") }.joined(separator: "\n")
-                    .trimmingCharacters(in: .newlines)
-                #expect(all.contains(example), "\(page) has an example that no test runs:\n\(example)")
+                // In a test, imports are at the head of the file.
+                let lines = part.components(separatedBy: "```")[0].components(separatedBy: "\n").filter { !$0.hasPrefix("import ") }
+                let example = lines.joined(separator: "\n")
+                if !code.contains(condensed(example)) { Issue.record("\(page) has an example that no test runs:\n\(example)") }
                 found += 1
             }
         }
         #expect(found >= 3)
     }
 
-    /// Lines without indentation, so that an example may stand within a test.
-    private func trimmed(_ text: String) -> [String] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+    /// The code without white space, comments and trailing commas: the formatter wraps the lines of tests.
+    private func condensed(_ text: String) -> String {
+        var out = ""
+        for line in text.components(separatedBy: "\n") {
+            var code = line
+            if let comment = line.range(of: "//", options: .backwards), !line[comment.upperBound...].contains("\"") {
+                code = String(line[..<comment.lowerBound])
+            }
+            out += code.filter { !$0.isWhitespace }
+        }
+        return out.replacingOccurrences(of: ",]", with: "]").replacingOccurrences(of: ",)", with: ")")
     }
 }

@@ -69,7 +69,9 @@ private let objectLayer: Set = ["Foundation", "Dispatch"]
         var listed: Set<String> = []
         for entry in text.components(separatedBy: "    Module(").dropFirst() {
             // Strings in quotes up to the closing bracket: name, folder and imports.
-            let words = entry.prefix { $0 != ")" }.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+            let words = entry.prefix { $0 != ")" }.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
+                String($0.element)
+            }
             let name = words[0], folder = words[1], uses = Set(words.dropFirst(2))
             listed.insert(name)
             guard let known = modules.first(where: { $0.module == name }) else {

@@ -189,7 +189,7 @@ import Testing
             // Nothing else of the type is accused, but what stands on it.
             if let column = place.column {
                 #expect(
-                    defects.allSatisfy { $0.column == column || $0.column == nil || $0.description.contains("nulls are those") },
+                    defects.allSatisfy { $0.column == column || $0.column == nil || $0.description.contains("shares the validity") },
                     "\(place): \(defects)")
             }
         }

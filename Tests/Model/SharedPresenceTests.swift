@@ -85,7 +85,7 @@ import Testing
                 names["b"]!.hasSuffix(" validity-of(a)") && names["same"]!.hasSuffix(" validity-of(a)")
                     && names["list"]!.hasSuffix(" validity-of(a)"), "\(names)")
             #expect(names["within"]!.hasSuffix(" validity-within(a)"), "\(names)")
-            for column in ["id", "a", "other", "all", "none"] { #expect(!names[column]!.contains("nulls"), "\(names)") }
+            for column in ["id", "a", "other", "all", "none"] { #expect(!names[column]!.contains("validity-"), "\(names)") }
             try expect(database, holds: model, "\(count) rows")
             #expect(try database.store.newestRoot().readerFeatures == ReaderFeature.sharedPresence.bit)
             folder = TemporaryFolder()
@@ -114,7 +114,7 @@ import Testing
         try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
         try transaction.commit()
         #expect(try allRows(database.snapshot().table(named: "T")!).map(\.values) == rows)
-        #expect(try encodings(database).values.allSatisfy { !$0.contains("nulls") })
+        #expect(try encodings(database).values.allSatisfy { !$0.contains("validity-") })
         #expect(try database.store.newestRoot().readerFeatures == 0)
     }
 
@@ -152,7 +152,7 @@ import Testing
                 try expect(database, holds: model, "\(changed), in one transaction: \(within)")
                 let names = try encodings(database)
                 for name in ["b", "within", "same", "list"] {
-                    #expect(names[name]!.contains("nulls") == !(changed.contains("a") || changed.contains(name)), "\(changed): \(names)")
+                    #expect(names[name]!.contains("validity-") == !(changed.contains("a") || changed.contains(name)), "\(changed): \(names)")
                 }
                 #expect(try database.verifyStructure().isEmpty)
                 let later = TemporaryFolder()
@@ -264,7 +264,7 @@ import Testing
             #expect(snapshot.verify(full: true).isEmpty, "\(name)")
             #expect(try database.verifyStructure().isEmpty, "\(name)")
             let names = try snapshot.statistics()[0].columns.map { $0.encodings[0].name }
-            #expect(names.contains { $0.contains("nulls") } == (name == "presence-shared.firn"), "\(names)")
+            #expect(names.contains { $0.contains("validity-") } == (name == "presence-shared.firn"), "\(names)")
         }
     }
 

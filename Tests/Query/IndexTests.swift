@@ -261,7 +261,7 @@ import Testing
             total = batch.columns[0].value(at: 0)
             return true
         }
-        #expect(total == .int(2) && groups.explain().contains("index Dog.name: 2 rows"))
+        #expect(total == .int(2) && groups.explain().contains("index Dog.name: 2 candidate rows"))
         #expect(
             try QueryRun(QueryRequest(filter: "name IN {'name 5', 'name 6'} SORT(name DESC) LIMIT(1)", select: ["name"]), table: table)
                 .count() == 1)

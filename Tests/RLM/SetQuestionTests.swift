@@ -264,10 +264,14 @@ import Testing
             text.components(separatedBy: "public final class \(name)<").dropFirst().first?.components(separatedBy: "\n}\n").first)
         let lines = own.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         let place = try #require(lines.firstIndex { $0.hasPrefix("public init()") })
-        #expect(
-            lines[place - 1].hasPrefix(
-                "@available(*, unavailable, message: \"\(name == "RLMDictionary" ? "RLMDictionaries" : name == "RLMSet" || name == "RLMArray" ? name + "s" : name) cannot be created directly"
-            ))
+        let plural = name == "RLMDictionary" ? "RLMDictionaries" : name == "RLMSet" || name == "RLMArray" ? name + "s" : name
+        #expect(attribute(before: place, lines).hasPrefix("@available(*, unavailable, message: \"\(plural) cannot be created directly"))
+    }
+
+    /// Returns the attribute that ends on the line before, which the formatter may have wrapped.
+    private func attribute(before place: Int, _ lines: [String]) -> String {
+        let start = lines[..<place].lastIndex { $0.hasPrefix("@") } ?? 0
+        return lines[start..<place].joined()
     }
 
     @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults"]) func `S34 new is init, and there is no other way to make one`(
@@ -279,7 +283,7 @@ import Testing
         let ways = lines.indices.filter {
             lines[$0].hasPrefix("public") && (lines[$0].contains(" init(") || lines[$0].contains("func new("))
         }
-        #expect(!ways.isEmpty && ways.allSatisfy { lines[$0 - 1].hasPrefix("@available(*, unavailable") })
+        #expect(!ways.isEmpty && ways.allSatisfy { attribute(before: $0, lines).hasPrefix("@available(*, unavailable") })
     }
 
     @Test func `sets have no order to look in`() async {

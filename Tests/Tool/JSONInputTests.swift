@@ -225,7 +225,7 @@ import Testing
             ),
             (
                 #"{"type":"T","columns":[{"name":"id","type":"date"}]}"# + "\n" + #"{"type":"date","embedded":true,"columns":[]}"#,
-                "called \"date\""
+                "has the name \"date\""
             ),
             (
                 #"{"type":"T","columns":[{"name":"id","type":"link<E>"}]}"# + "\n" + #"{"type":"E","embedded":true,"columns":[]}"#,

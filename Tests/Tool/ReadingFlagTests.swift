@@ -99,7 +99,7 @@ import Testing
         try scratch.write("in.csv", "id\n1\n")
         for (text, words) in [
             ("{\"columns\": [\n  {\"name\" \"id\"}]}", "schema.json:2:"),
-            ("{\"columns\": [{\"name\": \"id\", \"type\": \"number\"}]}", "no type"),
+            ("{\"columns\": [{\"name\": \"id\", \"type\": \"number\"}]}", "unknown type"),
             ("{\"columns\": [{\"name\": \"id\", \"name\": \"x\", \"type\": \"int\"}]}", "same name"), ("{}", "no array"),
             ("", "schema.json:1:1"),
         ] {

@@ -60,7 +60,7 @@ struct QueryCommand {
         guard FormatName(extensionOf: word) != nil || word.contains("/") else {
             return FirnError(
                 .usage, "\"\(word)\" is neither a file nor a predicate",
-                advice: "a predicate is a comparison, such as '\(word) == true'; if it is a file, check its name")
+                advice: "a predicate is a comparison, such as \"\(word) == true\"; if it is a file, check its name")
         }
         return FirnError(
             .notFound, "cannot open: No such file or directory", at: .init(file: word),

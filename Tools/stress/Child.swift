@@ -72,7 +72,7 @@ final class Child: @unchecked Sendable {
         return lines.count >= count
     }
 
-    /// Returns the number in the last line that begins with a word, such as `committed 7`; 0 if there is none.
+    /// Returns the number in the last line that starts with a name, such as `committed 7`; 0 if there is none.
     func last(_ word: String) -> Int64 {
         for line in lines.reversed() where line.hasPrefix(word + " ") { return Int64(line.split(separator: " ")[1]) ?? 0 }
         return 0
