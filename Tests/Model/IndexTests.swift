@@ -185,7 +185,8 @@ import Testing
         let transaction = try database.begin()
         try transaction.extendSchema([other, type])
         for (column, kind, part) in [
-            ("l", IndexKind.values, "it is a list"), ("e", .values, "it holds objects"), ("n", .words, "only string columns can have an index of words"),
+            ("l", IndexKind.values, "it is a list"), ("e", .values, "it holds objects"),
+            ("n", .words, "only string columns can have an index of words"),
             ("m", .values, "no column"),
         ] {
             do {

@@ -152,7 +152,8 @@ import Testing
                 try expect(database, holds: model, "\(changed), in one transaction: \(within)")
                 let names = try encodings(database)
                 for name in ["b", "within", "same", "list"] {
-                    #expect(names[name]!.contains("validity-") == !(changed.contains("a") || changed.contains(name)), "\(changed): \(names)")
+                    #expect(
+                        names[name]!.contains("validity-") == !(changed.contains("a") || changed.contains(name)), "\(changed): \(names)")
                 }
                 #expect(try database.verifyStructure().isEmpty)
                 let later = TemporaryFolder()

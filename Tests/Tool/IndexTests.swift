@@ -62,6 +62,8 @@ import Testing
         #expect(try scratch.firn("index", "people.firn", "peple.name").errors.contains("peple"))
         #expect(try scratch.firn("index", "people.firn", "--drop").code == 2)
         #expect(try scratch.firn("index", "people.csv", "people.name").code != 0)
-        #expect(try scratch.firn("index", "people.firn", "people.age", "--full-text").errors.contains("only string columns can have an index of words"))
+        #expect(
+            try scratch.firn("index", "people.firn", "people.age", "--full-text").errors.contains(
+                "only string columns can have an index of words"))
     }
 }
