@@ -103,7 +103,7 @@ let tools: [Target] = [
 
 /// For `Tools/fuzz/run` alone: the ordinary build knows nothing of it.
 let fuzzing: [Target] =
-    Context.environment["FIRN_FUZZ"] == nil
+    Context.environment["FIRN_LIBFUZZER"] == nil
     ? []
     : [
         .executableTarget(
