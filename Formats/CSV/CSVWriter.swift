@@ -37,7 +37,9 @@ package final class CSVWriter: BatchWriter {
     private var lineCapacity: Int
     private var lineCount = 0
 
-    private static let rowsAtATime = 512
+    /// How many rows are written at a time: 512, and fewer if there are many columns, each of which has a buffer for them.
+    private var rowsAtATime = 512
+    private static let maximumCells = 1 << 20
 
     package init(_ output: Output, options: CSVWriterOptions = CSVWriterOptions()) {
         self.output = output
@@ -77,12 +79,13 @@ package final class CSVWriter: BatchWriter {
         let quote = dialect.quote ?? UInt8(ascii: "\"")
         let marks = CSVMarks(delimiter: dialect.delimiter, quote: quote, newline: dialect.newlineByte)
         let quoted = Set(dialect.quotedColumns)
+        rowsAtATime = max(1, min(512, CSVWriter.maximumCells / max(1, type.columns.count)))
         for (i, column) in type.columns.enumerated() {
             styles.append(
                 CSVLane.Style(
                     marks: marks, nullText: Array((dialect.ownNullTexts[i] ?? dialect.nullText).utf8), isAlwaysQuoted: quoted.contains(i),
                     description: column, schema: schema))
-            lanes.append(CSVLane(rows: CSVWriter.rowsAtATime))
+            lanes.append(CSVLane(rows: rowsAtATime))
             if column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any {
                 remarks.append("column \"\(column.name)\" (\(column.type.name)) is written as JSON in one cell")
             } else if column.type.kind == .data {
@@ -104,7 +107,7 @@ package final class CSVWriter: BatchWriter {
         }
         var row = 0
         while row < batch.count {
-            let rows = row..<min(row + CSVWriter.rowsAtATime, batch.count)
+            let rows = row..<min(row + rowsAtATime, batch.count)
             for (i, column) in batch.columns.enumerated() { lanes[i].fill(column, rows, styles[i]) }
             try writeLines(rows.count)
             row = rows.upperBound

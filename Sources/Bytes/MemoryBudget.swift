@@ -99,7 +99,10 @@ package final class MemoryBudget: Sendable {
 
     fileprivate func sentence(_ bytes: Int, _ what: String) -> String {
         let used = used, limit = limit
-        if limit - min(limit, used) >= bytes { return "\(what) needs \(Self.words(bytes)) of memory, which the system does not have" }
+        if limit - min(limit, used) >= bytes {
+            return
+                "\(what) needs \(Self.words(bytes)) of memory, and the process holds too much already for the limit of \(Self.words(limit))"
+        }
         return "\(what) needs \(Self.words(bytes)) of memory, beyond the limit of \(Self.words(limit))"
             + (used > 0 ? " (\(Self.words(used)) in use)" : "")
     }

@@ -38,17 +38,44 @@ extension Value {
     }
 
     /// Returns whether two numbers are equal: by exact value; by their shortest decimal text if they are of different kinds (the float 0.1,
-    /// the double
-    /// 0.1 and the decimal 0.1 are three values of one number); or within `tolerance`. Both values must be numbers.
+    /// the double 0.1 and the decimal 0.1 are three values of one number); or within `tolerance`. Both values must be numbers.
     package static func sameNumber(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         if order(a, b) == 0 { return true }
-        let x = a.number ?? .nan, y = b.number ?? .nan
-        if tolerance > 0, (x - y).magnitude <= tolerance { return true }
+        if tolerance > 0, isWithin(tolerance, a, b) { return true }
         switch (a, b) {
         case (.float(let x), .double(let y)), (.double(let y), .float(let x)): return Float(y) == x && Double("\(x)") == y
         case (.decimal(let x), .float(let y)), (.float(let y), .decimal(let x)): return Float(x.double) == y && x.isWritten("\(y)")
         case (.decimal(let x), .double(let y)), (.double(let y), .decimal(let x)): return x.double == y && x.isWritten("\(y)")
         default: return false
+        }
+    }
+
+    /// Returns whether two numbers differ by at most `tolerance`: exactly for integers and decimals.
+    private static func isWithin(_ tolerance: Double, _ a: Value, _ b: Value) -> Bool {
+        switch (a, b) {
+        case (.int(let x), .int(let y)): return isWithin(tolerance, x, y)
+        case (.decimal, _), (_, .decimal):
+            guard let x = a.writtenDecimal, let y = b.writtenDecimal, let limit = Decimal("\(tolerance)") else { break }
+            guard let order = (x - y).compare(limit), let opposite = (y - x).compare(limit) else { return false }
+            return order <= 0 && opposite <= 0
+        default: break
+        }
+        return ((a.number ?? .nan) - (b.number ?? .nan)).magnitude <= tolerance
+    }
+
+    /// Returns whether two integers differ by at most `tolerance`.
+    package static func isWithin(_ tolerance: Double, _ a: Int64, _ b: Int64) -> Bool {
+        Double(UInt64(bitPattern: a > b ? a &- b : b &- a)) <= tolerance
+    }
+
+    /// The number as a decimal, a float or double by its shortest text; nil if it is no number.
+    private var writtenDecimal: Decimal? {
+        switch self {
+        case .int(let x): Decimal(x)
+        case .float(let x): Decimal("\(x)")
+        case .double(let x): Decimal("\(x)")
+        case .decimal(let x): x
+        default: nil
         }
     }
 

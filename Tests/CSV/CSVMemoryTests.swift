@@ -61,6 +61,13 @@ import Testing
         #expect(count == rows)
     }
 
+    @Test func `many columns are written a few rows at a time, and come back`() throws {
+        let width = 30_000, rows = 40
+        var text = (0..<width).map { "c\($0)" }.joined(separator: ",") + "\n"
+        for row in 0..<rows { text += (0..<width).map { "\($0 &* 7 % 13 + row)" }.joined(separator: ",") + "\n" }
+        #expect(try Table(text).written() == Array(text.utf8))
+    }
+
     @Test func `memory that nothing charged ends the reading with an error`() throws {
         let line = String(repeating: ",", count: 4999) + "\n"
         let input = Input(bytes: Array((0...400).map { _ in line }.joined().utf8), name: "test.csv")

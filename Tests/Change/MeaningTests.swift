@@ -62,6 +62,21 @@ import Testing
         }
     }
 
+    @Test func `a tolerance is exact for integers and decimals`() throws {
+        func decimal(_ text: String) -> Value { .decimal(Decimal(text)!) }
+        func near(_ a: Value, _ b: Value, _ tolerance: Double) -> Bool { Value.sameNumber(a, b, tolerance: tolerance) }
+        #expect(!near(.int(9_007_199_254_740_993), .int(9_007_199_254_740_992), 0.5))
+        #expect(near(.int(9_007_199_254_740_993), .int(9_007_199_254_740_992), 1))
+        #expect(!near(.int(.max), .int(.min), 1e18) && near(.int(.max), .int(.min), 2e19))
+        #expect(!near(decimal("100000000000000000001"), .double(1e20), 0.001) && near(decimal("100000000000000000001"), .double(1e20), 1))
+        #expect(near(decimal("1.05"), decimal("1.00"), 0.05) && near(decimal("0.30"), decimal("0.35"), 0.05))
+        #expect(!near(decimal("1.0500001"), decimal("1.00"), 0.05) && !near(decimal("nan"), .int(0), 5) && near(.double(1.5), .int(1), 0.5))
+        let id = column("id", .int), a = table([id, column("n", .int)], [[.int(1), .int(9_007_199_254_740_993)]])
+        let b = table([id, column("n", .int)], [[.int(1), .int(9_007_199_254_740_992)]])
+        #expect(try !difference(a, b) { ($0.key, $0.tolerance) = (["id"], 0.5) }.isEmpty)
+        #expect(try difference(a, b) { ($0.key, $0.tolerance) = (["id"], 1) }.isEmpty)
+    }
+
     @Test func `text equals a value of another kind that reads the same`() throws {
         #expect(try same(type(.string), .string("12"), type(.int), .int(12)))
         #expect(try !same(type(.string), .string("012"), type(.int), .int(12)))

@@ -118,6 +118,25 @@ enum Zoo {
         }
     }
 
+    @Test func `a literal with more digits than a double has is compared exactly with values of any kind`() throws {
+        let type = TypeSchema("T", columns: [ColumnSchema("v", ColumnType(.any))])
+        let values: [Value] = [
+            .decimal(Decimal("100000000000000000001")!), .double(1e20), .string("x"), .double(0.1), .int(7), .decimal(Decimal("1E20")!),
+        ]
+        var column = Column(type.columns[0].type)
+        for value in values {
+            let isTaken = column.append(value)
+            #expect(isTaken)
+        }
+        let table = MemoryTable(type, schema: Schema([type]), batches: [Batch(count: values.count, columns: [column])])
+        func count(_ filter: String) throws -> Int { try QueryRun(QueryRequest(filter: filter), table: table).count() }
+        #expect(try count("v == 100000000000000000001") == 1)
+        #expect(try count("v >= 100000000000000000001") == 1)
+        #expect(try count("v == 100000000000000000000") == 2)
+        #expect(try count("v IN {100000000000000000001, 7}") == 2)
+        #expect(try count("v == 0.1") == 1 && count("v == 0.10") == 1 && count("v == 7.0") == 1)
+    }
+
     @Test func `segments visited, skipped and not needed are all there are`() throws {
         let run = try QueryRun(QueryRequest(filter: "TRUEPREDICATE LIMIT(1)"), table: Zoo.table)
         try run.forEachBatch { _ in true }

@@ -76,7 +76,7 @@ struct PairComparison {
             whole.words.withUnsafeBufferPointer { a in
                 vector.words.withUnsafeBufferPointer { b in
                     if tolerance > 0, whole.type.kind == .int {
-                        each(range, &unequal) { a[$0] == b[$1] || (Double(a[$0]) - Double(b[$1])).magnitude <= tolerance }
+                        each(range, &unequal) { a[$0] == b[$1] || Value.isWithin(tolerance, a[$0], b[$1]) }
                     } else {
                         each(range, &unequal) { a[$0] == b[$1] }
                     }

@@ -8,6 +8,12 @@ extension Binder {
         let value = constant.value
         var out = constant
         switch (kind, value) {
+        case (.any, .double(let x)):
+            // A literal with more digits than a double has is a decimal among values of any kind.
+            guard let digits = constant.digits, let decimal = Decimal(digits), let rounded = Decimal("\(x)"), decimal.compare(rounded) != 0
+            else { return constant }
+            out.value = .decimal(decimal)
+            return out
         case (_, .null), (.any, _): return constant
         case (.bool, .bool), (.string, .string), (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.link, .link):
             return constant
