@@ -141,7 +141,6 @@ extension Value {
         case AnyTag.list, AnyTag.set:
             let count = try reader.readCount(limit: reader.remaining)
             var values: [Value] = []
-            values.reserveCapacity(count)
             for _ in 0..<count { values.append(try Value(from: &reader, depth: depth + 1)) }
             self = tag == AnyTag.list ? .list(values) : .set(values)
         case AnyTag.map, Value.objectTag:

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnKit
 import FirnModel
+import Foundation
 import Testing
 
 @Suite struct ValueTests {
@@ -19,6 +20,23 @@ import Testing
                 damaged[i] ^= 1 << UInt8(random.number(0...7))
                 _ = damaged.withUnsafeBytes { try? Value(encoded: $0) }
             }
+        }
+    }
+
+    @Test func `counts of nested lists that their bytes do not hold reserve no memory`() async {
+        await #expect(processExitsWith: .success) {
+            #if canImport(Glibc)
+            var limit = rlimit(rlim_cur: 8 << 30, rlim_max: 8 << 30)
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            #endif
+            // Each of 100 lists, one within the other, claims 30 million elements: 48 GB, if all were reserved.
+            var bytes = ByteWriter()
+            for _ in 0..<100 {
+                bytes.append(AnyTag.list)
+                bytes.appendVarint(30_000_000)
+            }
+            let encoded = bytes.bytes + [UInt8](repeating: 0xFF, count: 31_000_000)
+            #expect(throws: Damage.self) { try encoded.withUnsafeBytes { (bytes) throws(Damage) in try Value(encoded: bytes) } }
         }
     }
 

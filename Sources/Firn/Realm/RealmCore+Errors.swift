@@ -1,6 +1,5 @@
 import FirnBytes
 import FirnModel
-import Foundation
 import Synchronization
 
 /// Errors of reads and writes: a property cannot throw, so the realm notes them.
@@ -27,9 +26,6 @@ extension RealmCore {
             return missing()
         }
     }
-
-    /// Returns the rows of a type at the version that is read, without those of a transaction.
-    func storedTable(_ access: TypeAccess) throws(Damage) -> StoredTable? { snapshot.table(named: access.name) }
 
     func note(_ error: FirnError) { noted.withLock { if $0 == nil { $0 = error } } }
 }

@@ -199,6 +199,9 @@ final class RealmCore {
     /// Returns the rows of a type at the version that is read, or those of the transaction under way.
     func table(_ type: Int) -> any RowTable { transaction == nil ? snapshot.table(named: schema.types[type].name)! : workingTable(type) }
 
+    /// Returns the rows of a type at the version that is read, without those of a transaction.
+    func storedTable(_ access: TypeAccess) throws(Damage) -> StoredTable? { snapshot.table(named: access.name) }
+
     func workingTable(_ type: Int) -> WorkingTable { transaction!.table(schema.types[type].name) }
 
     /// Returns the access to the objects of a class. Traps if the realm cannot hold the class.
