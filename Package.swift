@@ -10,32 +10,44 @@ struct Module {
 let modules = [
     Module(name: "FirnBytes", path: "Sources/Bytes", uses: ["CXXHash"], kernels: true),
     Module(name: "FirnCodecs", path: "Sources/Codecs", uses: ["FirnBytes", "CZstd"], kernels: true),
-    Module(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes"]),
+    Module(name: "FirnThreads", path: "Sources/Threads", uses: []),
+    Module(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes", "FirnThreads"]),
     Module(name: "FirnCrypto", path: "Sources/Crypto", uses: ["FirnBytes", "CCrypto"], kernels: true),
-    Module(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs", "FirnCrypto"], kernels: true),
     Module(
-        name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
-    Module(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnModel"], kernels: true),
-    Module(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
-    Module(name: "Firn", path: "Sources/Firn", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange"]),
+        name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnCodecs", "FirnCrypto"], kernels: true),
+    Module(name: "FirnTable", path: "Sources/Table", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "CDecimal"], kernels: true),
+    Module(
+        name: "FirnDatabase", path: "Sources/Database",
+        uses: ["FirnBytes", "FirnThreads", "FirnCodecs", "FirnDisk", "FirnStore", "FirnTable"], kernels: true),
+    Module(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnThreads", "FirnTable"], kernels: true),
+    Module(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnThreads", "FirnTable"], kernels: true),
+    Module(
+        name: "Firn", path: "Sources/Firn",
+        uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange"]),
     Module(name: "RealmSwift", path: "Sources/RealmSwift", uses: ["Firn"]),
     Module(name: "RLM", path: "Sources/RLM", uses: ["Firn"]),
-    Module(name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"], kernels: true),
-    Module(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
-    Module(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
     Module(
-        name: "FirnSQL", path: "Tools/SQL", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"],
+        name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib"],
+        kernels: true),
+    Module(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange"], kernels: true),
+    Module(
+        name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"],
+        kernels: true),
+    Module(
+        name: "FirnSQL", path: "Tools/SQL",
+        uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"],
         kernels: true),
     Module(
         name: "FirnAttacks", path: "Tools/Attacks",
         uses: [
-            "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
+            "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
+            "FirnExchange", "FirnCSV",
             "FirnJSON", "Firn",
         ]),
     Module(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
 
-/// `FIRN_ONLY=Store,Model`: these modules with their tests, and what they use; `Tool` stands for the command. For shorter builds while one
+/// `FIRN_ONLY=Store,Database`: these modules with their tests, and what they use; `Tool` stands for the command. For shorter builds while one
 /// module is worked on.
 let only: Set<String>? = Context.environment["FIRN_ONLY"].map { Set($0.split(separator: ",").map(String.init)) }
 func isChosen(_ module: String) -> Bool { only.map { $0.contains(module) || $0.contains(String(module.dropFirst("Firn".count))) } ?? true }
@@ -88,16 +100,20 @@ let tools: [Target] = [
     .executableTarget(
         name: "firn-tool",
         dependencies: [
-            "FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
+            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
             "FirnJSON", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
         ],
         path: "Tools/firn", exclude: ["README.md"], swiftSettings: common),
     .executableTarget(
         name: "firn-bench",
-        dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "Firn"],
+        dependencies: [
+            "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange",
+            "FirnCSV", "Firn",
+        ],
         path: "Tools/bench", exclude: ["run", "commits.py", "engine-duckdb.py", "make-table.py"], swiftSettings: kernel),
     .executableTarget(
-        name: "firn-stress", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tools/stress", exclude: ["README.md"],
+        name: "firn-stress", dependencies: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase"], path: "Tools/stress",
+        exclude: ["README.md"],
         swiftSettings: kernel),
 ]
 
@@ -123,10 +139,13 @@ let tests: [Target] =
     }
     + modules.filter { $0.name == "FirnQuery" }.map { query in
         .target(
-            name: "FirnOracle", dependencies: ["FirnKit", "FirnBytes", "FirnModel", .init(stringLiteral: query.name)], path: "Tests/Oracle",
+            name: "FirnOracle", dependencies: ["FirnKit", "FirnBytes", "FirnTable", "FirnDatabase", .init(stringLiteral: query.name)],
+            path: "Tests/Oracle",
             swiftSettings: kernel)
     } + [
-        .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tests/Kit", swiftSettings: kernel),
+        .target(
+            name: "FirnKit", dependencies: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase"], path: "Tests/Kit",
+            swiftSettings: kernel),
         .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: common),
     ]
     + (isChosen("FirnTool")

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// How the cells of one column are read.
 struct CSVPlan: Sendable {

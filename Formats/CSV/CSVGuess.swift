@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// What all cells of a column, or of a part of it, have in common. Merging the guesses of all parts gives the guess of the column.
 struct CSVGuess: Sendable {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// The cells of one column as text, for consecutive rows. The writer joins the lanes of all columns to rows.
 struct CSVLane {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// The encoding of the characters of a CSV file.
 package enum CSVEncoding: String, Sendable {

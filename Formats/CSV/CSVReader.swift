@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Reads CSV as rows of one type. Each column gets the narrowest type that round-trips every cell (see `CSVGuess.type`). The input is read
 /// twice: first to infer the types from all cells, then to read the values. Several threads work on blocks; only a few blocks are in memory

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Cells of a column with a requested type whose text differs from what is written for their values.
 struct CSVRespelling: Sendable {

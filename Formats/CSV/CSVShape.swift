@@ -1,5 +1,5 @@
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// A set of shapes: ways to store a text so that writing the value gives the same text. A column can have a type if all its cells share
 /// that shape.

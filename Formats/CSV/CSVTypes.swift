@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 extension ColumnType {
     /// Whether text cells can be read as this type.

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// What threads do with blocks; the same for all blocks.
 struct CSVSetting: Sendable {

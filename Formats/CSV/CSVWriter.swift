@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Options for CSV output.
 package struct CSVWriterOptions: Sendable {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// The name of a column's type, for errors.
 package struct ColumnTypeName {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Formats dates as text in the notations of `Notation` (all in UTC), and parses them. Years 0000 to 9999 have four digits. Other years are
 /// written with a sign and at least five digits (the expanded form of ISO 8601), which `parse` does not accept.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A source of rows with a known schema. Each batch holds at most 65,536 rows of one type; batches are returned in order.
 package protocol BatchReader: AnyObject {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// A schema that is known before an input is read, and by which it is read.
 package struct GivenSchema: Sendable {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Formats UUIDs and object ids as hexadecimal text, and parses UUIDs.
 @usableFromInline

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Writes values as compact JSON text. Flat formats store lists, maps and embedded objects in a cell in this form.
 /// Dates, UUIDs and object ids become strings, data becomes base64, decimals become numbers. NaN and the infinities become null.

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnThreads
 import Synchronization
 
 /// The progress of a conversion. Readers update it from any thread; the command polls it.
@@ -28,7 +29,7 @@ package final class Progress: Sendable {
 package typealias BlockQueue<Job: Sendable, Output: Sendable> = WorkQueue<Job, Output, FirnError>
 
 /// The number of threads that a reader starts by default.
-package var defaultThreads: Int { Machine.cores }
+package var defaultThreads: Int { Processors.count }
 
 /// Seconds since an arbitrary start, for time limits and measurements.
 package var clockSeconds: Double { Machine.seconds }

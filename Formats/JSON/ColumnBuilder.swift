@@ -1,7 +1,7 @@
 import CSimdJSON
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// A growing array of trivial values in manually allocated memory.
 struct Run<T: BitwiseCopyable> {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// A column prepared for writing row by row: its arrays, its key as text, its fields.
 final class ColumnView {

@@ -1,7 +1,7 @@
 import CSimdJSON
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Checks whether values of tapes fit the requested columns. Only one thread at a time may use it, for the tapes of one parser.
 final class Fit {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// A requested type of rows, with the plans that check and fill its columns.
 struct GivenRows: Sendable {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// A buffer for JSON text that is being written.
 struct JSONBytes: ~Copyable {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// A parser with the trees and rows that it fills. Several lanes are used at a time, each by one thread.
 private final class Lane: @unchecked Sendable {

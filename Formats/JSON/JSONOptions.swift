@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Options for reading and writing JSON.
 package struct JSONOptions: Sendable {

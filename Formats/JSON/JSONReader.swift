@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Reads JSON as rows of one type. The whole input is read once for its types and again for its values: types are never guessed from the
 /// first rows.

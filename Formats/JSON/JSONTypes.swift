@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// How the values of one path are stored in a column.
 final class Plan: Sendable {

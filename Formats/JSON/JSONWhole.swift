@@ -1,7 +1,7 @@
 import CSimdJSON
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// One document, parsed whole; its rows are siblings in the tape.
 final class JSONWhole: JSONRows {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Writes rows as NDJSON or as one document. A type that was read from JSON is written as the same document (see `JSONReader`). Other types
 /// become an array of objects, and several types become an object of such arrays. Missing values are omitted, or null if the column writes

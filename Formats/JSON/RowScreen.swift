@@ -1,5 +1,5 @@
 import CSimdJSON
-import FirnModel
+import FirnTable
 
 /// Decides for each row whether it is accepted. If rows can be rejected, both readings decide the same. Only one thread at a time may use
 /// it, for the tapes of one parser.

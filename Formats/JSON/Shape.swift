@@ -1,6 +1,6 @@
 import CSimdJSON
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The values observed at one path of the input: counts by kind, and what the texts and numbers have in common.
 /// Nodes are in manually allocated memory (`ShapeTree` frees them), as they are accessed once for each value.

@@ -1,7 +1,7 @@
 import CSimdJSON
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Moves values from tapes into the builders of one row type.
 final class RowBuilder: @unchecked Sendable {

@@ -1,7 +1,7 @@
 import CSimdJSON
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Converts single values of a tape to the kinds of columns. The functions return nil if a value would not be written back equal. Values
 /// that JSON cannot represent are texts in the form that `JSONWriter` writes: dates, UUIDs, object ids, and bytes as base64.

@@ -1,6 +1,6 @@
 import CSimdJSON
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Converts single values of a parser's tapes to `Value`, for columns of type any and for elements of sets.
 struct TapeValues {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// What all strings of a path have in common, in 16 bits: nothing seen, nothing in common, a UUID with the case of its letters, or a date
 /// notation.

@@ -1,3 +1,4 @@
+import FirnThreads
 import Synchronization
 #if canImport(Glibc)
     import Glibc
@@ -20,7 +21,7 @@ package final class FileWatch: Sendable {
         let ending = Ending()
         self.ending = ending
         let watch = Watch(path)
-        let thread = Thread {
+        let thread = SystemThread {
             while !ending.isOver {
                 if watch.wait(ending.reader), !ending.isOver { onWrite() }
             }

@@ -26,9 +26,6 @@ package enum Machine {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// The number of processors that are online, at least 1.
-    package static let cores = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-
     /// The memory of the machine in bytes, at least 256 MiB.
     package static let memory = max(1 << 28, Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))))
 

@@ -3,6 +3,7 @@
 #else
     import Darwin
 #endif
+import FirnThreads
 import Synchronization
 
 /// Keeps the process alive when another program truncates a mapped file: the handler of SIGBUS maps a page of zeros and sets a mark, which

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCrypto
 import FirnDisk
+import FirnThreads
 import Synchronization
 
 /// Versions of extents in one file: one writer at a time and any number of readers, in this and other processes.

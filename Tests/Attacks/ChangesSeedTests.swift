@@ -1,8 +1,8 @@
 import FirnAttacks
 import FirnBytes
 import FirnChange
+import FirnDatabase
 import FirnKit
-import FirnModel
 import Foundation
 import Testing
 

@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnCodecs
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnStore
+import FirnTable
 import Foundation
 import Testing
 

@@ -2,8 +2,8 @@ import FirnAttacks
 import FirnBytes
 import FirnChange
 import FirnCodecs
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnStore
 import Foundation
 import Testing

@@ -1,10 +1,11 @@
 import FirnBytes
 import FirnCSV
+import FirnDatabase
 import FirnExchange
 import FirnJSON
 import FirnKit
-import FirnModel
 import FirnQuery
+import FirnTable
 import Foundation
 
 private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized

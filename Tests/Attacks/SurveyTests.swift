@@ -1,6 +1,6 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnQuery
 import Foundation
 import Testing

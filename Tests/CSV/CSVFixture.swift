@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnCSV
 import FirnExchange
-import FirnModel
+import FirnTable
 import Foundation
 
 /// All rows of a reader as values, row by row.

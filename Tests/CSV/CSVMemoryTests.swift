@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 import Testing
+
 @testable import FirnCSV
 
 /// Headers and rows that need much memory, and what is advised for columns of text.

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnCSV
 import FirnExchange
-import FirnModel
+import FirnTable
 import Testing
 
 @Suite struct CSVPropertyTests {

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnCSV
 import FirnExchange
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
 

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnChange
+import FirnDatabase
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
 

@@ -1,8 +1,10 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
 @testable import FirnChange
 
 /// Changes of keys, kinds and shapes, of one type and without links (T14).

@@ -1,8 +1,10 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
 @testable import FirnChange
 
 /// apply(diff(a, b), a) is b, and back, by content hash (T14).

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnChange
 import FirnKit
-import FirnModel
+import FirnTable
 import Testing
 
 /// What an observer makes of an old version and the changes: deletions from high to low, insertions from low to high, modifications

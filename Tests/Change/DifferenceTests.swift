@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnTable
 import Testing
 
 @Suite struct DifferenceTests {

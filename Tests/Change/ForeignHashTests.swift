@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnChange
+import FirnDatabase
 import FirnKit
-import FirnModel
+import FirnTable
 import Testing
 
 /// Files whose logical hashes another writer filled as it liked: what differs is found by the values.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A table in memory whose last segment says which of its rows may differ, as segments do that versions share parts of.
 final class KnowingTable: Table {

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnKit
-import FirnModel
+import FirnTable
+
 @testable import FirnChange
 
 extension LinkedModel {

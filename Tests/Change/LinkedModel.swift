@@ -1,7 +1,9 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
+import FirnTable
 import Testing
+
 @testable import FirnChange
 
 /// Types whose rows link to each other, as a model that is stored with other row ids and in another order each time: links are by numbers

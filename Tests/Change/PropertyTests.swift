@@ -1,7 +1,7 @@
 import Dispatch
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnTable
 import Testing
 
 /// xorshift64*, so that a printed seed repeats a case.
@@ -72,7 +72,7 @@ struct Dice: RandomNumberGenerator {
             $0.key = ["year", "name"]
             $0.hashMask = [UInt64.max, 0xFF00_0000_0000_0003, UInt64.max, 7][number / 2 % 4]
             $0.threads = 1 + number % 2 * 3
-            if number % 2 == 1 { $0.parallel = { count, body in DispatchQueue.concurrentPerform(iterations: count, execute: body) } }
+            if number % 2 == 1 { $0.threads = 4 }
         }
         #expect(try lines(result) == slow(old, new, key: 2, names: columns.map(\.name)), "seed \(seed)")
         #expect(result.added + result.changed + result.unchanged == new.count)

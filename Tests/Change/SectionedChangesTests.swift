@@ -1,6 +1,7 @@
 import FirnChange
+import FirnDatabase
 import FirnKit
-import FirnModel
+import FirnTable
 import Testing
 
 @Suite struct SectionedChangesTests {

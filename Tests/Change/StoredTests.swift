@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnDatabase
 import FirnKit
+import FirnTable
 import Testing
 
 @Suite struct StoredTests {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnTable
 import Testing
 
 /// A table in memory from rows of values, in batches of the given size.

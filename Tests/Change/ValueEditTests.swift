@@ -1,8 +1,10 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
 @testable import FirnChange
 
 @Suite struct ValueEditTests {

@@ -2,6 +2,7 @@ import FirnBytes
 import FirnKit
 import Foundation
 import Testing
+
 @testable import FirnCodecs
 
 /// What does not hold ends the process of an exit test: what comes after is worth nothing.
@@ -11,7 +12,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
     exit(EXIT_FAILURE)
 }
 
-/// Frames that are made without zstd, where it has no memory (`FirnModelTests.LibraryFaultTests` makes it so).
+/// Frames that are made without zstd, where it has no memory (`FirnDatabaseTests.LibraryFaultTests` makes it so).
 @Suite struct UncompressedFrameTests {
     @Test func `T4: what zstd refuses to compress is there uncompressed, for any zstd to unpack, and noted`() async {
         await #expect(processExitsWith: .success) {

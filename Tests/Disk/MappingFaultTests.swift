@@ -1,6 +1,8 @@
 import FirnBytes
+import FirnThreads
 import Foundation
 import Testing
+
 @testable import FirnDisk
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,5 @@
 import FirnExchange
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
 

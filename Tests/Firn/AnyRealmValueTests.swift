@@ -1,8 +1,9 @@
-@testable import Firn
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 @Suite struct AnyRealmValueTests {
     /// Ascending; values in one row are equal.
@@ -54,7 +55,7 @@ import Testing
         case 5:
             .decimal128(
                 random.chance(80)
-                    ? Decimal128(fraction) : Decimal128(FirnModel.Decimal(high: random.generator.next(), low: random.generator.next())))
+                    ? Decimal128(fraction) : Decimal128(FirnTable.Decimal(high: random.generator.next(), low: random.generator.next())))
         case 6: .string(["", "a", "b", "é", "e\u{301}", "\u{0}"][random.number(0...5)])
         case 7: .data(Data((0..<random.number(0...3)).map { _ in UInt8(random.number(0...255)) }))
         case 8: .date(Date(timeIntervalSince1970: fraction * 1e9))

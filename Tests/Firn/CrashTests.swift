@@ -1,11 +1,13 @@
+import FirnDatabase
 import FirnDisk
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
 @testable import Firn
 
-/// T2, T4: crashes and refused calls under realms, as `Tests/Model/CrashTests.swift` tries them under databases.
+/// T2, T4: crashes and refused calls under realms, as `Tests/Database/CrashTests.swift` tries them under databases.
 @Suite struct CrashTests {
     private func configuration(_ path: String, compacts: Bool = false) -> Realm.Configuration {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Person.self, Dog.self, Address.self])

@@ -1,9 +1,10 @@
-@testable import Firn
 import FirnBytes
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 @Suite struct Decimal128Tests {
     @Test func `literals and conversions give the number that is written`() throws {
@@ -105,13 +106,13 @@ import Testing
     @Test func `zeros are equal whatever their sign, exponent or form`() throws {
         let zeros: [Decimal128] = try [
             0, -0.0, -(0 as Decimal128), "0.000", "0E+6000", Decimal128(string: "-0E-6000"),
-            Decimal128(FirnModel.Decimal(high: 0x6000_0000_0000_0000, low: 5)),
-            Decimal128(FirnModel.Decimal(high: 0x3041_FFFF_FFFF_FFFF, low: .max)),
+            Decimal128(FirnTable.Decimal(high: 0x6000_0000_0000_0000, low: 5)),
+            Decimal128(FirnTable.Decimal(high: 0x3041_FFFF_FFFF_FFFF, low: .max)),
         ]
         for zero in zeros { #expect(zero == 0 && zero.hashValue == zeros[0].hashValue, "\(zero)") }
-        let nans = [Decimal128.nan, -Decimal128.nan, Decimal128(FirnModel.Decimal(high: 0x7E00_0000_0000_0000, low: 7))]
+        let nans = [Decimal128.nan, -Decimal128.nan, Decimal128(FirnTable.Decimal(high: 0x7E00_0000_0000_0000, low: 7))]
         for nan in nans { #expect(nan == .nan && nan.hashValue == Decimal128.nan.hashValue && nan.isNaN) }
-        #expect(Decimal128(FirnModel.Decimal(high: 0x7800_0000_0000_0001, low: 7)).hashValue == Decimal128.infinity.hashValue)
+        #expect(Decimal128(FirnTable.Decimal(high: 0x7800_0000_0000_0001, low: 7)).hashValue == Decimal128.infinity.hashValue)
     }
 
     @Test func `coding keeps all digits, and numbers are taken too`() throws {

@@ -1,9 +1,10 @@
+import FirnDatabase
 import FirnDisk
 import FirnKit
-import FirnModel
 import Foundation
 import Synchronization
 import Testing
+
 @testable import Firn
 
 @Suite struct DurabilityTests {

@@ -1,8 +1,9 @@
+import FirnDatabase
 import FirnDisk
 import FirnKit
-import FirnModel
 import Foundation
 import Testing
+
 @testable import Firn
 
 /// T5: realms on a disk that is really full, which is a small one in memory; needs root.

@@ -1,8 +1,9 @@
 import Dispatch
 import Firn
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 import Foundation
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
 import Firn
-import FirnModel
+import FirnDatabase
 import Foundation
 import Testing
 

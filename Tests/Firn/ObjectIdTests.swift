@@ -1,9 +1,11 @@
-@testable import Firn
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 @Suite struct ObjectIdTests {
     @Test func `an id is read from 24 digits in either case and written in lower case`() throws {

@@ -1,6 +1,7 @@
-@testable import Firn
-import FirnModel
+import FirnTable
 import Testing
+
+@testable import Firn
 
 @Suite struct PropertyTypeTests {
     @Test func `every kind of value has a property type of its own, and both kinds of object are objects`() {

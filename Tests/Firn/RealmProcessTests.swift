@@ -1,6 +1,6 @@
 import Firn
 import FirnBytes
-import FirnModel
+import FirnDatabase
 import Foundation
 import Testing
 

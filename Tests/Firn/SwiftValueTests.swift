@@ -1,8 +1,9 @@
-@testable import Firn
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 @Suite struct SwiftValueTests {
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
@@ -59,7 +60,7 @@ import Testing
         #expect(Value(any: NSNumber(value: 2.0)) == .double(2), "a whole number in a double stays a double")
         #expect(Value(any: Double.nan) == .double(.nan))
         #expect(Value(any: NSDecimalNumber(string: "1.10")) == Value(any: Foundation.Decimal(string: "1.10")))
-        #expect(Value(any: Decimal128("1.10")) == .decimal(FirnModel.Decimal("1.10")!))
+        #expect(Value(any: Decimal128("1.10")) == .decimal(FirnTable.Decimal("1.10")!))
     }
 
     @Test func `text, bytes, dates and identifiers are taken in all their Swift forms`() {
@@ -112,7 +113,7 @@ import Testing
     @Test func `untyped access gives the types that Swift uses`() {
         #expect(swiftValue(of: .null) == nil)
         #expect(swiftValue(of: .int(3)) as? Int == 3 && swiftValue(of: .link(3)) as? Int64 == 3 && swiftValue(of: .float(1)) as? Float == 1)
-        #expect(swiftValue(of: .data([1])) as? Data == Data([1]) && swiftValue(of: .decimal(FirnModel.Decimal("1")!)) as? Decimal128 == 1)
+        #expect(swiftValue(of: .data([1])) as? Data == Data([1]) && swiftValue(of: .decimal(FirnTable.Decimal("1")!)) as? Decimal128 == 1)
         #expect((swiftValue(of: .list([.int(1), .null])) as? [Any?])?.count == 2)
         let map = swiftValue(of: .map([.init("a", .null), .init("b", .bool(true))])) as? [String: Any?]
         #expect(map?.count == 2 && map?["b"] as? Bool == true && map?["a"] != nil, "a key without a value stays")

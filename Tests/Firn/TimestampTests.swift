@@ -1,8 +1,9 @@
-@testable import Firn
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 @Suite struct TimestampTests {
     private func date(_ sinceReference: Double) -> Date { Date(timeIntervalSinceReferenceDate: sinceReference) }

@@ -5,30 +5,47 @@ import Testing
 private let modules: [(folder: String, module: String, imports: Set<String>)] = [
     ("Sources/Bytes", "FirnBytes", ["CXXHash"]),
     ("Sources/Codecs", "FirnCodecs", ["FirnBytes", "CZstd"]),
-    ("Sources/Disk", "FirnDisk", ["FirnBytes", "Glibc", "Darwin"]),
+    ("Sources/Threads", "FirnThreads", ["Glibc", "Darwin"]),
+    ("Sources/Disk", "FirnDisk", ["FirnBytes", "FirnThreads", "Glibc", "Darwin"]),
     ("Sources/Crypto", "FirnCrypto", ["FirnBytes", "CCrypto"]),
-    ("Sources/Store", "FirnStore", ["FirnBytes", "FirnDisk", "FirnCodecs", "FirnCrypto"]),
-    ("Sources/Model", "FirnModel", ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"]),
-    ("Sources/Query", "FirnQuery", ["FirnBytes", "FirnModel"]),
-    ("Sources/Change", "FirnChange", ["FirnBytes", "FirnModel"]),
-    ("Sources/Firn", "Firn", ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "Foundation", "Dispatch"]),
+    ("Sources/Store", "FirnStore", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnCodecs", "FirnCrypto"]),
+    ("Sources/Table", "FirnTable", ["FirnBytes", "FirnCodecs", "FirnDisk", "CDecimal"]),
+    (
+        "Sources/Database", "FirnDatabase",
+        ["FirnBytes", "FirnThreads", "FirnCodecs", "FirnDisk", "FirnStore", "FirnTable"]
+    ),
+    ("Sources/Query", "FirnQuery", ["FirnBytes", "FirnThreads", "FirnTable"]),
+    ("Sources/Change", "FirnChange", ["FirnBytes", "FirnThreads", "FirnTable"]),
+    (
+        "Sources/Firn", "Firn",
+        [
+            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "Foundation", "Dispatch",
+        ]
+    ),
     ("Sources/RealmSwift", "RealmSwift", ["Firn"]),
     ("Sources/RLM", "RLM", ["Firn", "Foundation"]),
-    ("Formats/Exchange", "FirnExchange", ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"]),
-    ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnModel", "FirnExchange"]),
-    ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"]),
-    ("Tools/SQL", "FirnSQL", ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"]),
+    ("Formats/Exchange", "FirnExchange", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib"]),
+    ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange"]),
+    ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"]),
+    (
+        "Tools/SQL", "FirnSQL",
+        ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"]
+    ),
     (
         "Tools/Attacks", "FirnAttacks",
         [
-            "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
+            "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
+            "FirnExchange", "FirnCSV",
             "FirnJSON", "Firn",
         ]
     ),
     ("Tools/CommandLine", "FirnCommandLine", ["FirnBytes"]),
     (
         "Tools/firn", "firn_tool",
-        ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine"]
+        [
+            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnSQL",
+            "CSQLiteLibrary", "FirnCommandLine",
+        ]
     ),
 ]
 

@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnExchange
 import FirnKit
-import FirnModel
+import FirnTable
 import Testing
+
 @testable import FirnJSON
 
 @Suite struct GivenSchemaTests {

@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
 @testable import FirnJSON
 
 /// SplitMix64.

@@ -1,9 +1,10 @@
 import FirnBytes
 import FirnExchange
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
 @testable import FirnJSON
 
 @Suite struct RealDataTests {

@@ -1,9 +1,10 @@
 import FirnBytes
 import FirnExchange
 import FirnKit
-import FirnModel
+import FirnTable
 import Foundation
 import Testing
+
 @testable import FirnJSON
 
 /// Rows with few of many columns, and text that takes much memory for its size.

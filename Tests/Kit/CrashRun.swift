@@ -1,6 +1,8 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
+import FirnThreads
 import Foundation
 
 extension DatabaseSnapshot {

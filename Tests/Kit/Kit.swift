@@ -1,1 +1,2 @@
-import FirnModel
+import FirnDatabase
+import FirnTable

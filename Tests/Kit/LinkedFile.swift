@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// Two versions of a file of three types whose rows link to each other, with other row ids: persons by id, pets by tag, places without key.
 public enum LinkedFile {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Random schemas and rows, for property tests.
 public struct RandomTables {

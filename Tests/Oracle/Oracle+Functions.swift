@@ -1,5 +1,5 @@
-import FirnModel
 import FirnQuery
+import FirnTable
 import Foundation
 
 // Words and places, by other ways than the engine's.

@@ -1,6 +1,6 @@
-import FirnModel
-import Foundation
 import FirnQuery
+import FirnTable
+import Foundation
 
 /// What paths lead to, step by step.
 extension Oracle {

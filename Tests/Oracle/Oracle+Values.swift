@@ -1,6 +1,6 @@
-import FirnModel
-import Foundation
 import FirnQuery
+import FirnTable
+import Foundation
 
 /// A number of any kind, compared exactly: small ones as decimals of 38 digits, huge and infinite ones as doubles.
 package struct OracleNumber {
@@ -51,9 +51,9 @@ extension Oracle {
             guard let real = Double(text) else { throw Unknown("text of no number") }
             return .double(real)
         case (.decimal, .string(let text)):
-            guard let decimal = FirnModel.Decimal(text) else { throw Unknown("text of no number") }
+            guard let decimal = FirnTable.Decimal(text) else { throw Unknown("text of no number") }
             return .decimal(decimal)
-        case (.decimal, .double(let x)): return .decimal(constant.digits.flatMap { FirnModel.Decimal($0) } ?? FirnModel.Decimal(x))
+        case (.decimal, .double(let x)): return .decimal(constant.digits.flatMap { FirnTable.Decimal($0) } ?? FirnTable.Decimal(x))
         case (.bool, .bool), (.string, .string), (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.link, .link):
             return value
         case (.int, _), (.float, _), (.double, _), (.decimal, _):

@@ -1,6 +1,6 @@
-import FirnModel
-import Foundation
 import FirnQuery
+import FirnTable
+import Foundation
 
 /// Says of a tree which rows it chooses, and in which order: one value after the other, by the rules as docs/guide/query.md tells them.
 /// It shares nothing with the engine but the tree itself and `Value` as a box.

@@ -1,6 +1,6 @@
 import FirnKit
-import FirnModel
 import FirnQuery
+import FirnTable
 import Foundation
 
 /// Makes random trees that mostly fit a world.

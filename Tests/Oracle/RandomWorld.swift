@@ -1,7 +1,8 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// Random types and rows that link to one another and to rows that are not there; values from small pools, so that much is equal.
 package struct RandomWorld {

@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// The parts of an AND, asked in the order of what they refuse for their cost.
 @Suite struct ConjunctTests {

@@ -1,7 +1,8 @@
 import FirnBytes
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// A small zoo that most rules are tried on.
 enum Zoo {

@@ -1,8 +1,9 @@
 import FirnBytes
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Foundation
 import Testing
+
+@testable import FirnQuery
 
 @Suite struct FoldingTests {
     private static let words = [

@@ -1,7 +1,9 @@
+import FirnDatabase
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// What is written like a function: SUBQUERY, TEXT, GEOWITHIN, obj.
 @Suite struct FunctionTests {

@@ -1,8 +1,9 @@
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Foundation
 import Testing
+
+@testable import FirnQuery
 
 /// Queries that nobody means: each is an error with a position, or an answer. A million: FIRN_FUZZ=1000000 swift test --filter FuzzTests
 @Suite struct FuzzTests {

@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnTable
+
 @testable import FirnQuery
 
 /// Shops with places on the globe, texts, and toys by key: what functions of the language are tried on. A letter each, `abcdef`.

@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// Random rows in several segments, small enough to be checked by an obvious evaluator.
 struct RandomTable {

@@ -1,8 +1,9 @@
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Foundation
 import Testing
+
+@testable import FirnQuery
 
 /// The examples of docs/guide/query.md, run over the dogs that it shows.
 @Suite struct GuideTests {

@@ -1,8 +1,10 @@
 import FirnBytes
 import FirnKit
-@testable import FirnModel
-@testable import FirnQuery
 import Testing
+
+@testable import FirnDatabase
+@testable import FirnQuery
+@testable import FirnTable
 
 @Suite struct IndexTests {
     private static let kinds: [ScalarKind] = [.int, .string, .double, .date, .decimal, .bool, .uuid, .any, .float, .data, .objectID]

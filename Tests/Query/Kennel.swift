@@ -1,7 +1,8 @@
 import FirnBytes
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// A small kennel whose rows link to one another, for paths through links. Row ids count from 0; ids from 90 on lead nowhere.
 enum Kennel {

@@ -1,7 +1,8 @@
 import FirnBytes
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// The language section by section, over the zoo: what EngineTests' rules leave out, and what is no query.
 @Suite struct LanguageTests {

@@ -1,8 +1,10 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// Random rows of two types that link to one another and to rows that are not there, in a file: bulk rows, later rows, changed and deleted
 /// ones.

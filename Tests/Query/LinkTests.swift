@@ -1,9 +1,11 @@
 import Dispatch
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 @Suite struct LinkTests {
     @Test(
@@ -277,9 +279,7 @@ import Testing
                 "TRUEPREDICATE DISTINCT(next.next.next.i)",
             ] {
                 func found(_ threads: Int) throws -> [UInt64] {
-                    let run = try QueryRun(QueryRequest(filter: query), table: rows, threads: threads) { count, body in
-                        DispatchQueue.concurrentPerform(iterations: count, execute: body)
-                    }
+                    let run = try QueryRun(QueryRequest(filter: query), table: rows, threads: threads)
                     return try run.rowPositions().map { UInt64($0.segment) << 32 | UInt64($0.row) }
                 }
                 let one = try found(1)

@@ -1,7 +1,8 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnQuery
+import FirnTable
 import Testing
 
 /// Results, groups and orders that are held in memory are charged to the budget of the table.

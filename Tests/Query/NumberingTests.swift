@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// Tables that number what they meet: of groups and of distinct values.
 struct NumberingTests {

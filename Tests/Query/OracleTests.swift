@@ -1,10 +1,12 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnOracle
-@testable import FirnQuery
+import FirnTable
 import Foundation
 import Testing
+
+@testable import FirnQuery
 
 /// Random trees over random tables: printed, parsed, bound and run by the engine, and judged by the oracle.
 @Suite struct OracleTests {

@@ -1,7 +1,8 @@
 import FirnBytes
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 @Suite struct OrderingTests {
     @Test func `rows without a date keep their order, whatever stands in their places`() {

@@ -1,7 +1,8 @@
 import FirnBytes
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 @Suite struct SelfTests {
     private func table(_ type: ColumnType, _ values: [Value]) -> MemoryTable {

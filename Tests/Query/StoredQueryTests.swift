@@ -1,9 +1,11 @@
 import Dispatch
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// Columns as the codecs store them in many ways, in a file, with rows changed and gone; and the same rows in memory, where nothing is
 /// searched, added or gathered as it is stored.
@@ -165,9 +167,7 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
             request.aggregates = try Aggregate.list(figures)
             var answers: [[[Value]]] = []
             for (table, threads) in [(tables.memory as any Table, 1), (tables.stored, 1), (tables.stored, 3), (tables.memory, 2)] {
-                let run = try QueryRun(request, table: table, threads: threads) { count, body in
-                    DispatchQueue.concurrentPerform(iterations: count, execute: body)
-                }
+                let run = try QueryRun(request, table: table, threads: threads)
                 var out: [[Value]] = []
                 try run.forEachBatch { batch in
                     for row in 0..<batch.count { out.append(batch.columns.map { $0.value(at: row) }) }

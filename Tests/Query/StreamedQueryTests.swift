@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// Rows that come in batches and are not kept give the answers of a table that holds them all.
 @Suite struct StreamedQueryTests {

@@ -1,8 +1,10 @@
 import FirnBytes
 import FirnKit
-@testable import FirnModel
-@testable import FirnQuery
 import Testing
+
+@testable import FirnDatabase
+@testable import FirnQuery
+@testable import FirnTable
 
 /// Bounds of text skip segments and vectors, and never change an answer.
 @Suite struct TextBoundsTests {

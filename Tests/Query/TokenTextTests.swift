@@ -1,8 +1,10 @@
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
-@testable import FirnQuery
+import FirnTable
 import Testing
+
+@testable import FirnQuery
 
 /// Text that is stored as tokens is searched without being put together; the same rows in memory say what must be found.
 @Suite struct TokenTextTests {

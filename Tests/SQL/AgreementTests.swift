@@ -1,7 +1,8 @@
 import CSQLiteLibrary
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnSQL
+import FirnTable
 import Testing
 
 /// What the engine takes over gives the same rows as SQLite's own tables of the same data.

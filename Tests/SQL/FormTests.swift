@@ -1,8 +1,9 @@
 import CSQLiteLibrary
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnSQL
+import FirnTable
 import Testing
 
 /// What types, columns and values look like in SQL.

@@ -1,7 +1,7 @@
 import CSQLiteLibrary
 import FirnKit
-import FirnModel
 import FirnSQL
+import FirnTable
 import Testing
 
 /// Joins on several conditions: the same rows as SQLite's own, and no more rows looked at than that takes.

@@ -1,8 +1,8 @@
 import CSQLiteLibrary
 import FirnBytes
 import FirnKit
-import FirnModel
 import FirnSQL
+import FirnTable
 import Foundation
 import Testing
 

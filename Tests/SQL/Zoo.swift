@@ -1,8 +1,9 @@
 import CSQLiteLibrary
 import FirnBytes
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnSQL
+import FirnTable
 import Testing
 
 /// Tables with a column of every kind, in a file and in memory, and connections to them.

@@ -1,8 +1,10 @@
 import FirnBytes
 import FirnDisk
 import FirnKit
+import FirnThreads
 import Foundation
 import Testing
+
 @testable import FirnStore
 
 /// Files of one commit: sizes around what changes with them (the first sector, a unit, the places of the second slot).

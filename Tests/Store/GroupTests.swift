@@ -1,9 +1,11 @@
 import FirnBytes
 import FirnDisk
 import FirnKit
+import FirnThreads
 import Foundation
 import Synchronization
 import Testing
+
 @testable import FirnStore
 
 /// Commits that share a sync, or wait for none.

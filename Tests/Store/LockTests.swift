@@ -1,7 +1,9 @@
 import FirnBytes
 import FirnDisk
+import FirnThreads
 import Foundation
 import Testing
+
 @testable import FirnStore
 
 /// Refuses every lock with an errno, as media without locks do.

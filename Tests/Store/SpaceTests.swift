@@ -1,7 +1,9 @@
 import FirnBytes
 import FirnDisk
+import FirnThreads
 import Foundation
 import Testing
+
 @testable import FirnStore
 
 @Suite struct SpaceTests {

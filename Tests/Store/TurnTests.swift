@@ -1,9 +1,11 @@
 import FirnBytes
 import FirnDisk
 import FirnKit
+import FirnThreads
 import Foundation
 import Synchronization
 import Testing
+
 @testable import FirnStore
 
 /// Who writes next, where several want to.

@@ -1,9 +1,11 @@
 import FirnBytes
-@testable import FirnCodecs
 import FirnKit
-@testable import FirnModel
 import FirnStore
 import Foundation
+
+@testable import FirnCodecs
+@testable import FirnDatabase
+@testable import FirnTable
 
 /// Small files of a hostile writer that unpack to more than any memory. Every hash in them is right.
 enum Bomb: String, CaseIterable {

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnChange
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// Applies an untrusted changes file to rows that it names.
 package struct ChangesAttack {

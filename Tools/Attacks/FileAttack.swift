@@ -1,7 +1,8 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// Runs everything that readers, queries and writers do on an untrusted file.
 package struct FileAttack {

@@ -1,6 +1,6 @@
 import FirnBytes
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// Runs the text of a query on a table with columns of nearly every kind. The result must be rows, or an error with a position.
 enum QueryAttack {

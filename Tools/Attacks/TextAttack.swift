@@ -2,7 +2,7 @@ import FirnBytes
 import FirnCSV
 import FirnExchange
 import FirnJSON
-import FirnModel
+import FirnTable
 
 /// Reads text of an outside format. The result must be rows, which are written again, or an error with its place. The first byte selects
 /// the options.

@@ -1,7 +1,7 @@
 import CSQLite
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// The values of a column for a run of rows, at stable addresses, in the form that the C side passes to SQLite. Buffers are filled
 /// repeatedly.

@@ -1,6 +1,6 @@
 import CSQLite
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A sample of a table, of a few vectors spread over it, from which the number of rows with equal values is estimated.
 final class ColumnSample {

@@ -1,7 +1,7 @@
 import CSQLite
 import FirnBytes
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// A hash index in memory on the values of some columns, for joins. It returns candidates, in the order of the table; SQLite compares the
 /// values itself. It takes 8 bytes per row, and 4 to 8 bytes per row for the slots.

@@ -1,6 +1,7 @@
 import CSQLite
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// Hashes of values, for the rows of a column and for the other side of a comparison. Values that SQLite considers equal have equal hashes.
 enum EqualityKey {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// The form of a column's values in SQL.
 enum SQLForm: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import CSQLite
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// A constraint of SQLite as a predicate of Query.
 enum SQLCondition {

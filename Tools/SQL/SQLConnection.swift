@@ -1,7 +1,7 @@
 import CSQLite
 import FirnBytes
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// A connection to a database in memory whose tables are types of files. Use it on one thread only.
 package final class SQLConnection {

@@ -1,5 +1,6 @@
 import CSQLite
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// The cost of a plan as reported to SQLite. The unit is the time to read one row by itself, in which Query scans about fifty rows.
 struct SQLCosts {

@@ -1,7 +1,7 @@
 import CSQLite
 import FirnBytes
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// Executes a plan: finds the rows, and reads a column of them when SQLite first asks for it.
 final class SQLCursor {

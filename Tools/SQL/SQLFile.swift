@@ -1,6 +1,7 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// A file whose types are tables of a connection. All of them are read at one version. If no version was named, the file moves to the
 /// newest version when a statement begins and no cursor is open.

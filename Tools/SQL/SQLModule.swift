@@ -1,6 +1,7 @@
 import CSQLite
 import FirnBytes
 import FirnDisk
+import FirnThreads
 
 // The functions that the C side of the module calls. Swift objects are retained while SQLite holds pointers to them.
 
@@ -211,7 +212,7 @@ extension SQLContext {
 /// The entry point of the loadable extension.
 @_cdecl("firn_sql_extend")
 func extend(_ db: OpaquePointer?, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
-    let context = SQLContext(threads: Machine.cores, keepsTables: false)
+    let context = SQLContext(threads: Processors.count, keepsTables: false)
     if context.registerFiles(db) { return Int32(FIRN_SQL_OK) }
     error?.pointee = sqlText("firn could not add its functions")
     return Int32(FIRN_SQL_ERROR)

@@ -1,5 +1,6 @@
-import FirnModel
+import FirnDatabase
 import FirnQuery
+import FirnTable
 
 /// Comparisons of numeric columns with integers and floats, exactly by value.
 enum SQLNumbers {

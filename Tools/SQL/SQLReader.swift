@@ -1,6 +1,6 @@
 import CSQLite
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Reads columns of a table in their SQL form, for one cursor.
 final class SQLReader {

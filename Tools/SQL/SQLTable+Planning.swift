@@ -1,6 +1,6 @@
 import CSQLite
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension SQLTable {
     /// Chooses a plan for SQLite: which of its constraints the table executes, and the estimated cost.

@@ -1,8 +1,9 @@
 import CSQLite
 import FirnBytes
 import FirnDisk
-import FirnModel
 import FirnQuery
+import FirnTable
+import FirnThreads
 
 /// A type of a file as a table of a connection.
 package final class SQLTable {
@@ -169,8 +170,7 @@ package final class SQLTable {
         let threads = context.threads
         do throws(QueryError) {
             return try QueryRun(
-                request, table: table, file: file.name, threads: threads,
-                parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
+                request, table: table, file: file.name, threads: threads)
         } catch { throw error.asFirnError }
     }
 }

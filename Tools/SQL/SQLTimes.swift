@@ -1,5 +1,5 @@
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Converts texts of SQL to times and identifiers.
 enum SQLTimes {

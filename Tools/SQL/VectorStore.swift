@@ -1,7 +1,7 @@
 import CSQLite
 import FirnBytes
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// The vectors of a table, numbered across all segments.
 final class VectorPlaces {

@@ -1,14 +1,15 @@
 import FirnCSV
 import FirnDisk
 import FirnExchange
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// Measures inference, reading and writing of CSV files, and prints `name value unit` lines.
 func benchCSV(_ paths: [String]) throws {
     for path in paths {
         let megabytes = Double(try Paths.size(path)) / 1e6
         var options = CSVOptions()
-        options.threads = Machine.cores
+        options.threads = Processors.count
         let start = Machine.seconds
         let reader = try CSVReader(try Input(path: path), options: options)
         let looked = Machine.seconds

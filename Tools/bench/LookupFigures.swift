@@ -1,7 +1,8 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
 import FirnQuery
+import FirnTable
 #if canImport(Glibc)
     import Glibc
 #else

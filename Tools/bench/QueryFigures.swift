@@ -1,7 +1,9 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
 import FirnQuery
+import FirnTable
+import FirnThreads
 
 /// Measures queries within a process that has the file open, without start and printing.
 ///
@@ -22,7 +24,7 @@ enum QueryFigures {
     ]
 
     static func run(_ words: [String]) throws {
-        var threads = Machine.cores, runs = 5, times = 1, path = "", questions: [String] = []
+        var threads = Processors.count, runs = 5, times = 1, path = "", questions: [String] = []
         var rest = words[...]
         while let word = rest.popFirst() {
             switch word {
@@ -65,7 +67,7 @@ enum QueryFigures {
     /// batches.
     private static func one(_ request: QueryRequest, _ table: any Table, _ threads: Int) throws -> String {
         let run = try QueryRun(
-            request, table: table, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
+            request, table: table, threads: threads)
         if request.groupBy.isEmpty, request.aggregates.isEmpty, request.limit == nil {
             return request.sort.isEmpty ? "\(try run.count()) rows" : "\(try run.rowPositions().count) rows"
         }

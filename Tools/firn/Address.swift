@@ -1,6 +1,6 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
 
 /// A parsed operand: a file, optionally with a type and a version: `FILE`, `FILE:Type`, `FILE@5`, `FILE@TAG`, `FILE@5:Type`.
 struct Address {

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Formats values for text tables: in the notation of their column, nested values in brackets. Null is an empty cell, and the empty string
 /// is `""`.

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnCommandLine
-import FirnModel
+import FirnTable
 
 /// The error for a column that a type does not have, with the nearest name as advice.
 func unknownColumn(_ name: String, of type: TypeSchema) -> FirnError {

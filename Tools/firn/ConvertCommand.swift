@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// `firn convert IN... OUT`
 struct ConvertCommand {

@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnChange
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// `firn diff --changes FILE`: writes the differences for `firn patch`.
 extension DiffCommand {

@@ -2,8 +2,8 @@ import FirnBytes
 import FirnChange
 import FirnCommandLine
 import FirnExchange
-import FirnModel
 import FirnQuery
+import FirnTable
 
 extension DiffCommand {
     /// Opens both operands, in any format, and compares one type, or all types of two `.firn` files.

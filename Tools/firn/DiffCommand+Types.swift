@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnChange
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnThreads
 
 /// Compares files with several types, type by type.
 extension DiffCommand {
@@ -77,7 +78,7 @@ extension DiffCommand {
     private func hash(_ table: StoredTable) throws(FirnError) -> Hash128 {
         var options = ContentHash.Options()
         let threads = try session.threads()
-        options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+        options.threads = threads
         return try ContentHash(of: table, options: options).hash
     }
 }

@@ -1,8 +1,10 @@
 import FirnBytes
 import FirnChange
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// `firn diff OLD NEW`: compares two tables.
 struct DiffCommand {
@@ -43,7 +45,7 @@ struct DiffCommand {
         options.newName = newName
         let threads = try session.threads()
         options.threads = threads
-        options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+        options.threads = threads
         return options
     }
 

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnChange
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// Prints differences as NDJSON. The keys never change; new ones can be added.
 ///

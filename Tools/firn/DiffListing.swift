@@ -2,7 +2,7 @@ import FirnBytes
 import FirnChange
 import FirnCommandLine
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// Prints differences as text: removed (`-`) and added (`+`) rows with their values, changed rows (`~`) with their changed cells.
 ///

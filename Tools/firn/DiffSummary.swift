@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnChange
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// The counts of differences: rows, then cells by column, then the differences of the columns.
 struct DiffSummary {

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCommandLine
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Synchronization
 
 /// The notices of this run about files whose newest version cannot be read, because a commit was interrupted or its root is damaged.

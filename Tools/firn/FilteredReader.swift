@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// Passes on the rows that match a condition, batch by batch.
 final class FilteredReader: BatchReader {

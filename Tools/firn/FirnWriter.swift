@@ -1,8 +1,10 @@
 import FirnBytes
 import FirnChange
+import FirnDatabase
 import FirnDisk
 import FirnExchange
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// Writes batches to a new `.firn` file next to the target, in one transaction. The target is unchanged until `finish` replaces it.
 final class FirnWriter: BatchWriter {
@@ -99,7 +101,7 @@ final class FirnWriter: BatchWriter {
             options.newName = source
             let threads = self.options.threads
             options.threads = threads
-            options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+            options.threads = threads
             do throws(FirnError) {
                 _ = try TableDifference.compute(old: MemoryTable(type, schema: snapshot.schema, batches: []), new: table, options: options)
             } catch {

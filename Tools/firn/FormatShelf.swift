@@ -3,7 +3,7 @@ import FirnCSV
 import FirnCommandLine
 import FirnExchange
 import FirnJSON
-import FirnModel
+import FirnTable
 
 /// Creates readers and writers by format. No other file of the command names the modules of formats.
 enum FormatShelf {

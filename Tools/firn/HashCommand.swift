@@ -3,7 +3,8 @@ import FirnChange
 import FirnCommandLine
 import FirnDisk
 import FirnExchange
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// `firn hash FILE...`
 struct HashCommand {
@@ -53,7 +54,7 @@ struct HashCommand {
         options.eachColumn = arguments.has("each-column")
         options.name = file.name
         let threads = try session.threads()
-        options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+        options.threads = threads
         return try ContentHash(of: table, options: options)
     }
 

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
 import FirnExchange
-import FirnModel
 
 extension KeyRing {
     /// Reads the key of `--key-file` and that of the environment. Keys are never arguments, which every program on the machine can read.

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnChange
 import FirnCommandLine
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// `firn log FILE`
 struct LogCommand {

@@ -1,7 +1,7 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
 import FirnExchange
-import FirnModel
 
 /// The check of `--lossless` for CSV: exports the new file, and compares the result with the input byte by byte, before the target is
 /// replaced.

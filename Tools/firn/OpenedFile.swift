@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// An operand opened for reading, in any format.
 final class OpenedFile {

@@ -1,8 +1,9 @@
 import FirnBytes
 import FirnChange
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnThreads
 
 /// `firn patch FILE CHANGES`
 struct PatchCommand {
@@ -36,7 +37,7 @@ struct PatchCommand {
         var options = DifferenceOptions()
         let threads = try session.threads()
         options.threads = threads
-        options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+        options.threads = threads
         options.newName = path
         switch try changes.apply(to: type, in: transaction, options: options) {
         case .refused(let conflicts, let count, let isReached):

@@ -1,6 +1,7 @@
 import FirnCommandLine
 import FirnDisk
 import FirnExchange
+import FirnThreads
 
 /// Shows the progress of a command on standard error: on terminals after half a second, with `--progress` always.
 final class ProgressDisplay {

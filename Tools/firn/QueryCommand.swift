@@ -2,8 +2,9 @@ import FirnBytes
 import FirnCommandLine
 import FirnDisk
 import FirnExchange
-import FirnModel
 import FirnQuery
+import FirnTable
+import FirnThreads
 
 /// `firn query FILE [QUERY]`
 struct QueryCommand {
@@ -140,8 +141,7 @@ struct QueryCommand {
     static func run(_ request: QueryRequest, _ table: any Table, file: String? = nil, threads: Int) throws(FirnError) -> QueryRun {
         try bound { () throws(QueryError) in
             try QueryRun(
-                request, table: table, file: file, threads: threads,
-                parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
+                request, table: table, file: file, threads: threads)
         }
     }
 

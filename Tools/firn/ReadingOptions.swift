@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
 import FirnExchange
-import FirnModel
 
 /// The options for reading inputs, from the flags under "Reading".
 struct ReadingOptions {

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnChange
 import FirnCommandLine
-import FirnModel
+import FirnDatabase
 
 /// `firn revert FILE VERSION|TAG`
 struct RevertCommand {

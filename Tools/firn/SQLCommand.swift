@@ -3,8 +3,8 @@ import FirnBytes
 import FirnCommandLine
 import FirnDisk
 import FirnExchange
-import FirnModel
 import FirnSQL
+import FirnTable
 
 /// `firn sql FILE... STATEMENTS`
 struct SQLCommand {

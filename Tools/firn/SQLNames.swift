@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
 import FirnSQL
+import FirnTable
 
 /// The names of the tables of `firn sql`: the name of the type, or `FILE_Type` if several inputs have a type of that name.
 struct SQLNames {

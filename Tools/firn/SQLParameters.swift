@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnCommandLine
 import FirnExchange
-import FirnModel
 import FirnSQL
+import FirnTable
 
 /// The values of statement parameters, from `--param name=value`.
 struct SQLParameters {

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
 import FirnSQL
+import FirnTable
 
 /// The rows of a statement as batches. In SQL each value has its own type, so the columns have type any; for CSV they are text.
 final class SQLRows {

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDatabase
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// `firn schema FILE`
 struct SchemaCommand {

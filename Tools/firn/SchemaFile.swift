@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// The file of `--schema`: types in the form that `firn schema --json` prints, checked before any input is read.
 struct SchemaFile {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// The names of column types and notations in JSON schemas: see `FormatShelf.line` and `FormatShelf.schema`.
 enum SchemaText {

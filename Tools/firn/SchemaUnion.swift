@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Builds one schema for several inputs with rows of one type.
 ///

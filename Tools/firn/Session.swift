@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnDisk
+import FirnThreads
 
 /// One run of the command: its arguments and its outputs. Data is written to `out`, everything else to standard error.
 final class Session {
@@ -118,7 +119,7 @@ final class Session {
 
     /// Returns the number of threads to use: `--threads` (at most 256), or one for each core. Throws `.usage` if it is 0.
     func threads() throws(FirnError) -> Int {
-        guard let threads = try arguments.count("threads") else { return Machine.cores }
+        guard let threads = try arguments.count("threads") else { return Processors.count }
         guard threads > 0 else { throw FirnError(.usage, "--threads takes a number above 0") }
         return min(threads, 256)
     }

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Passes batches on with selected columns, another type name, another key, and at most a given number of rows.
 final class ShapedReader: BatchReader {

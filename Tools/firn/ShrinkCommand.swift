@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
 import FirnExchange
-import FirnModel
 
 /// `firn compact --in-place FILE`
 struct ShrinkCommand {

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnDisk
 import FirnExchange
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// Reads the rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads. Segments with
 /// very many columns are read in smaller batches, in which columns without any value share their memory.

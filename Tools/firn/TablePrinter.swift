@@ -2,7 +2,7 @@ import FirnBytes
 import FirnCommandLine
 import FirnDisk
 import FirnExchange
-import FirnModel
+import FirnTable
 
 /// Prints rows as an aligned table. On a terminal, lines are cut to its width; in a pipe, they are complete.
 /// The widths of the columns are determined by the first 1,000 rows.

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnCommandLine
-import FirnModel
+import FirnDatabase
 
 /// `firn tag FILE [NAME[@VERSION]...]`
 struct TagCommand {

@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// The options for writing outputs, from the flags under "Writing".
 struct WritingOptions {

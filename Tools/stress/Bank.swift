@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// Data of constant size in which every row of every type depends on the others, so that any torn version is detected: accounts with a
 /// constant sum, the last entries that changed them, a text of varying length, and one row with the sums and hashes of all others.

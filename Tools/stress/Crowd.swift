@@ -1,6 +1,7 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnThreads
 import Synchronization
 
 /// Runs readers in threads of this process and in other processes, writers in turn, and optionally a thread that shrinks the file. Every

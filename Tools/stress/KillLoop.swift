@@ -1,6 +1,7 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 #if canImport(Glibc)
     import Glibc
 #else

@@ -1,6 +1,6 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
 #if canImport(Glibc)
     import Glibc
 #else

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The type `edits.NAME` of a changes file: edits of the parts of nested cells (docs/format/changes.md, "Edits of nested cells").
 enum CellEdits {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// One type of two files whose differences are written by `Changeset.write`.
 package struct ChangedType {

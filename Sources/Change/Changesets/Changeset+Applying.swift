@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Changeset {
     /// A reason why the changes cannot be applied.
@@ -27,7 +27,8 @@ extension Changeset {
     /// - Parameters:
     ///   - type: The name in the file of the one type that is changed, if it differs from the name in the changes.
     ///   - options: Threads, and the name of the file as `newName`.
-    package func apply(to type: String? = nil, in transaction: DatabaseTransaction, options: DifferenceOptions) throws(FirnError) -> Outcome
+    package func apply(to type: String? = nil, in transaction: any TableTransaction, options: DifferenceOptions) throws(FirnError)
+        -> Outcome
     {
         var patch = Patch(self, type, transaction, options)
         return try patch.run()
@@ -42,7 +43,7 @@ struct Patch {
         /// The name of the type in the file.
         let name: String
         /// The current rows; nil if the file does not have the type.
-        let rows: StoredTable?
+        let rows: (any RowTable)?
         /// Whether the rows are those that the changes were made from.
         let isSame: Bool
         /// The row ids in the file of the rows of `part.before`.
@@ -50,14 +51,14 @@ struct Patch {
     }
 
     let changes: Changeset
-    let transaction: DatabaseTransaction
+    let transaction: any TableTransaction
     let options: DifferenceOptions
     /// The names in the file of types that have other names in the changes.
     let names: [String: String]
     var plans: [Plan] = []
     var conflicts = Conflicts()
 
-    init(_ changes: Changeset, _ type: String?, _ transaction: DatabaseTransaction, _ options: DifferenceOptions) {
+    init(_ changes: Changeset, _ type: String?, _ transaction: any TableTransaction, _ options: DifferenceOptions) {
         self.changes = changes
         self.transaction = transaction
         self.options = options
@@ -86,9 +87,9 @@ struct Patch {
 
     /// Returns false if the columns are not those that the changes were made from because the changes are applied already.
     private mutating func makePlans() throws(FirnError) -> Bool {
-        let snapshot = try transaction.baseSnapshot()
+        let snapshot = try transaction.versionBefore()
         for part in changes.parts {
-            let name = rename(part.name), rows = snapshot.table(named: name)
+            let name = rename(part.name), rows = snapshot.rows(of: name)
             if rows?.type.isEmbedded ?? false {
                 throw FirnError(
                     .schema, "type \"\(name)\" is an embedded type in this file, and a type of rows in the changes",
@@ -121,9 +122,9 @@ struct Patch {
 
     /// Whether the file contains exactly what the changes lead to.
     private func isReached() throws(FirnError) -> Bool {
-        let snapshot = try transaction.baseSnapshot()
+        let snapshot = try transaction.versionBefore()
         for part in changes.parts {
-            let rows = snapshot.table(named: rename(part.name))
+            let rows = snapshot.rows(of: rename(part.name))
             guard let after = part.after else {
                 guard (rows?.rowCount ?? 0) == 0 else { return false }
                 continue
@@ -150,7 +151,7 @@ struct Patch {
         var asked = ContentHash.Options()
         asked.key = key
         asked.name = options.newName
-        asked.parallel = options.parallel
+        asked.threads = options.threads
         return try ContentHash(of: table, options: asked).hash
     }
 
@@ -166,17 +167,17 @@ struct Patch {
     /// Hashes the rows. If they were exactly those that the changes were made from, they must be exactly those that the changes lead to.
     private func prove() throws(FirnError) -> Changeset.Outcome {
         // One thread opens them, then several read them.
-        for type in transaction.schema.types { _ = transaction.table(type.name).segmentCount }
+        for type in transaction.schema.types { _ = transaction.currentRows(of: type.name).segmentCount }
         let isProven = plans.allSatisfy(\.isSame)
         var hashes: [(name: String, hash: Hash128)] = []
         for plan in plans {
             guard let after = plan.part.after else {
-                if isProven, transaction.table(plan.name).rowCount > 0 {
+                if isProven, transaction.currentRows(of: plan.name).rowCount > 0 {
                     throw damaged("the changes do not lead to the rows of \"\(plan.name)\" that they record")
                 }
                 continue
             }
-            let table = transaction.table(plan.name)
+            let table = transaction.currentRows(of: plan.name)
             guard plan.part.key.allSatisfy({ table.type.index(of: $0) != nil }) else { continue }
             let reached = try hash(table, plan.part.key)
             guard !isProven || reached == after.hash else {

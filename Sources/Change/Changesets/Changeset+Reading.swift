@@ -1,15 +1,15 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Changeset {
     /// Reads a changes file. Its description of its rows is checked before it is used.
-    package init(_ snapshot: DatabaseSnapshot, name: String) throws(FirnError) {
+    package init(_ snapshot: any TableVersion, name: String) throws(FirnError) {
         self = try ChangesetReader(snapshot: snapshot, name: name).read()
     }
 }
 
 private struct ChangesetReader {
-    let snapshot: DatabaseSnapshot
+    let snapshot: any TableVersion
     let name: String
 
     func refusal(_ what: String) -> FirnError {
@@ -17,16 +17,16 @@ private struct ChangesetReader {
     }
 
     func read() throws(FirnError) -> Changeset {
-        guard let row = try rows(of: Changeset.facts, most: 1)?.first, snapshot.table(named: "old") != nil,
-            snapshot.table(named: "new") != nil,
+        guard let row = try rows(of: Changeset.facts, most: 1)?.first, snapshot.rows(of: "old") != nil,
+            snapshot.rows(of: "new") != nil,
             case .int(let version) = row[0]
         else { throw refusal("this is not a changes file") }
         guard (1...Changeset.version).contains(version) else {
             throw FirnError(.unsupported, "this program does not support version \(version) of changes files", at: .init(file: name))
         }
         // The rows are copied to another file unchanged, so they are verified first.
-        if let defect = snapshot.verify(full: true).first {
-            throw .damaged(name, what: "\(defect.subject): \(defect.damage.what)", byte: defect.damage.offset)
+        if let defect = snapshot.firstDefect() {
+            throw .damaged(name, what: "\(defect.part): \(defect.damage.what)", byte: defect.damage.offset)
         }
         switch version {
         case 1: return try first(row)
@@ -36,7 +36,7 @@ private struct ChangesetReader {
 
     /// Returns all rows of a type with these columns; nil if there is no such type, or if it has more than `most` rows.
     private func rows(of type: TypeSchema, most: Int) throws(FirnError) -> [[Value]]? {
-        guard let table = snapshot.table(named: type.name), table.rowCount <= most,
+        guard let table = snapshot.rows(of: type.name), table.rowCount <= most,
             table.type.columns.map(\.name) == type.columns.map(\.name),
             table.type.columns.map(\.type) == type.columns.map(\.type)
         else { return nil }
@@ -64,7 +64,7 @@ private struct ChangesetReader {
             throw refusal("the description of its rows is wrong")
         }
         func side(_ side: String, _ hash: Hash128, _ names: SideNames) -> Changeset.Side {
-            let table = snapshot.table(named: side)
+            let table = snapshot.rows(of: side)
             return Changeset.Side(name: type, hash: hash, table: table, primaryKey: table?.type.keyNames ?? [], required: nil, names: names)
         }
         let part = try part(key, pairs, side("old", before, .old), side("new", after, .new), isWhole: true, isReplacing: whole)
@@ -116,13 +116,13 @@ private struct ChangesetReader {
         else { throw refusal("the description of its rows is wrong") }
         return (
             Changeset.Side(
-                name: type, hash: hash, table: snapshot.table(named: names.type(type)), primaryKey: own, required: Set(required),
+                name: type, hash: hash, table: snapshot.rows(of: names.type(type)), primaryKey: own, required: Set(required),
                 names: names), key, pairs
         )
     }
 
     private func edits(of part: Changeset.Part) throws(FirnError) -> ReadEdits? {
-        guard let table = snapshot.table(named: CellEdits.typeName(part.name)) else { return nil }
+        guard let table = snapshot.rows(of: CellEdits.typeName(part.name)) else { return nil }
         let expected = CellEdits.type(part.name).columns
         guard part.before?.table != nil, part.after?.table != nil, table.type.columns.map(\.name) == expected.map(\.name),
             table.type.columns.map(\.type) == expected.map(\.type)
@@ -163,7 +163,7 @@ private struct ChangesetReader {
         for other in embedded where side.names.bareType(other.name) == nil { throw refusal("it contains objects of the other side") }
         var tables: [any Table] = [table]
         for target in Set(table.schema.links(of: type).columns.map(\.target)) {
-            guard side.names.bareKey(target) != nil, let rows = snapshot.table(named: target), !rows.type.isEmbedded else {
+            guard side.names.bareKey(target) != nil, let rows = snapshot.rows(of: target), !rows.type.isEmbedded else {
                 throw refusal("it contains links of the other side")
             }
             tables.append(rows)

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Writing a difference as a changes file.
 extension TableDifference {
@@ -105,7 +105,7 @@ private struct ChangesetDraft {
         var asked = ContentHash.Options()
         asked.key = key
         asked.name = name
-        asked.parallel = options.parallel
+        asked.threads = options.threads
         return try ContentHash(of: table, options: asked).hash
     }
 

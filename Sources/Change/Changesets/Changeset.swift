@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A changeset: converts one set of rows to another and back. For each type it has the old and the new side of the rows and cells that
 /// differ. It is stored as described in docs/format/changes.md.

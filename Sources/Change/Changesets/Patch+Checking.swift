@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Checks before changes are applied.
 extension Patch {
@@ -47,7 +47,7 @@ extension Patch {
         return changes.single == nil ? "\(plan.name) \(text)" : text
     }
 
-    private mutating func find(_ i: Int, _ tables: (old: any Table, new: any Table), _ rows: StoredTable) throws(FirnError) {
+    private mutating func find(_ i: Int, _ tables: (old: any Table, new: any Table), _ rows: any RowTable) throws(FirnError) {
         let plan = plans[i]
         var options = compared(plan.part)
         options.kinds = [.removed]
@@ -114,7 +114,7 @@ extension Patch {
     }
 
     /// Records a conflict for each row that the changes do not contain and that has a value in a column that is removed or replaced.
-    private mutating func lookForLost(_ plan: Plan, _ rows: StoredTable) throws(FirnError) {
+    private mutating func lookForLost(_ plan: Plan, _ rows: any RowTable) throws(FirnError) {
         guard !plan.isSame, let after = plan.part.after?.types(rename), let type = after.first else { return }
         let going = rows.type.columns.indices.filter {
             !rows.type.hasColumn(rows.type.columns[$0], of: type, in: rows.schema, other: Schema(after))
@@ -159,7 +159,7 @@ extension Patch {
     }
 
     /// Records a conflict for each row to be added whose key exists already.
-    private mutating func lookForAdded(_ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ rows: StoredTable) throws(FirnError) {
+    private mutating func lookForAdded(_ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ rows: any RowTable) throws(FirnError) {
         let first = plan.part.pairs, source = changes.name, starts = try reading { () throws(Damage) in try table.liveStarts() }
         let tables = try spelled(after, table, rows)
         var options = compared(plan.part)
@@ -199,7 +199,7 @@ extension Patch {
             }
         }
         for name in names.sorted() {
-            guard let type = try transaction.baseSnapshot().schema[name], type.key.isEmpty else { continue }
+            guard let type = try transaction.versionBefore().schema[name], type.key.isEmpty else { continue }
             guard plans.first(where: { $0.name == name })?.isSame ?? false else {
                 conflicts.note(
                     "", "rows of \"\(name)\" have no key, links refer to them, and they are not those that the changes were made from")

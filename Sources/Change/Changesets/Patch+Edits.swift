@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Changes within nested cells: the value in the file is read, edited and written.
 extension Patch {

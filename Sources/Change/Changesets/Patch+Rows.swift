@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Writing values, and links after the rows that they refer to exist.
 extension Patch {
@@ -145,7 +145,7 @@ extension Patch {
                 .schema, "links of the changes refer to rows of \"\(name)\", a type that the file does not have",
                 at: .init(file: options.newName))
         }
-        let rows = transaction.table(name), ids = try reading { () throws(Damage) in try named.liveRowIDs() }
+        let rows = transaction.currentRows(of: name), ids = try reading { () throws(Damage) in try named.liveRowIDs() }
         var found: [Int64: Int64] = [:]
         if target.key.isEmpty {
             guard named.type.columns.map(\.name) == ["row"], named.type.columns[0].type == ColumnType(.int) else { throw otherKey(name) }

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Removing rows and changing types.
 extension Patch {
@@ -7,7 +7,7 @@ extension Patch {
         for plan in plans where plan.ids.count > plan.part.pairs {
             let ids = plan.ids[plan.part.pairs...]
             for id in ids { try transaction.delete(plan.name, rowID: id) }
-            try transaction.deleteLinks(to: plan.name, rows: ids)
+            try transaction.deleteLinks(to: plan.name, rows: Array(ids))
         }
     }
 
@@ -78,7 +78,7 @@ extension Patch {
 
     /// Throws if two rows have the same key.
     private func checkKey(_ name: String) throws(FirnError) {
-        let table = transaction.table(name)
+        let table = transaction.currentRows(of: name)
         guard !table.type.key.isEmpty else { return }
         var options = DifferenceOptions()
         options.kinds = []
@@ -88,7 +88,7 @@ extension Patch {
 
     /// Keeps what the changes do not determine in columns that remain: the names of their embedded types, and that they are optional
     /// because of other rows.
-    private func keepColumns(of rows: StoredTable, _ plan: Plan, in type: inout TypeSchema, _ schema: Schema) throws(FirnError) {
+    private func keepColumns(of rows: any RowTable, _ plan: Plan, in type: inout TypeSchema, _ schema: Schema) throws(FirnError) {
         // The type is not changed during lookups: after each change a type rebuilds its map of names.
         let wanted = type
         for own in rows.type.columns where rows.type.hasColumn(own, of: wanted, in: rows.schema, other: schema) {
@@ -120,7 +120,7 @@ extension Patch {
         }
         let names = Set(going.map(\.name))
         for column in own.columns where names.contains(column.name) {
-            for id in try reading({ () throws(Damage) in try transaction.table(plan.name).liveRowIDs() }) {
+            for id in try reading({ () throws(Damage) in try transaction.currentRows(of: plan.name).liveRowIDs() }) {
                 try transaction.update(plan.name, rowID: id, column: column.name, Column.absentValue(column.type))
             }
         }
@@ -138,7 +138,7 @@ extension Patch {
             if hasShape {
                 try widen(known.name, transaction.schema, to: wanted, Schema(types))
             } else {
-                guard known.isEmbedded, transaction.table(wanted.name).rowCount == 0 else {
+                guard known.isEmbedded, transaction.currentRows(of: wanted.name).rowCount == 0 else {
                     throw FirnError(
                         .unsupported, "the changes need a type \"\(wanted.name)\", but the file has a different type of that name",
                         at: .init(file: options.newName))

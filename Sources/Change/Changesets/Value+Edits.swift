@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Value {
     /// Applies edits in order. Returns the first one that does not find the value that it changes; then the value is neither the old nor

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Value {
     /// The link within a value of type any, as the object layer writes it: with the type that it refers to.

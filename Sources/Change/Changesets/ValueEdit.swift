@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// One difference between two nested values: of a member, an element, or the whole. Edits are applied in order, each to the result of the
 /// previous ones.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Chooses the key columns and the compared columns.
 struct ChosenColumns {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Column {
     /// Calls the body with each pair of `range` whose rows differ in any bit. This column is the vector of the old rows, `new` that of the

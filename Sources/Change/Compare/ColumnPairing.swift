@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A column of one table with the column of the same name in another: how to hash and compare them.
 struct ColumnPairing: Sendable {

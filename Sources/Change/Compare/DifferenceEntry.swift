@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// One row that differs.
 package enum DifferenceEntry {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The old or the new table of a difference.
 package enum DifferenceSide: Sendable, Hashable { case old, new }
@@ -30,10 +30,7 @@ package struct DifferenceOptions: Sendable {
     package var newName = "new"
     /// Returns the rows of a segment to compare; nil means all. Other rows are treated as missing, on either side.
     package var rows: (@Sendable (_ side: DifferenceSide, _ table: any Table, _ segment: Int) throws(FirnError) -> Bits?)?
-    /// Calls the body with 0 ..< count, on `threads` threads or one after the other, and returns when all calls have returned.
-    package var parallel: @Sendable (_ count: Int, _ body: @Sendable (Int) -> Void) -> Void = { count, body in
-        for i in 0..<count { body(i) }
-    }
+    /// The number of threads that compare segments.
     package var threads = 1
     /// For tests: the bits of a key's hash that are used. Fewer bits cause more collisions, but never change the result.
     package var hashMask = UInt64.max
@@ -46,35 +43,4 @@ package struct DifferenceOptions: Sendable {
 
 extension DifferenceOptions {
     func name(_ side: DifferenceSide) -> String { side == .old ? oldName : newName }
-
-    /// Runs the body for 0 ..< count and returns the results in order. Throws the error of the lowest index.
-    func each<T: Sendable>(_ count: Int, _ body: @Sendable (Int) throws(FirnError) -> T) throws(FirnError) -> [T] {
-        let slots = Slots<T>(count)
-        parallel(count) { i in
-            do throws(FirnError) { slots.values[i] = .success(try body(i)) } catch { slots.values[i] = .failure(error) }
-        }
-        var out: [T] = []
-        out.reserveCapacity(count)
-        for i in 0..<count {
-            switch slots.values[i] {
-            case .success(let value): out.append(value)
-            case .failure(let error): throw error
-            case nil: preconditionFailure("DifferenceOptions.parallel must call its body for every index before it returns")
-            }
-        }
-        return out
-    }
-
-    /// One slot for each index, so that no two threads write the same memory.
-    private final class Slots<T: Sendable>: @unchecked Sendable {
-        let values: UnsafeMutableBufferPointer<Result<T, FirnError>?>
-        init(_ count: Int) {
-            values = .allocate(capacity: count)
-            values.initialize(repeating: nil)
-        }
-        deinit {
-            values.deinitialize()
-            values.deallocate()
-        }
-    }
 }

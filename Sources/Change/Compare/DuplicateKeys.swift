@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Finds the rows of one table that repeat the key of an earlier row.
 struct DuplicateKeys {

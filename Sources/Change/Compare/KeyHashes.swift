@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// The 64-bit hashes of the keys of all rows of a table, in order, and the rows that are compared.
 final class KeyHashes: @unchecked Sendable {
@@ -36,7 +37,7 @@ final class KeyHashes: @unchecked Sendable {
         hashes = .allocate(capacity: max(starts[segments], 1))
         chosen = []
         let out = Hashes(start: hashes.baseAddress!), offsets = starts
-        chosen = try options.each(segments) { i throws(FirnError) in
+        chosen = try parallelMap(count: segments, threads: options.threads) { i throws(FirnError) in
             let chosen = try chosenRows(table, side, i, options)
             do throws(Damage) {
                 try hashKeys(table.segment(i), side, key, chosen, mask: options.hashMask, into: out.start + offsets[i])
@@ -72,7 +73,7 @@ final class KeyHashes: @unchecked Sendable {
     func table(_ options: DifferenceOptions) throws(FirnError) -> KeyTable {
         var test: (@Sendable (Int) -> Bool)?
         if chosen.contains(where: { $0 != nil }) { test = { self.isChosen($0) } }
-        return try KeyTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.threads, isChosen: test, options: options)
+        return KeyTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.threads, isChosen: test)
     }
 
     func segment(of flat: Int) -> Int {

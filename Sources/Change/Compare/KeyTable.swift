@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnThreads
 
 /// Finds a position by its 64-bit hash: a hash table with open addressing and linear probing over 32-bit positions, in partitions that are
 /// filled by one thread each. The hashes are stored outside, in the order of positions.
@@ -15,16 +16,14 @@ final class KeyTable: @unchecked Sendable {
     private(set) var suspects: [(later: UInt32, earlier: UInt32)] = []
 
     /// Enters the positions 0 ..< count for which `isChosen` returns true (nil means all).
-    init(_ hashes: UnsafePointer<UInt64>, count: Int, threads: Int, isChosen: (@Sendable (Int) -> Bool)?, options: DifferenceOptions)
-        throws(FirnError)
-    {
+    init(_ hashes: UnsafePointer<UInt64>, count: Int, threads: Int, isChosen: (@Sendable (Int) -> Bool)?) {
         var partitions = 1
         while partitions < min(threads, 16) { partitions *= 2 }
         self.hashes = hashes
         let mask = UInt64(partitions - 1)
         self.mask = mask
         let source = Source(hashes: hashes)
-        let filled = try options.each(partitions) { partition throws(FirnError) -> Filled in
+        let filled = parallelMap(count: partitions, threads: threads) { partition -> Filled in
             Self.fill(source.hashes, count, UInt64(partition), mask, isChosen)
         }
         slots = filled.map(\.slots)

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// How links are written when rows of two files are compared: as what identifies their rows in any file. That is the key or, for types
 /// without key, the number of rows before the row. Row ids have no meaning outside their file.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 import Synchronization
 
 /// What identifies the rows of one table, for the links that refer to them. It can be used from any thread.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The comparison mode of a column: how its values in one table are compared with those of the column of the same name in the other. Each
 /// mode has a hash and an equality that agree: equal values have equal hashes.

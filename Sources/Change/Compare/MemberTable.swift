@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A table with fields of its objects as additional columns, named by their paths (`birth.place`): keys that identify rows.
 final class MemberTable: WrappedTable {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Compares the columns of the rows of one segment with those of their partners in another table. A column of the segment is kept in memory
 /// whole; the partners are read in the order of their vectors.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The position of a row in its table: the segment, and the row within it.
 package struct RowPlace: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Rows of one segment with their partners in another table, in an order in which the rows of each of the partners' vectors are
 /// consecutive. A partner is segment << 16 | row.

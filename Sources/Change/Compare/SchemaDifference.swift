@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// How the columns of two tables differ. Columns are identified by name. Whether a column is optional is not a difference of its type.
 package struct SchemaDifference: Sendable {

@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// The result for the rows of one segment of the new table.
 struct SegmentDifference: Sendable {
@@ -26,7 +27,7 @@ struct SegmentMatching: Sendable {
     let options: DifferenceOptions
 
     func matchAll() throws(FirnError) -> [SegmentDifference] {
-        try options.each(new.segmentCount) { i throws(FirnError) in try match(i) }
+        try parallelMap(count: new.segmentCount, threads: options.threads) { i throws(FirnError) in try match(i) }
     }
 
     func match(_ number: Int) throws(FirnError) -> SegmentDifference {

@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// The rows that two versions of one table share, as far as the segments can prove it. They are equal and need no comparison, so the work
 /// is proportional to the changes. Only their keys are read, to check that no other row has one of them.
@@ -36,7 +37,7 @@ struct SharedRows: Sendable {
             }
         } catch { throw FirnError(error, in: options.newName) }
         let aligned = pairs
-        let found = try options.each(aligned.count) { k throws(FirnError) -> (old: Bits, new: Bits)? in
+        let found = try parallelMap(count: aligned.count, threads: options.threads) { k throws(FirnError) -> (old: Bits, new: Bits)? in
             // If the segments cannot be read here, the comparison of all rows will fail and report the error.
             guard let before = try? old.segment(aligned[k].old), let after = try? new.segment(aligned[k].new),
                 let bits = try? after.rowsThatMayDiffer(from: before)
@@ -58,9 +59,9 @@ struct SharedRows: Sendable {
         if isEmpty || index.isEmpty && added.isEmpty { return false }
         return try added.withUnsafeBufferPointer { hashes throws(FirnError) in
             let others = try hashes.baseAddress.map { base throws(FirnError) in
-                try KeyTable(base, count: hashes.count, threads: 1, isChosen: nil, options: options)
+                KeyTable(base, count: hashes.count, threads: 1, isChosen: nil)
             }
-            let found = try options.each(new.count) { i throws(FirnError) -> Bool in
+            let found = try parallelMap(count: new.count, threads: options.threads) { i throws(FirnError) -> Bool in
                 guard let bits = new[i] else { return false }
                 let same = Bits(words: bits.words.map { ~$0 }, count: bits.count).intersection(try askedRows(table, .new, i, options))
                 return try Self.hasKey(table, i, same, key, index, others, options)

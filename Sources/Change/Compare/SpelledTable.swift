@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 import Synchronization
 
 /// A table with link-resolved columns: its links are replaced by the keys of the rows that they refer to, which are comparable between

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The difference of two tables by key: which rows were added, removed or changed, and in which columns.
 ///
@@ -158,7 +158,7 @@ package final class TableDifference: Sendable {
         if !repeated.found.isEmpty { repeated.findEarlier(segments) }
         try addedHashes.withUnsafeBufferPointer { hashes throws(FirnError) in
             guard let base = hashes.baseAddress else { return }
-            let table = try KeyTable(base, count: hashes.count, threads: options.threads, isChosen: nil, options: options)
+            let table = KeyTable(base, count: hashes.count, threads: options.threads, isChosen: nil)
             try repeated.settle(table, hash: { hashes[Int($0)] }, position: { addedPositions[Int($0)] })
         }
         guard !repeated.found.isEmpty else { return 0 }

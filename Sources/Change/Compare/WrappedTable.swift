@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A table that presents the rows of another table with different columns.
 protocol WrappedTable: Table {

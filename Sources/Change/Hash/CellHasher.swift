@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Hashes values independently of their storage, a vector at a time; docs/format/content-hash.md defines every byte. Hashes are compared
 /// across machines and versions of this program, so they never change.

@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// A hash of 128 bits of the rows of a type, independent of how they are stored: docs/format/content-hash.md.
 ///
@@ -15,10 +16,8 @@ package struct ContentHash: Sendable {
         package var eachColumn = false
         /// The name of the file in messages.
         package var name = "the file"
-        /// Calls the body with 0 ..< count, on one or several threads, and returns when all calls have returned.
-        package var parallel: @Sendable (_ count: Int, _ body: @Sendable (Int) -> Void) -> Void = { count, body in
-            for i in 0..<count { body(i) }
-        }
+        /// The number of threads that hash segments.
+        package var threads = 1
 
         package init() {}
     }
@@ -127,17 +126,9 @@ package struct ContentHash: Sendable {
         let hasher: CellHasher
 
         static func all(_ count: Int, _ options: Options, _ part: Part) -> [Result<Found, Damage>] {
-            let room = UnsafeMutablePointer<Result<Found, Damage>>.allocate(capacity: max(count, 1))
-            room.initialize(repeating: .success(Found()), count: max(count, 1))
-            defer {
-                room.deinitialize(count: max(count, 1))
-                room.deallocate()
+            parallelMap(count: count, threads: options.threads) { i in
+                do throws(Damage) { return .success(try part.found(i)) } catch { return .failure(error) }
             }
-            nonisolated(unsafe) let slots = room  // one thread writes each index; they are read after all are done
-            options.parallel(count) { i in
-                do throws(Damage) { slots[i] = .success(try part.found(i)) } catch { slots[i] = .failure(error) }
-            }
-            return Array(UnsafeBufferPointer(start: room, count: count))
         }
 
         func found(_ index: Int) throws(Damage) -> Found {

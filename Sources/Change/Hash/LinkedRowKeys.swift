@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Collects the rows that the links of one side of a changes file refer to: `oldKey.NAME`, `newKey.NAME`.
 final class LinkedRowKeys {

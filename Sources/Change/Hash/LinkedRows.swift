@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 import Synchronization
 
 /// The tables that a table's links refer to, with what identifies their rows in any file: their key, or their position. It can be used from

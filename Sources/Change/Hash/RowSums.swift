@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The sum of the hashes of the values of each row of a segment.
 final class RowSums {

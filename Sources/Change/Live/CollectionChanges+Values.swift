@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 extension CollectionChanges {
     /// Returns the changes of a list of values. Between two elements that were kept, deleted and inserted elements are paired in order as

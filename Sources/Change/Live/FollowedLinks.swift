@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The targets of the links of chosen rows in one column: single links, lists, sets or maps of links, or embedded objects.
 struct FollowedLinks {

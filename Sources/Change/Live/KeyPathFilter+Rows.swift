@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension KeyPathFilter {
     /// The rows of the root that are tested.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The columns of each type that matter to one observer: key paths, resolved in a schema.
 ///

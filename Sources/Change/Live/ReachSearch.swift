@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// One search for the rows of the root from which a change is reached, over the nodes of a filter: down from the rows in the scope, then up
 /// from the changes.

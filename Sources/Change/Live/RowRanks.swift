@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Finds the index of a row among the live rows of a table. Row ids must be passed in ascending order. It uses the counts of earlier
 /// segments and the bits set before the row in its own.

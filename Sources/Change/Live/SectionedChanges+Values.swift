@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 extension SectionedChanges {
     /// Returns the changes of sections of values rather than rows.

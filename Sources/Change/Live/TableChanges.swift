@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The changes of the rows of one type between two versions of a file; notifications are made from them.
 ///

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Compares two versions of a table: segment by segment if they have the same rows, otherwise row id by row id.
 struct VersionComparison {

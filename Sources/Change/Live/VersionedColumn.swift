@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A column in the two versions of its type; nil if the version does not have it.
 struct VersionedColumn {

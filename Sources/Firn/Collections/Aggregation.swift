@@ -1,6 +1,6 @@
 import FirnBytes
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// Aggregates over all elements of a source. The query engine computes them: no object is created, and nulls are ignored.
 extension _CollectionSource {

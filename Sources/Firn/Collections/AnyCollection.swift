@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// A list, set or map without the Swift type of its elements.
 protocol _AnyCollection: AnyObject {

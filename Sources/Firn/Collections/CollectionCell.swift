@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 struct CellKey: Hashable {
     var rowID: Int64

@@ -1,6 +1,6 @@
 import FirnBytes
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// The origin of the elements of a collection, which `Results`, lists, sets and inverse links share. Each kind of origin has a subclass.
 public class _CollectionSource {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// The elements of one collection in memory. Ints, bools and links are stored as 64-bit words where the collection allows it, all others as
 /// values. Sets are in ascending order.

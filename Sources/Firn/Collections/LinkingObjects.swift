@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The objects that link to this one through one of their properties: the inverse of a link. They are in the order of their type's rows; an
 /// object with several links to this one occurs once for each link. Inverse links are computed on access and never stored.

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// An ordered collection that may contain duplicates: a property of an object, or unmanaged.
 ///

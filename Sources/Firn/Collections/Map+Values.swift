@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 /// The realm of a map, and its values as a collection.

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Values by string key: a property of an object, or unmanaged. Keys are in ascending order of their UTF-8 bytes. They must not begin with
 /// `$` nor contain a point.

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Distinct elements. Managed sets are in ascending order, unmanaged ones in the order of insertion.
 ///

@@ -1,5 +1,5 @@
-import FirnModel
 import FirnQuery
+import FirnTable
 import Foundation
 
 /// A collection whose elements have positions: every collection except sets, which have no order of their own.

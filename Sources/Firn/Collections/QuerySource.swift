@@ -1,6 +1,6 @@
 import FirnBytes
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// The elements of another source that a query selects, in the query's order. The query is evaluated on first access, and again after
 /// changes.

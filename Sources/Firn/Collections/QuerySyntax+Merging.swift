@@ -1,5 +1,5 @@
-import FirnModel
 import FirnQuery
+import FirnTable
 
 // Combines a query on the results of another query into one query.
 extension QuerySyntax {

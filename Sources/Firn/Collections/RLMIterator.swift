@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Iterates over a collection as it was when the iteration began. Elements that are removed or deleted meanwhile are skipped; new ones are
 /// not visited.

@@ -1,5 +1,6 @@
-import FirnModel
+import FirnDatabase
 import FirnQuery
+import FirnTable
 
 /// Sorting, and removal of duplicates. A query on results becomes one query: all filters come first, then sort and distinct clauses in the
 /// order of the calls.

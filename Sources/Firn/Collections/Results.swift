@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// The elements that a query selects, in its order. Results are evaluated on access, and live: they show the version of their realm.
 public struct Results<Element: RealmFetchable>: OrderedRealmCollection {

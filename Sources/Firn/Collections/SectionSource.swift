@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Synchronization
 
 /// Elements in sections by a key, shared by `SectionedResults` and its sections. They are evaluated on first access, and again after

@@ -1,6 +1,7 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
 import FirnQuery
+import FirnTable
 
 /// The rows of a whole table that a query selects, by segment. Segments that have not changed since the last evaluation are not read again.
 struct SegmentMatches {

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// Distinct elements in the order of insertion, found by hash.
 struct UnmanagedSet<Element: RealmCollectionValue> {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// An element of a collection whose type is known only from the file: a value, or an object without a class. `RLM` builds its collections
 /// on it.

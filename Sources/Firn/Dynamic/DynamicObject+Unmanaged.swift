@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Objects without a class that do not belong to a realm yet.
 extension DynamicObject {

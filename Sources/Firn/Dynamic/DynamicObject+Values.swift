@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension ObjectBase {
     /// Returns the untyped value of a column of a dynamic object.

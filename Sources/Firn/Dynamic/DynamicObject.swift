@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// An object of a type without a known class. Its properties are accessed by name.
 ///

@@ -1,5 +1,6 @@
 import Dispatch
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Synchronization
 
 /// The changes of an observed target, one at a time, for one task. Changes that happen before the task requests the next one are merged

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnTable
 
 /// The changes of a collection, map or object, for `for await`: first its state (except for objects), then the changes. See
 /// `RealmCollection.changes(keyPaths:)`.

@@ -1,5 +1,5 @@
 import Dispatch
-import FirnModel
+import FirnTable
 
 extension Map {
     /// Calls `block` with the map, then after each change with the keys whose entries were removed, added or changed. See

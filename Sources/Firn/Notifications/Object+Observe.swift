@@ -1,5 +1,6 @@
 import Dispatch
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension RealmCollectionValue where Self: ObjectBase {
     /// Calls `block` after each commit that changed a property of the object, with the changed properties, and once when the object is

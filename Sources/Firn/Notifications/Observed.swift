@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnDatabase
 
 /// An observable target in a realm: the state that is kept of a version, and the difference between two versions.
 protocol Observed {

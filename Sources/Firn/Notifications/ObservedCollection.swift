@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnTable
 
 /// An observed list, set, results or inverse links.
 struct ObservedCollection<Collection: RealmCollection>: Observed {

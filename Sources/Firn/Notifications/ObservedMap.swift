@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnTable
 
 struct ObservedMap<Key: _MapKey, Element: RealmCollectionValue>: Observed {
     let map: Map<Key, Element>

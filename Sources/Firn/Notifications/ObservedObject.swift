@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 struct ObservedObject<T: ObjectBase>: Observed {
     enum Difference {

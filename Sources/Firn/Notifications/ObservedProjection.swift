@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// An observed projection. Changes are reported under the projection's property names.
 struct ObservedProjection<T: ProjectionObservable>: Observed {

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Foundation
 
 /// What an observer of sectioned results, or of one of their sections, receives. An index path is `[section, position in the section]`.

@@ -1,6 +1,6 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnDatabase
 
 /// An observer of changes in one realm. It is used only on the realm's thread, queue or actor; its token retains it.
 class Observer {

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// Implements every `observe(on: actor)`: passes the target to the actor's realm as a frozen copy and delivers there. Traps if the target
 /// cannot be observed.

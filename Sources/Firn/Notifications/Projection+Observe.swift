@@ -1,6 +1,7 @@
 import Dispatch
 import FirnChange
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension ProjectionObservable {
     /// Calls `block` after each commit that changed the value of one of the projection's properties, through links too, and once when the

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension Realm {
     /// What `observe` reports.

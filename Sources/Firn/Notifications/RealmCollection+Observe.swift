@@ -1,6 +1,7 @@
 import Dispatch
 import FirnChange
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension RealmCollection {
     /// Calls `block` with the collection, then after each commit that changed its elements, their order or their properties, with the

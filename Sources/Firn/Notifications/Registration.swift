@@ -1,5 +1,6 @@
 import Dispatch
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension Observed {
     /// Checks that the target can be observed.

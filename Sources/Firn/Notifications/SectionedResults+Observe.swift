@@ -1,5 +1,6 @@
 import Dispatch
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension SectionedResults {
     /// Calls `block` with the sections, then with their changes. The key of each element is requested once for each delivered version. See

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnChange
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// The changes between two versions of a file. They are computed by type on demand, once for all observers of a realm.
 final class VersionChanges {

@@ -1,5 +1,6 @@
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 
 /// How a file's realms learn of the commits of other processes.
 struct Watching {

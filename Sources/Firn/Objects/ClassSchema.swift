@@ -1,5 +1,5 @@
-import FirnModel
 @_spi(Reflection) import Swift
+import FirnTable
 import Synchronization
 
 /// The schema that a class declares: the name of its type and its properties. Read once for each class.

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// A type of your own that is stored as a value or as an embedded object. Properties, optional properties and elements of collections can
 /// have it.

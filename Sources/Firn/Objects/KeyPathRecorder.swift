@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Synchronization
 
 /// Turns `\Dog.owner.city` into "owner.city": reads the key path on an object whose properties record that they were read.

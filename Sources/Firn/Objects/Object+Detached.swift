@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension RealmCollectionValue where Self: ObjectBase {
     /// Returns an unmanaged copy of the object and of all objects that it refers to. Each object is copied once, so shared references and

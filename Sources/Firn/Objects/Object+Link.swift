@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Properties that refer to an object, and objects as elements of collections.
 extension ObjectBase: _OptionalProperty {

@@ -1,5 +1,6 @@
+import FirnDatabase
+import FirnTable
 import Foundation
-import FirnModel
 
 /// The realm of an object, and its frozen and live versions.
 extension ObjectBase {

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// The base class of stored classes.
 ///

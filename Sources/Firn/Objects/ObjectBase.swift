@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// The common base class of `Object`, `EmbeddedObject` and `DynamicObject`.
 ///

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Foundation
 
 // Optional properties and elements of scalars. For objects see `Object+Link.swift`.

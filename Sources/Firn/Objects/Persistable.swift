@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// A type that `@Persisted` properties can have: numbers, strings, dates and similar values, optionals of them, enums, links, embedded
 /// objects, collections. Make your own types conform through `PersistableEnum` or `CustomPersistable`.

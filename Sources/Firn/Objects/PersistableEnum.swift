@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// An enum that is stored as its raw value: an integer, a string, or another type of property.
 ///

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// A property of each object of a collection, as a live collection: `person.dogs.projectTo.name`.
 public struct ProjectedCollection<Element>: RandomAccessCollection, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// A view of objects that shows some of their properties, and properties of objects that they refer to, as its own. It stores nothing:
 /// reads and writes go to the object.

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Synchronization
 
 /// The properties that a projection class declares, with their key paths from the root object. Read once for each class.

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Reads and writes one `@Persisted` property of any object of its class. There is one for each property of a class.
 public class _PropertyAccess {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 /// A type of single values that are not objects, with what properties, optional properties and elements of collections of it have in
@@ -240,7 +240,7 @@ extension Decimal128: _Scalar, MinMaxType, AddableType, SortableType {
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.decimal(modelDecimal)) }
     public static func _read(_ object: ObjectBase, _ column: Int) -> Decimal128 { _readOptional(object, column) ?? _zero() }
     public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Decimal128? {
-        object._pair(column).map { Decimal128(FirnModel.Decimal(high: UInt64(bitPattern: $0.0), low: UInt64(bitPattern: $0.1))) }
+        object._pair(column).map { Decimal128(FirnTable.Decimal(high: UInt64(bitPattern: $0.0), low: UInt64(bitPattern: $0.1))) }
             ?? _element(_Stored(object._value(column)))
     }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Decimal128>(at: offset) }

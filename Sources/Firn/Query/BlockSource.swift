@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 /// The elements of another source for which a block returns true. The block is called for each element on first access, and again after

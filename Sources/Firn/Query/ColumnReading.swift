@@ -1,6 +1,6 @@
 import FirnBytes
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// Reads a column of the elements of a collection, vector by vector.
 struct ColumnReading {

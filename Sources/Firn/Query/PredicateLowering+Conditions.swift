@@ -1,5 +1,5 @@
-import FirnModel
 import FirnQuery
+import FirnTable
 import Foundation
 
 // Comparisons and conditions of `#Predicate`.

@@ -1,5 +1,5 @@
-import FirnModel
 import FirnQuery
+import FirnTable
 import Foundation
 
 // Values, properties and arithmetic of `#Predicate`.

@@ -1,5 +1,5 @@
-import FirnModel
 import FirnQuery
+import FirnTable
 import Foundation
 
 /// Translates Foundation's `#Predicate` into the syntax tree that predicates as text and `where` use. Where Swift would trap (`!` of nil),

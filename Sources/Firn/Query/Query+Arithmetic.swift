@@ -1,5 +1,6 @@
-import FirnModel
+import FirnDatabase
 import FirnQuery
+import FirnTable
 
 // Arithmetic on values of one object. Division of ints gives an int; an operation with null gives null.
 

@@ -1,5 +1,6 @@
-import FirnModel
+import FirnDatabase
 import FirnQuery
+import FirnTable
 
 // Full-text search, areas on the globe, counts of elements that match several conditions, values of any type.
 

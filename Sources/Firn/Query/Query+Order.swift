@@ -1,5 +1,6 @@
-import FirnModel
+import FirnDatabase
 import FirnQuery
+import FirnTable
 
 // Comparisons and ranges.
 

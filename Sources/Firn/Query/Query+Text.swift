@@ -1,5 +1,6 @@
-import FirnModel
+import FirnDatabase
 import FirnQuery
+import FirnTable
 
 // Text functions. They compare bytes unless the options specify otherwise.
 

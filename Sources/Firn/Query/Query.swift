@@ -1,5 +1,5 @@
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// A property of the searched elements, or a condition on them: the parameter and the result of the closure of `where`.
 ///

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 // The arguments for `%@`, `%K` and `$0`.

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 // The types that the operators of `Query` apply to.

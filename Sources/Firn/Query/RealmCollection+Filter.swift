@@ -1,5 +1,5 @@
-import FirnModel
 import FirnQuery
+import FirnTable
 import Synchronization
 
 // Filters as text and as typed queries. Both produce the same syntax tree.

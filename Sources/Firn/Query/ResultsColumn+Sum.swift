@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 // Sums of columns, several values at a time. Null is ignored; the sum of no elements is 0.
 

@@ -1,6 +1,6 @@
 import FirnBytes
-import FirnModel
 import FirnQuery
+import FirnTable
 
 /// One property of the elements of a collection, read column by column: without an object or a call for each value.
 ///

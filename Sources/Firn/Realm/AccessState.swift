@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 import Foundation
 
 /// The state that the fast path of property reads uses. Each type of an open realm has one, at a fixed address while the realm lives.

@@ -1,6 +1,7 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
+import FirnTable
 
 extension Realm {
     /// When a write returns, and which writes a crash of the machine or the program can undo. After a crash the file always opens, at a

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 import Synchronization
 
 /// Decoded vectors of a type in a frozen realm, for many threads. Each thread uses one of a few sets, selected by its number. If another

@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// Asynchronous transactions and opening: waiting for the write lock and syncing the file block no thread of the caller.
 extension Realm {

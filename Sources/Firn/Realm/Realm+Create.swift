@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension Realm {
     /// Creates an object from a dictionary by property name, an array in the order of the properties, or another object (of any realm), and

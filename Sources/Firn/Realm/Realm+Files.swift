@@ -1,6 +1,6 @@
 import FirnBytes
+import FirnDatabase
 import FirnDisk
-import FirnModel
 import Foundation
 
 /// Operations on whole files: copies, schema versions, deletion.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
 import Foundation
 
 /// The versions of the file: reading them, tagging them, and reverting to them.

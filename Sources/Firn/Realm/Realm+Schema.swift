@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 extension Realm {
     /// The types of a file.
@@ -12,7 +12,7 @@ extension Realm {
 
         /// Creates a schema of types.
         package init(_ types: [ObjectSchema]) { objectSchema = types }
-        init(_ schema: FirnModel.Schema) {
+        init(_ schema: FirnTable.Schema) {
             objectSchema = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) }
         }
     }

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
 import Foundation
 
 /// Making a file shorter in place.

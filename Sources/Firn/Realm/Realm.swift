@@ -1,6 +1,6 @@
 import Dispatch
 import FirnBytes
-import FirnModel
+import FirnTable
 import Foundation
 
 /// An open file of objects: a version that follows the commits, and the transaction that the realm can begin.

@@ -1,6 +1,6 @@
 import Dispatch
 import FirnBytes
-import FirnModel
+import FirnDatabase
 import Foundation
 import Synchronization
 

@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 extension Realm {
     /// Deletes an object. With `cascading`, also deletes the objects that it refers to, directly or indirectly, and that no other object

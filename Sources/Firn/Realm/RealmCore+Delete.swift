@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Deleting rows, and the rows and values that depend on them.
 extension RealmCore {

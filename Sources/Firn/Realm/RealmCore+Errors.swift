@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Synchronization
 
 /// Errors of reads and writes: a property cannot throw, so the realm notes them.

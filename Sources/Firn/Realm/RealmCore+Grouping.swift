@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// Commits that become durable together. The blocks of a group run in sequence within one transaction of the file. The part of each block
 /// is kept or rolled back separately; the parts that are kept become one version.

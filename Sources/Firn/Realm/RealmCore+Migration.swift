@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// The schema version of a file: one row of a type that no property links to and that schemas do not list
 /// (`docs/format/model.md`, "What the object layer keeps").

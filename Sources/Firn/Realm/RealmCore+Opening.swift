@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Synchronization
 
 /// The open realms of the process: one for each file and thread, queue or actor, and one frozen realm for each version.

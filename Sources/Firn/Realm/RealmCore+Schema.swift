@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Matching the classes of the program with the types of the file.
 extension RealmCore {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The accesses of objects that were read before their realm was invalidated. They stay invalid, and report it as long as they exist.
 ///
@@ -30,7 +30,7 @@ extension TypeAccess {
 /// A table without rows: of retired objects, or of a class that the file has no type for.
 final class NoRows: RowTable {
     let type: TypeSchema
-    let schema: FirnModel.Schema
+    let schema: FirnTable.Schema
 
     init(_ former: any RowTable) {
         type = former.type
@@ -38,9 +38,9 @@ final class NoRows: RowTable {
     }
 
     /// Creates the table of a class that the file has no type for.
-    convenience init(_ known: ClassSchema) { self.init(known.typeSchema, FirnModel.Schema(known.reachable().map(\.typeSchema))) }
+    convenience init(_ known: ClassSchema) { self.init(known.typeSchema, FirnTable.Schema(known.reachable().map(\.typeSchema))) }
 
-    private init(_ type: TypeSchema, _ schema: FirnModel.Schema) {
+    private init(_ type: TypeSchema, _ schema: FirnTable.Schema) {
         self.type = type
         self.schema = schema
     }

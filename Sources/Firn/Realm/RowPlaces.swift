@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Finds the positions of rows that are read in sequence: the segment of the last one is used for the next one if its row ids are
 /// consecutive.

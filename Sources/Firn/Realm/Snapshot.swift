@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// An object or collection at one version, which any task, thread or actor can read.
 ///

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnDatabase
+import FirnTable
 import Synchronization
 
 /// A value that belongs to a realm's thread, queue or actor and that can be found again in another realm of the same file: objects,

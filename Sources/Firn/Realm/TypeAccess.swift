@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnDatabase
+import FirnTable
 
 /// Reads, writes and creates the objects of one type in one open realm.
 final class TypeAccess {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The last decoded vector of each column of a type. Must be used by one thread at a time.
 final class WindowSet {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 /// Makes `@Persisted var any: AnyRealmValue` and collections of it possible.

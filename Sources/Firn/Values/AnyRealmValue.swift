@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 /// A value of any type, for properties whose type differs from object to object.

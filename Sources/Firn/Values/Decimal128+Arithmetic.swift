@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Results are rounded to 34 digits, to nearest with ties to even. Division by zero gives an infinity or NaN.
 extension Decimal128: SignedNumeric {
@@ -19,14 +19,14 @@ extension Decimal128: SignedNumeric {
 
     /// Returns the number with the opposite sign and the same digits.
     public static prefix func - (a: Decimal128) -> Decimal128 {
-        Decimal128(FirnModel.Decimal(high: a.stored.high ^ signBit, low: a.stored.low))
+        Decimal128(FirnTable.Decimal(high: a.stored.high ^ signBit, low: a.stored.low))
     }
 
     /// Reverses the sign.
     public mutating func negate() { self = -self }
 
     /// The number without its sign, with the same digits.
-    public var magnitude: Decimal128 { Decimal128(FirnModel.Decimal(high: stored.high & ~Decimal128.signBit, low: stored.low)) }
+    public var magnitude: Decimal128 { Decimal128(FirnTable.Decimal(high: stored.high & ~Decimal128.signBit, low: stored.low)) }
 
     private static var signBit: UInt64 { 1 << 63 }
 }

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 import Foundation
 
 /// A decimal number of up to 34 digits with an exponent from -6143 to 6144 (IEEE 754-2008 decimal128), for example for amounts of money.
@@ -8,22 +8,22 @@ import Foundation
 /// number. A literal of digits and a point is read through `Double`, so only 17 of its digits count: write longer ones as strings. A string
 /// literal that is not a number traps when it is evaluated: use `init(string:)` for untrusted text.
 public struct Decimal128: Sendable {
-    let stored: FirnModel.Decimal
+    let stored: FirnTable.Decimal
 
-    package init(_ stored: FirnModel.Decimal) { self.stored = stored }
+    package init(_ stored: FirnTable.Decimal) { self.stored = stored }
 
     /// The number as the type of the modules below.
-    package var modelDecimal: FirnModel.Decimal { stored }
+    package var modelDecimal: FirnTable.Decimal { stored }
 
     /// Creates zero.
-    public init() { self.init(FirnModel.Decimal(Int64(0))) }
+    public init() { self.init(FirnTable.Decimal(Int64(0))) }
 
     /// Parses a number such as `-12.50`, `1.5E+40`, `Inf` or `NaN`.
     ///
     /// - Throws: `FirnError` of code `.usage` if the text is not a number or needs more than 34 digits.
     public init(string: String) throws(FirnError) {
-        guard let read = FirnModel.Decimal(string) else {
-            let isNumber = FirnModel.Decimal(rounding: string) != nil
+        guard let read = FirnTable.Decimal(string) else {
+            let isNumber = FirnTable.Decimal(rounding: string) != nil
             throw FirnError(
                 .usage, "\"\(string)\" " + (isNumber ? "does not fit into a decimal128" : "is not a decimal number"),
                 advice: isNumber
@@ -44,7 +44,7 @@ public struct Decimal128: Sendable {
     /// Creates the exact value of an integer; one of more than 34 digits is rounded to nearest.
     public init(_ value: some BinaryInteger) {
         if let small = Int64(exactly: value) {
-            self.init(FirnModel.Decimal(small))
+            self.init(FirnTable.Decimal(small))
         } else {
             self.init(shortest: String(value))
         }
@@ -80,7 +80,7 @@ public struct Decimal128: Sendable {
         case let float as Float: self.init(float)
         case let double as Double: self.init(double)
         case let integer as any BinaryInteger: self.init(integer)
-        case let text as String where FirnModel.Decimal(rounding: text) != nil: self.init(shortest: text)
+        case let text as String where FirnTable.Decimal(rounding: text) != nil: self.init(shortest: text)
         case let decimal as Foundation.Decimal: self.init(decimal)
         default: preconditionFailure("\"\(value)\" cannot be converted to a Decimal128: pass a number, or a string that contains one")
         }
@@ -89,27 +89,27 @@ public struct Decimal128: Sendable {
     /// Creates the exact value of an integer; nil if it has more digits than fit.
     public init?<T: BinaryInteger>(exactly source: T) {
         if let small = Int64(exactly: source) {
-            self.init(FirnModel.Decimal(small))
+            self.init(FirnTable.Decimal(small))
         } else {
-            guard let read = FirnModel.Decimal(String(source)) else { return nil }
+            guard let read = FirnTable.Decimal(String(source)) else { return nil }
             self.init(read)
         }
     }
 
     /// Parses and rounds a text, which must be a number.
     private init(shortest text: String) {
-        guard let read = FirnModel.Decimal(rounding: text) else { preconditionFailure("\"\(text)\" is not a decimal number") }
+        guard let read = FirnTable.Decimal(rounding: text) else { preconditionFailure("\"\(text)\" is not a decimal number") }
         self.init(read)
     }
 }
 
 extension Decimal128 {
     /// Not a number.
-    public static let nan = Decimal128(FirnModel.Decimal(high: 0x7C00_0000_0000_0000, low: 0))
+    public static let nan = Decimal128(FirnTable.Decimal(high: 0x7C00_0000_0000_0000, low: 0))
     /// Positive infinity, greater than every other number.
-    public static let infinity = Decimal128(FirnModel.Decimal(high: 0x7800_0000_0000_0000, low: 0))
+    public static let infinity = Decimal128(FirnTable.Decimal(high: 0x7800_0000_0000_0000, low: 0))
     /// The greatest finite number, 9.999…E+6144.
-    public static let max = Decimal128(FirnModel.Decimal(high: 0x5FFF_ED09_BEAD_87C0, low: 0x378D_8E63_FFFF_FFFF))
+    public static let max = Decimal128(FirnTable.Decimal(high: 0x5FFF_ED09_BEAD_87C0, low: 0x378D_8E63_FFFF_FFFF))
     /// The least finite number, -9.999…E+6144.
     public static let min = -max
 
@@ -141,12 +141,12 @@ extension Decimal128: CustomStringConvertible {
 
 extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
     /// Creates an integer, exactly.
-    public init(integerLiteral value: Int64) { self.init(FirnModel.Decimal(value)) }
+    public init(integerLiteral value: Int64) { self.init(FirnTable.Decimal(value)) }
     /// Creates the decimal with the fewest digits that represents the double.
     public init(floatLiteral value: Double) { self.init(value) }
     /// Parses a number. Traps if the text is not a number of at most 34 digits: use `init(string:)` for untrusted text.
     public init(stringLiteral value: String) {
-        guard let read = FirnModel.Decimal(value) else {
+        guard let read = FirnTable.Decimal(value) else {
             preconditionFailure("\"\(value)\" is not a decimal of at most 34 digits: use Decimal128(string:) to catch the error")
         }
         self.init(read)
@@ -158,7 +158,7 @@ extension Decimal128: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
-            guard let read = FirnModel.Decimal(text) else {
+            guard let read = FirnTable.Decimal(text) else {
                 throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" is not a decimal of at most 34 digits")
             }
             self.init(read)

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// The type of one value of a property.
 public enum PropertyType: Int, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 /// A `Date` is a number of seconds since 2001 in a double, a `Timestamp` whole seconds since 1970 and nanoseconds. The fraction is computed

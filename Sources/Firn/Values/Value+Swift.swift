@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 import Foundation
 
 extension UUID {

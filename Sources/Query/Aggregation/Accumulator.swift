@@ -1,5 +1,6 @@
 import FirnBytes
-import FirnModel
+import FirnTable
+import FirnThreads
 
 /// One aggregate of every group. `form` determines which arrays are used; each array has one entry for each group.
 struct Accumulator {
@@ -303,7 +304,7 @@ struct Accumulator {
     }
 
     /// Completes the groups before their values are read. Expensive work is divided among threads.
-    mutating func finish(_ groups: Int, threads: Int, _ parallel: ParallelLoop) {
+    mutating func finish(_ groups: Int, threads: Int) {
         resize(groups)
         guard case .samples = form, groups > 0 else { return }
         samples.close()
@@ -311,7 +312,7 @@ struct Accumulator {
         quantiles = Array(unsafeUninitializedCapacity: groups) { out, filled in
             out.initialize(repeating: nil)
             nonisolated(unsafe) let places = out.baseAddress!
-            parallel(runs) { run in
+            parallel(count: runs, threads: threads) { run in
                 for group in (groups * run / runs)..<(groups * (run + 1) / runs) { places[group] = samples.quantile(share, of: group) }
             }
             filled = groups

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// The distinct pairs of group and value.
 struct DistinctPairs {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The number of distinct values of every group.
 struct DistinctValues {

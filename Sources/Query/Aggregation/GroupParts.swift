@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// The chosen rows of a vector, sorted by group if there are few groups. Each group's rows are then added in registers.
 final class GroupParts {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The bound groups and aggregates of a request.
 struct GroupPlan: Sendable {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Assigning groups to the rows of a vector.
 extension Grouper {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Groups and aggregates the rows of some segments. Groupers of consecutive ranges of segments are merged in order, so that the result does
 /// not depend on the scheduling of threads. Not thread-safe.
@@ -209,7 +209,7 @@ final class Grouper: @unchecked Sendable {
     }
 
     /// Returns one row for each group, in the order of the groups' first rows.
-    func result(threads: Int, _ parallel: ParallelLoop) throws(FirnError) -> Batch {
+    func result(threads: Int) throws(FirnError) -> Batch {
         // The result is charged in addition to the groups.
         let result: MemoryCharge
         do throws(Damage) { result = try memory.holding(bytes) } catch { throw FirnError(error, in: "") }
@@ -217,7 +217,7 @@ final class Grouper: @unchecked Sendable {
         for i in columns.indices { columns[i].text.charge = result }
         for (i, measure) in plan.measures.enumerated() {
             var column = Column(measure.type)
-            measures[filled[i]].finish(rowCounts.count, threads: threads, parallel)
+            measures[filled[i]].finish(rowCounts.count, threads: threads)
             for group in rowCounts.indices {
                 guard column.append(measures[filled[i]].value(group, rowCounts[group], as: measure.function)) else {
                     throw FirnError(.usage, "\(measure.name) does not fit into 64 bits", advice: "take avg, or sum a double of it")

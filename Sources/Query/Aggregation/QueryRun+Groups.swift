@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension QueryRun {
     func forEachGroup(_ group: GroupPlan, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
@@ -31,7 +31,7 @@ extension QueryRun {
     /// Applies the rest of the request to the groups and passes the result to `body`.
     func forEachGroup(of grouper: Grouper, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         let group = plan.group!
-        let result = try timed("figures") { () throws(FirnError) in try grouper.result(threads: threads, parallel) }
+        let result = try timed("figures") { () throws(FirnError) in try grouper.result(threads: threads) }
         let type = TypeSchema("result", columns: group.columns)
         let after: QueryRun
         do throws(QueryError) {

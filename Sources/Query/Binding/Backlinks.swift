@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 import Synchronization
 
 /// The inverse of the links of one column (the owners' column for embedded objects): for a row, the rows that link to it, in their order

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Binder {
     mutating func comparison(_ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {

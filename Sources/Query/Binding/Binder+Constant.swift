@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Binder {
     /// Converts the constant to a value that is comparable with the kind; returns nil if that is impossible. Text is parsed as a number,

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Binder {
     /// Returns the table of a type that links lead to, or nil if it is not available.

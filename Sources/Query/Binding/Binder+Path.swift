@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension Binder {
     /// A path that is being bound: the steps so far, with the type after each step.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Binds the names and types of a query to a table. Reports all errors of a query before any row is read.
 struct Binder {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A side of a comparison, a sort key or a selected value, with its names and types bound to a table.
 indirect enum Operand: Sendable {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 import Synchronization
 
 /// Counts the elements of a collection that match a predicate. The predicate is bound to the elements' type.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// `x.@type == 'string'`: tests the kind of each value.
 final class TypeNode: PredicateNode, @unchecked Sendable {

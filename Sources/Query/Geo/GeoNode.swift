@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// `location GEOWITHIN geoCircle(…)`: tests whether embedded objects that hold GeoJSON points are within a shape.
 final class GeoNode: PredicateNode, @unchecked Sendable {

@@ -1,4 +1,5 @@
-import FirnModel
+import FirnTable
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// A token of a query.
 struct Token: Equatable {

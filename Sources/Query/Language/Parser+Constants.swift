@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 extension Parser {
     mutating func constant() throws(QueryError) -> ConstantSyntax {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 // Function-like syntax: subqueries, objects, shapes.
 extension Parser {

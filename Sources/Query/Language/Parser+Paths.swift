@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Paths: names of columns and collections, and what follows them.
 extension Parser {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// SQL spellings that are unambiguous in this language.
 extension Parser {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// Parses queries in one pass over the tokens. Nesting is bounded, so parsing takes linear time and a bounded stack.
 ///

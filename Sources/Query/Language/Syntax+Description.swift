@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 extension QuerySyntax: CustomStringConvertible {
     package var description: String {

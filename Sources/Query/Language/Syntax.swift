@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// A position in the query's text, in bytes. Used for error messages only and not part of the meaning of a tree, so all positions are
 /// equal.

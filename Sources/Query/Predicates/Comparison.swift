@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Comparisons of single values: all rules of null, of kinds and of text.
 enum Comparison {

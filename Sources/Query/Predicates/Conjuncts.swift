@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// For each part of an AND, the number of rows that were tested and that passed.
 package struct ConjunctTally: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A bound test of the values of a column of one kind. `matchesNull` is the result for rows without a value.
 struct ElementTest: Sendable {

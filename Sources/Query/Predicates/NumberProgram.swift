@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Computes the numbers that measures aggregate, for vectors in which every row has a value: columns, and expressions of columns as
 /// doubles. Expressions that several measures share are computed once, into buffers that are allocated once. Not thread-safe.

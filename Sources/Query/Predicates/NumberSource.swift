@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// One side of an arithmetic operation over a vector.
 enum NumberSource {

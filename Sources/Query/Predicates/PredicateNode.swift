@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A predicate bound to a table. Shared by all threads; the state for a segment is in its `SegmentScan`.
 class PredicateNode: @unchecked Sendable {

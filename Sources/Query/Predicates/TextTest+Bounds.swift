@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 extension TextTest {
     /// Returns what text bounds determine about the test; `.unknown` if case or marks are folded.

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 extension TextTest {
     /// The test in a form that columns can evaluate on the stored form; nil if it is not a sequence of byte strings.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A bound test of one string or binary value, by bytes.
 struct TextTest: Sendable {

@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// A search by `TEXT`: words that must occur, words that must not occur, and prefixes of words.
 package struct WordSearch: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The rows of another table that an index names, in their order. Segments without such rows are omitted; other rows of a segment are not
 /// live.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The matching rows with their sort and distinct keys, and the execution of the descriptors on them.
 struct Collector {

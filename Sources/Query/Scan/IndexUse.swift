@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The access path of a filter through the indexes of a table: the rows that may match. The whole filter is applied to each of them, so
 /// results do not depend on indexes.
@@ -24,7 +24,7 @@ struct IndexUse {
 
     /// An access path, with an estimate of its rows.
     private indirect enum Way {
-        case look(ColumnIndex, IndexProbe, column: Int, name: String, estimate: Int)
+        case look(any RowIndex, IndexProbe, column: Int, name: String, estimate: Int)
         case all([Way])
         case any([Way])
 
@@ -79,7 +79,7 @@ struct IndexUse {
         }
     }
 
-    private static func way(_ index: ColumnIndex, _ column: Int, _ probe: IndexProbe, _ table: any IndexedTable) throws(Damage) -> Way {
+    private static func way(_ index: any RowIndex, _ column: Int, _ probe: IndexProbe, _ table: any IndexedTable) throws(Damage) -> Way {
         .look(
             index, probe, column: column, name: "\(table.type.name).\(table.type.columns[column].name)", estimate: try index.estimate(probe)
         )
@@ -87,7 +87,7 @@ struct IndexUse {
 
     /// Returns the path for an AND. Ranges of one column are intersected to one range.
     private static func way(all node: AndNode, _ slots: SlotTable, _ table: any IndexedTable) throws(Damage) -> Way? {
-        var looks: [(index: ColumnIndex, column: Int, probe: IndexProbe)] = [], ways: [Way] = []
+        var looks: [(index: any RowIndex, column: Int, probe: IndexProbe)] = [], ways: [Way] = []
         for part in flat(node) {
             guard let test = part as? TestNode else {
                 if let way = try way(part, slots, table) { ways.append(way) }
@@ -117,7 +117,7 @@ struct IndexUse {
 
     /// Returns the index look-ups for one condition; for words, one for each word that must occur.
     private static func looks(_ node: TestNode, _ slots: SlotTable, _ table: any IndexedTable) -> [(
-        index: ColumnIndex, column: Int, probe: IndexProbe
+        index: any RowIndex, column: Int, probe: IndexProbe
     )] {
         guard let slot = node.plainSlot, slots.paths[slot].count == 1, let column = slots.paths[slot].first else { return [] }
         if case .text(let test, inverted: false) = node.test.form, case .words(let search) = test.form {

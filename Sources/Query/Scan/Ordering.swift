@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Orders rows by key columns: nulls first if ascending and last if descending, text by bytes, mixed values by `Value.order`. Stable.
 enum Ordering {

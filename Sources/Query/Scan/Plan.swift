@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A request bound to a table: all names, types and arguments have been checked. Shared by all threads.
 struct Plan: Sendable {

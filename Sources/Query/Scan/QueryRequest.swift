@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// What to read from a table: rows, columns, order, groups. Paths are written as in the query language (`birth.place.name`,
 /// `` `odd name`.x ``). The whole name of a column is accepted even if it is not a path.

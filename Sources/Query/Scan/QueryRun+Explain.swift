@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension QueryRun {
     /// Describes the plan of the query and, after a run, what was read and how long the steps took.

@@ -1,8 +1,6 @@
 import FirnBytes
-import FirnModel
-
-/// Calls a body for 0 ..< count, possibly on several threads at the same time, and returns when all calls have returned.
-package typealias ParallelLoop = @Sendable (Int, @Sendable (Int) -> Void) -> Void
+import FirnTable
+import FirnThreads
 
 /// A query over a table. The initializer checks names, types and arguments, so errors are reported before any row is read.
 ///
@@ -27,25 +25,22 @@ package final class QueryRun {
     /// Whether `narrow` must still try the indexes. They are used at most once for each run; false means never.
     private var mayUseIndexes: Bool
     let threads: Int
-    let parallel: ParallelLoop
     /// The durations of the last run's steps, in the order in which they ended.
     var steps: [(name: String, spent: Duration)] = []
     /// The maximum number of rows in a batch.
     static let batchSize = segmentSize
 
-    /// Binds a request to a table. `parallel` divides work among threads; by default all work is done on the calling thread. `file` is the
+    /// Binds a request to a table. `threads` is the number of threads that the work is divided among. `file` is the
     /// file of the table, for errors.
     /// - Throws: `QueryError` if a name, type or argument is wrong.
     package init(
-        _ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, usingIndexes: Bool = true,
-        parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }
+        _ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, usingIndexes: Bool = true
     ) throws(QueryError) {
         plan = try Plan(request, table)
         self.table = table
         whole = table
         mayUseIndexes = usingIndexes
         self.threads = max(1, min(threads, 256))
-        self.parallel = parallel
         scanner = Scanner(plan: plan, table: table, source: DamageSource(typeName: table.type.name, file: file))
         if let group = plan.group {
             columns = try QueryRun(
@@ -160,7 +155,7 @@ package final class QueryRun {
         var left = limit, skip = offset, isDone = limit == 0
         let wave = limit < segmentSize ? 1 : threads
         // One scan for each thread for the whole run, so that rows reached through links are fetched once.
-        let scans = Scans(wave)
+        let scans = Slots<SegmentScan>(count: wave)
         for start in stride(from: 0, to: table.segmentCount, by: wave) where !isDone {
             let count = min(wave, table.segmentCount - start)
             if count == 1 {
@@ -379,59 +374,8 @@ package final class QueryRun {
     }
 
     private func each<T>(_ count: Int, _ body: @escaping @Sendable (Int) throws(FirnError) -> T) -> [Result<T, FirnError>] {
-        let results = Outcomes<T>(count)
-        let work: @Sendable (Int) -> Void = { i in
-            do throws(FirnError) { results[i] = .success(try body(i)) } catch { results[i] = .failure(error) }
+        parallelMap(count: count, threads: threads) { i in
+            do throws(FirnError) { return .success(try body(i)) } catch { return .failure(error) }
         }
-        if count == 1 { work(0) } else { parallel(count, work) }
-        return results.all
-    }
-}
-
-/// One scan for each thread; each thread accesses only its own.
-private final class Scans: @unchecked Sendable {
-    private let slots: UnsafeMutablePointer<SegmentScan?>
-    private let count: Int
-
-    init(_ count: Int) {
-        self.count = count
-        slots = .allocate(capacity: count)
-        slots.initialize(repeating: nil, count: count)
-    }
-
-    deinit {
-        slots.deinitialize(count: count)
-        slots.deallocate()
-    }
-
-    subscript(_ index: Int) -> SegmentScan? {
-        get { slots[index] }
-        set { slots[index] = newValue }
-    }
-}
-
-/// One result for each thread; each thread writes only its own.
-private final class Outcomes<T>: @unchecked Sendable {
-    private let slots: UnsafeMutablePointer<Result<T, FirnError>?>
-    private let count: Int
-
-    init(_ count: Int) {
-        self.count = count
-        slots = .allocate(capacity: count)
-        slots.initialize(repeating: nil, count: count)
-    }
-
-    deinit {
-        slots.deinitialize(count: count)
-        slots.deallocate()
-    }
-
-    subscript(_ index: Int) -> Result<T, FirnError>? {
-        get { slots[index] }
-        set { slots[index] = newValue }
-    }
-
-    var all: [Result<T, FirnError>] {
-        (0..<count).map { slots[$0] ?? .failure(FirnError(.interrupted, "part of the query did not run")) }
     }
 }

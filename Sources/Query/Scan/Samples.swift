@@ -1,4 +1,4 @@
-import FirnModel
+import FirnTable
 
 /// The numbers of every group, for medians and other quantiles, which cannot be computed from sums. Each group has a chain of blocks;
 /// numbers are not moved or copied until a quantile is computed. Adding is not thread-safe; after `close`, any thread can read.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Applies a plan's filter to segments.
 struct Scanner {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 extension SegmentScan {
     /// Returns a column of the rows that the links of `column` lead to; null for links to missing rows.

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// The columns that a query reads: one slot for every distinct path, so that filter, keys and results share decoded vectors.
 struct SlotTable: Sendable {

@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// Excludes rows that cannot be among the first rows of a SORT with a limit, once that many rows are known: a range of the first key,
 /// searched on the stored form. Rows with the same key as the last one are kept, because later keys may decide.

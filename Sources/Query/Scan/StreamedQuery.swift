@@ -1,5 +1,5 @@
 import FirnBytes
-import FirnModel
+import FirnTable
 
 /// A query over rows that arrive batch by batch and are read once. Rows are kept only as long as the result needs them.
 ///

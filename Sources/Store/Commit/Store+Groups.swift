@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnThreads
 
 /// Commits that become durable together. See docs/format/store.md, "Groups".
 ///

@@ -2,6 +2,7 @@ import FirnBytes
 import FirnCodecs
 import FirnCrypto
 import FirnDisk
+import FirnThreads
 
 /// The one write transaction of a file. Readers do not see what it writes before `commit`. If it is released without `commit`, it is
 /// cancelled.

@@ -1,10 +1,11 @@
-@testable import Firn
 import FirnKit
-import FirnModel
 import FirnOracle
 import FirnQuery
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 /// Random trees as text, through the collections that users hold: live, frozen, of links, inverse, embedded, of values.
 @Suite struct FilterOracleTests {

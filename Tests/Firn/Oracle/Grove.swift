@@ -1,10 +1,11 @@
-@testable import Firn
 import FirnKit
-import FirnModel
 import FirnOracle
 import FirnQuery
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 // Classes with a property of every kind, and random objects of them, for the oracle.
 

@@ -1,10 +1,12 @@
-@testable import Firn
+import FirnDatabase
 import FirnKit
-import FirnModel
 import FirnOracle
 import FirnQuery
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 /// A predicate that Foundation's macro made, and the tree that it should mean.
 private struct MacroPiece {

@@ -1,9 +1,10 @@
-@testable import Firn
 import FirnKit
-import FirnModel
 import FirnOracle
 import FirnQuery
+import FirnTable
 import Foundation
+
+@testable import Firn
 
 /// A typed condition, and the tree that it should mean, made independently of it.
 struct TypedPiece<T: ObjectBase> {

@@ -1,10 +1,11 @@
-@testable import Firn
 import FirnKit
-import FirnModel
 import FirnOracle
 import FirnQuery
+import FirnTable
 import Foundation
 import Testing
+
+@testable import Firn
 
 /// Random values of a kind, as Swift has them.
 func some<V>(_ kind: ScalarKind, _ type: V.Type = V.self) -> (inout Random) -> V {

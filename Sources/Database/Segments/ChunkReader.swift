@@ -1,0 +1,333 @@
+import FirnBytes
+import FirnCodecs
+import FirnTable
+
+/// The open streams of one chunk. The bytes of the chunk must outlive the reader.
+final class ChunkReader: Sendable {
+    let type: ColumnType
+    let rowCount: Int
+    let present: BitsReader?
+    /// If the chunk has shared validity: the position in the segment of the column to which it refers, and whether its own is nested in
+    /// that.
+    let sharedPresence: (column: Int, isNested: Bool)?
+    let lengths: LengthsReader?
+    let keys: TextReader?
+    let elementPresent: BitsReader?
+    let words: WordsReader?
+    let extra: WordsReader?
+    let reals: RealsReader?
+    let text: TextReader?
+    let tags: WordsReader?
+    /// The number of entries in the payload streams: rows, or elements of a collection.
+    let elementCount: Int
+    var storedBytes: Int { streams.reduce(0) { $0 + $1.length } }
+    /// The kind, length in bytes and encoding of each stream, for `info`.
+    let streams: [(kind: StreamKind, length: Int, encoding: String)]
+    private let memory: MemoryScope
+
+    /// `presence` opens the validity to which a reference leads. Without it (chunk overlays), a reference is damage.
+    init(
+        _ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText],
+        memory: MemoryScope,
+        presence: ((PresenceReference) throws(Damage) -> BitsReader)? = nil
+    ) throws(Damage) {
+        self.type = type
+        self.rowCount = rowCount
+        self.memory = memory
+        var found: [StreamKind: UnsafeRawBufferPointer] = [:]
+        let parts = try Chunk.split(bytes)
+        for part in parts { found[part.kind] = part.bytes }
+        func need(_ kind: StreamKind) throws(Damage) -> UnsafeRawBufferPointer {
+            guard let bytes = found[kind] else { throw Damage("a stream is missing (kind \(kind.rawValue))") }
+            return bytes
+        }
+        func words(_ kind: StreamKind, _ count: Int) throws(Damage) -> WordsReader? {
+            type.payload.contains(kind) ? try WordsReader(try need(kind), count: count) : nil
+        }
+        if let bytes = found[.presentLike] {
+            guard found[.present] == nil, let presence else { throw Damage("a reference to shared validity where none is allowed") }
+            let reference = try PresenceReference(bytes)
+            present = try presence(reference)
+            sharedPresence = (reference.column, reference.nested != nil)
+        } else {
+            present = try found[.present].map { (bytes) throws(Damage) in try BitsReader(bytes, count: rowCount) }
+            sharedPresence = nil
+        }
+        if type.isCollection {
+            let reader = try LengthsReader(try need(.lengths), count: rowCount)
+            lengths = reader
+            elementCount = reader.total
+            elementPresent = try found[.elementPresent].map { (bytes) throws(Damage) in try BitsReader(bytes, count: reader.total) }
+            keys = type.collection == .map ? try TextReader(try need(.keys), count: reader.total, shared: sharedKeys, memory: memory) : nil
+        } else {
+            lengths = nil
+            elementCount = rowCount
+            elementPresent = nil
+            keys = nil
+        }
+        self.words = try words(.words, elementCount)
+        extra = try words(.extra, elementCount)
+        tags = try words(.tags, elementCount)
+        reals = type.payload.contains(.reals) ? try RealsReader(try need(.reals), count: elementCount) : nil
+        text = type.payload.contains(.text) ? try TextReader(try need(.text), count: elementCount, shared: sharedText, memory: memory) : nil
+        var streams: [(kind: StreamKind, length: Int, encoding: String)] = []
+        for part in parts {
+            let encoding: String? =
+                switch part.kind {
+                case .present, .presentLike: present?.encodingName
+                case .lengths: "lengths"
+                case .keys: keys?.encodingName
+                case .elementPresent: elementPresent?.encodingName
+                case .words: self.words?.encodingName
+                case .extra: extra?.encodingName
+                case .reals: reals?.encodingName
+                case .text: text?.encodingName
+                case .tags: tags?.encodingName
+                }
+            streams.append((part.kind, part.bytes.count, encoding ?? "unused"))
+        }
+        self.streams = streams
+    }
+
+    /// Replaces the contents of `column` by the rows of a vector. Embedded objects stay row ids in `words`.
+    func read(vector: Int, into column: inout Column) throws(Damage) {
+        let first = vector * vectorSize
+        let count = min(vectorSize, rowCount - first)
+        precondition(first >= 0 && count > 0, "vector outside the segment")
+        guard type.isCollection else {
+            try readPayload(vector: vector, count: count, presence: present, into: &column)
+            return try memory.note(count * 8 + column.text.bytes.count)
+        }
+        column.removeAll()
+        column.count = count
+        column.present = try ChunkReader.bits(present, vector: vector, count: count)
+        column.offsets = try Array(count: count + 1) { (buffer) throws(Damage) in try lengths!.decode(vector: vector, into: buffer) }
+        let elements = column.offsets[0]..<column.offsets[count]
+        guard elements.lowerBound >= 0, elements.lowerBound <= elements.upperBound, elements.upperBound <= elementCount else {
+            throw Damage("list bounds outside the elements")
+        }
+        var last = 0
+        for i in column.offsets.indices {
+            column.offsets[i] -= elements.lowerBound
+            guard column.offsets[i] >= last, column.offsets[i] <= elements.count else { throw Damage("list bounds descend") }
+            last = column.offsets[i]
+        }
+        try readElements(elements, into: &column)
+    }
+
+    /// The maximum number of elements in a vector, unless enough bytes are stored for more: a few bytes can claim any number of equal
+    /// elements.
+    private static let mostElements = 1 << 25
+
+    /// Appends the elements `range` to the empty children of a collection column.
+    private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
+        guard !range.isEmpty else { return }
+        guard range.count <= ChunkReader.mostElements || range.count / 64 <= storedBytes else {
+            throw Damage("more elements than their bytes can encode")
+        }
+        let last = column.children.count - 1
+        // Charges numbers before they are decoded, and text while it is decoded.
+        try column.children[last].text.reserve(range.count * width, memory)
+        if keys != nil { try column.children[0].text.reserve(range.count * 8, memory) }
+        var scratch = column.children[last].emptyCopy
+        var names = Text()
+        for vector in range.lowerBound / vectorSize...(range.upperBound - 1) / vectorSize {
+            let first = vector * vectorSize
+            let count = min(vectorSize, elementCount - first)
+            let part = max(range.lowerBound, first) - first..<min(range.upperBound, first + count) - first
+            try readPayload(vector: vector, count: count, presence: elementPresent, into: &scratch)
+            if text != nil {
+                let more = scratch.text.offsets[part.upperBound] - scratch.text.offsets[part.lowerBound]
+                try column.children[last].text.reserve(range.count * width + column.children[last].text.bytes.count + more, memory)
+            }
+            column.children[last].append(contentsOf: scratch, range: part)
+            if let keys {
+                try keys.decode(vector: vector, into: &names)
+                guard names.count == count else { throw Damage("a text vector of the wrong length") }
+                let more = names.offsets[part.upperBound] - names.offsets[part.lowerBound]
+                try column.children[0].text.reserve(range.count * 8 + column.children[0].text.bytes.count + more, memory)
+                column.children[0].text.append(contentsOf: names, range: part)
+                column.children[0].count += part.count
+            }
+        }
+    }
+
+    /// The bytes of one element in memory, without its text.
+    private var width: Int {
+        (words == nil ? 0 : 8) + (extra == nil ? 0 : 8) + (reals == nil ? 0 : 8) + (text == nil ? 0 : 8) + (tags == nil ? 0 : 1)
+    }
+
+    private func readPayload(vector: Int, count: Int, presence: BitsReader?, into column: inout Column) throws(Damage) {
+        column.count = count
+        column.present = try ChunkReader.bits(presence, vector: vector, count: count)
+        if let words { try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try words.decode(vector: vector, into: out) } }
+        if let extra { try ChunkReader.fill(&column.extra, count) { (out) throws(Damage) in try extra.decode(vector: vector, into: out) } }
+        if let reals { try ChunkReader.fill(&column.reals, count) { (out) throws(Damage) in try reals.decode(vector: vector, into: out) } }
+        if let text {
+            try text.decode(vector: vector, into: &column.text)
+            guard column.text.count == count else { throw Damage("a text vector of the wrong length") }
+            if let present = column.present { column.text.empty(where: present) }
+        }
+        if let tags {
+            let decoded: [Int64] = try Array(count: count) { (out) throws(Damage) in try tags.decode(vector: vector, into: out) }
+            column.tags = decoded.map { UInt8(truncatingIfNeeded: $0) }
+            try checkNested(column)
+        }
+    }
+
+    /// Throws if there is not enough memory for the nested values once they are decoded: they can take many times their bytes.
+    private func checkNested(_ column: Column) throws(Damage) {
+        for row in 0..<column.count where column.tags[row] >= AnyTag.list && column.text.length(row) > 1 << 16 {
+            var total = 0, fault: Damage?
+            column.text.withBytes(row) { bytes in
+                var reader = ByteReader(bytes)
+                do throws(Damage) { try Value.measure(&reader, &total) } catch { fault = error }
+            }
+            // Malformed values are handled when they are read.
+            if fault == nil { try memory.scoped(total) {} }
+        }
+    }
+
+    /// Resizes an array to `count` and lets `body` write every entry.
+    static func fill<T: AdditiveArithmetic>(_ array: inout [T], _ count: Int, _ body: (UnsafeMutablePointer<T>) throws(Damage) -> Void)
+        throws(Damage)
+    {
+        if array.count > count { array.removeLast(array.count - count) }
+        if array.count < count { array.append(contentsOf: repeatElement(.zero, count: count - array.count)) }
+        var fault: Damage?
+        array.withUnsafeMutableBufferPointer { buffer in
+            do throws(Damage) { try body(buffer.baseAddress!) } catch { fault = error }
+        }
+        if let fault { throw fault }
+    }
+
+    static func bits(_ reader: BitsReader?, vector: Int, count: Int) throws(Damage) -> Bits? {
+        guard let reader else { return nil }
+        if reader.isConstant == true { return nil }
+        let words: [UInt64] = try Array(count: vectorSize / 64) { (out) throws(Damage) in try reader.decode(vector: vector, into: out) }
+        let bits = Bits(words: Array(words.prefix((count + 63) / 64)), count: count)
+        return bits.allSet ? nil : bits
+    }
+
+    // MARK: One value
+
+    /// Returns the value of one row. Embedded objects are returned as links.
+    func value(at row: Int) throws(Damage) -> Value {
+        precondition(row >= 0 && row < rowCount, "row outside the segment")
+        if let present, !(try present.value(at: row)) { return .null }
+        guard let lengths else { return try scalar(at: row) }
+        let range = try lengths.range(at: row)
+        guard range.lowerBound >= 0, range.upperBound <= elementCount else { throw Damage("list bounds outside the elements") }
+        if range.count > 64 { return try longCollection(at: row, range) }
+        try memory.note(range.count * ChunkReader.valueBytes)
+        if type.collection == .map {
+            var entries: [Value.Entry] = []
+            for i in range {
+                let key = try keys!.withValue(at: i) { String(decoding: $0, as: UTF8.self) }
+                entries.append(Value.Entry(key, try element(at: i)))
+            }
+            return .map(entries)
+        }
+        var values: [Value] = []
+        for i in range { values.append(try element(at: i)) }
+        return type.collection == .set ? .set(values) : .list(values)
+    }
+
+    /// Returns the value of one row of a bool, int or link column; nil if it is null.
+    func word(at row: Int) throws(Damage) -> Int64? {
+        precondition(
+            row >= 0 && row < rowCount && words != nil && lengths == nil,
+            "word(at:) needs a row of the segment, in a column with one integer per row")
+        if let present, !(try present.value(at: row)) { return nil }
+        return try words!.value(at: row)
+    }
+
+    /// Returns the value of one row of a float or double column; nil if it is null.
+    func real(at row: Int) throws(Damage) -> Double? {
+        precondition(
+            row >= 0 && row < rowCount && reals != nil && lengths == nil,
+            "real(at:) needs a row of the segment, in a column with one float per row")
+        if let present, !(try present.value(at: row)) { return nil }
+        return try reals!.value(at: row)
+    }
+
+    private func longCollection(at row: Int, _ range: Range<Int>) throws(Damage) -> Value {
+        var one = Column(rawType)
+        one.count = 1
+        one.offsets = [0, range.count]
+        try readElements(range, into: &one)
+        let bytes = one.footprint + range.count * ChunkReader.valueBytes
+        return try memory.scoped(bytes) { () throws(Damage) in one.value(at: 0) }
+    }
+
+    /// An estimate of the memory for one element of a collection as a `Value`, including the overhead of text.
+    private static let valueBytes = MemoryLayout<Value.Entry>.stride
+
+    /// The type of the column as it is stored: embedded objects are links.
+    var rawType: ColumnType {
+        var raw = type
+        if raw.kind == .embedded { raw.kind = .link }
+        return raw
+    }
+
+    private func element(at index: Int) throws(Damage) -> Value {
+        if let elementPresent, !(try elementPresent.value(at: index)) { return .null }
+        return try scalar(at: index)
+    }
+
+    private func scalar(at index: Int) throws(Damage) -> Value {
+        switch type.kind {
+        case .bool: return .bool(try words!.value(at: index) != 0)
+        case .int: return .int(try words!.value(at: index))
+        case .link, .embedded: return .link(try words!.value(at: index))
+        case .double: return .double(try reals!.value(at: index))
+        case .float: return .float(Float(try reals!.value(at: index)))
+        case .string: return .string(try text!.withValue(at: index) { String(decoding: $0, as: UTF8.self) })
+        case .data: return .data(try text!.withValue(at: index) { Array($0) })
+        case .date, .decimal, .uuid, .objectID, .any:
+            var one = Column(ColumnType(type.kind))
+            one.count = 1
+            one.words = [try words!.value(at: index)]
+            one.extra = [try extra!.value(at: index)]
+            if let tags, let reals, let text {
+                one.tags = [UInt8(truncatingIfNeeded: try tags.value(at: index))]
+                one.reals = [try reals.value(at: index)]
+                one.text = Text()
+                one.text.append(try text.withValue(at: index) { Array($0) })
+                try checkNested(one)
+            }
+            return one.value(at: 0)
+        }
+    }
+}
+
+extension Array {
+    /// Creates an array of `count` values that `body` writes in place.
+    init(count: Int, _ body: (UnsafeMutablePointer<Element>) throws(Damage) -> Void) throws(Damage) where Element: BitwiseCopyable {
+        var fault: Damage?
+        self.init(unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(Damage) {
+                try body(buffer.baseAddress!)
+                filled = count
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+    }
+}
+
+extension Text {
+    /// Empties the strings whose bit is clear: the dictionary code of an absent value is arbitrary, but columns guarantee empty text there.
+    fileprivate mutating func empty(where present: Bits) {
+        var end = offsets[0], start = end
+        for row in 0..<count {
+            let next = offsets[row + 1]
+            if present[row] {
+                if end != start { for i in 0..<(next - start) { bytes[end &+ i] = bytes[start &+ i] } }
+                end += next - start
+            }
+            offsets[row + 1] = end
+            start = next
+        }
+        bytes.removeLast(bytes.count - end)
+    }
+}

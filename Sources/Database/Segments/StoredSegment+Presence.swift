@@ -1,0 +1,50 @@
+import FirnBytes
+import FirnCodecs
+import FirnTable
+
+/// Validity that a column shares with an earlier column of the same segment (`docs/format/model.md`, "Shared validity").
+extension StoredSegment {
+    /// Returns the bits that the chunk at position `place` refers to.
+    func presence(_ reference: PresenceReference, of place: Int) throws(Damage) -> BitsReader {
+        let outer: BitsReader
+        do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: place), count: rowCount) } catch {
+            let id = reference.column < header.entries.count ? header.entries[reference.column].columnID : nil
+            let name = id.flatMap(type.index(ofID:)).map { type.columns[$0].name } ?? "?"
+            throw error.explained("the column shares the validity of \"\(name)\"")
+        }
+        return try reference.nested.map { (bytes) throws(Damage) in try BitsReader(bytes, within: outer) } ?? outer
+    }
+
+    /// Returns the validity stream of the column that the chunk at `place` refers to, or nil if it refers to none.
+    func outerPresence(of place: Int) throws(Damage) -> UnsafeRawBufferPointer? {
+        guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
+        return try ownPresence(try PresenceReference(part.bytes).column, before: place)
+    }
+
+    /// Returns the position of the column that the chunk at `place` refers to, or nil if it refers to none.
+    func presenceSource(of place: Int) throws(Damage) -> Int? {
+        guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
+        return try PresenceReference(part.bytes).column
+    }
+
+    /// Returns the validity stream that a column stores itself: a reference never leads to another reference.
+    private func ownPresence(_ column: Int, before place: Int) throws(Damage) -> UnsafeRawBufferPointer {
+        guard column < place else { throw Damage("a chunk shares the validity of a column that is not before it") }
+        guard let part = try Chunk.split(try chunkBytes(column)).first(where: { $0.kind == .present }) else {
+            throw Damage("a chunk shares the validity of a column that stores none")
+        }
+        return part.bytes
+    }
+}
+
+extension BitsReader {
+    /// Returns all bits, decoded.
+    func allBits() throws(Damage) -> Bits {
+        var words: [UInt64] = []
+        words.reserveCapacity((count + 63) / 64)
+        for vector in 0..<(count + vectorSize - 1) / vectorSize {
+            words += try Array(count: vectorSize / 64) { (out) throws(Damage) in try decode(vector: vector, into: out) }
+        }
+        return Bits(words: words, count: count)
+    }
+}

@@ -1,0 +1,140 @@
+import FirnBytes
+import FirnTable
+
+/// The encoded form of a schema (`docs/format/model.md`, "Schema").
+///
+///     version u8 = 1 · type count varint · then for each type:
+///     id varint · name string · flags u8 (1 embedded, 2 envelope) · [envelope string] · column count varint
+///     · key length varint · key positions varint… · columns
+///     column: id varint · name string · kind u8 · collection u8 · flags u8 (1 optional, 2 elements optional, 4 target, 8 writes null)
+///     · [target string] · notation code u8 · notation parameter u8
+extension Schema {
+    private static let version: UInt8 = 1
+    /// The maximum number of types in a schema; more is damage.
+    private static let most = 1_000_000
+    /// The number of columns, with the fields of embedded objects, that a type may unfold into beyond the number of columns in the schema.
+    /// Columns of the schema take bytes to store, but a few types that contain each other can unfold into any number of columns.
+    private static let mostUnfolded = 1 << 17
+
+    var encoded: [UInt8] {
+        var out = ByteWriter()
+        out.append(Schema.version)
+        out.appendVarint(types.count)
+        for type in types { type.encode(into: &out) }
+        return out.bytes
+    }
+
+    init(encoded bytes: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(bytes)
+        guard try reader.read(UInt8.self) == Schema.version else { throw Damage("unknown schema version") }
+        let count = try reader.readCount(limit: min(reader.remaining, Schema.most))
+        self.init()
+        for _ in 0..<count { types.append(try TypeSchema(from: &reader)) }
+        guard reader.isAtEnd else { throw Damage("bytes after the schema", at: reader.position) }
+        try validate()
+    }
+
+    /// Checks what later code relies on: names and ids are distinct, targets exist, and keys are within the columns.
+    /// - Throws: `Damage` if this is not so.
+    func validate() throws(Damage) {
+        let byName = Dictionary(types.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        guard byName.count == types.count else { throw Damage("two types have the same name") }
+        for type in types {
+            guard Set(type.columns.map(\.name)).count == type.columns.count else {
+                throw Damage("two columns have the same name in type \"\(type.name)\"")
+            }
+            guard Set(type.columns.map(\.id)).count == type.columns.count else {
+                throw Damage("two columns have the same id in type \"\(type.name)\"")
+            }
+            for column in type.columns {
+                let needsTarget = column.type.kind == .link || column.type.kind == .embedded
+                guard needsTarget == (column.type.target != nil) else {
+                    throw Damage("column \"\(column.name)\" of type \"\(type.name)\" lacks a target, or has one without being a link")
+                }
+                guard let name = column.type.target else { continue }
+                guard let target = byName[name] else { throw Damage("type \"\(name)\" is missing") }
+                if column.type.kind == .embedded, !types[target].isEmbedded { throw Damage("type \"\(name)\" is not embedded") }
+            }
+            for position in type.key where position >= type.columns.count {
+                throw Damage("the key refers to a column that type \"\(type.name)\" does not have")
+            }
+        }
+        try checkNesting(byName)
+    }
+
+    /// Rejects schemas whose embedded objects unfold into too many columns. Reading rows takes a column for each field, and a few types
+    /// that contain each other many times would have a huge number of fields.
+    private func checkNesting(_ byName: [String: Int]) throws(Damage) {
+        let targets = types.map { type in
+            type.columns.compactMap { $0.type.kind == .embedded ? $0.type.target.flatMap { byName[$0] } : nil }
+        }
+        guard targets.contains(where: { !$0.isEmpty }) else { return }
+        let most = Schema.mostUnfolded + types.reduce(0) { $0 + $1.columns.count }
+        var counts = types.map(\.columns.count)
+        for _ in 0..<Column.mostNesting {
+            counts = types.indices.map { type in targets[type].reduce(types[type].columns.count) { min($0 + counts[$1], most + 1) } }
+        }
+        if let type = counts.firstIndex(where: { $0 > most }) {
+            throw Damage("objects of type \"\(types[type].name)\" unfold into too many columns")
+        }
+    }
+}
+
+extension TypeSchema {
+    fileprivate func encode(into out: inout ByteWriter) {
+        out.appendVarint(Int(id))
+        out.append(string: name)
+        out.append(UInt8((isEmbedded ? 1 : 0) | (envelope != nil ? 2 : 0)))
+        if let envelope { out.append(string: envelope) }
+        out.appendVarint(columns.count)
+        out.appendVarint(key.count)
+        for position in key { out.appendVarint(position) }
+        for column in columns { column.encode(into: &out) }
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(Damage) {
+        let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
+        let name = try reader.readString()
+        let flags = try reader.read(UInt8.self)
+        guard flags < 4 else { throw Damage("unknown type flags", at: reader.position) }
+        let envelope: String? = flags & 2 != 0 ? try reader.readString() : nil
+        let columnCount = try reader.readCount(limit: reader.remaining)
+        let keyCount = try reader.readCount(limit: min(columnCount, reader.remaining))
+        var key: [Int] = []
+        for _ in 0..<keyCount { key.append(try reader.readCount(limit: reader.bytes.count)) }
+        var columns: [ColumnSchema] = []
+        for _ in 0..<columnCount { columns.append(try ColumnSchema(from: &reader)) }
+        self.init(name, columns: columns, key: key, isEmbedded: flags & 1 != 0, id: id, envelope: envelope)
+    }
+}
+
+extension ColumnSchema {
+    fileprivate func encode(into out: inout ByteWriter) {
+        out.appendVarint(Int(id))
+        out.append(string: name)
+        out.append(type.kind.rawValue)
+        out.append(type.collection.rawValue)
+        out.append(
+            UInt8((type.isOptional ? 1 : 0) | (type.elementIsOptional ? 2 : 0) | (type.target != nil ? 4 : 0) | (writesNull ? 8 : 0)))
+        if let target = type.target { out.append(string: target) }
+        out.append(notation.code)
+        out.append(notation.parameter)
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(Damage) {
+        let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
+        let name = try reader.readString()
+        let place = reader.position
+        guard let kind = ScalarKind(rawValue: try reader.read(UInt8.self)),
+            let collection = CollectionKind(rawValue: try reader.read(UInt8.self))
+        else {
+            throw Damage("unknown column type", at: place)
+        }
+        let flags = try reader.read(UInt8.self)
+        guard flags < 16 else { throw Damage("unknown column flags", at: place) }
+        let target: String? = flags & 4 != 0 ? try reader.readString() : nil
+        let type = ColumnType(kind, optional: flags & 1 != 0, collection: collection, elementOptional: flags & 2 != 0, target: target)
+        let code = try reader.read(UInt8.self)
+        self.init(name, type, id: id, notation: Notation(code: code, parameter: try reader.read(UInt8.self)), writesNull: flags & 8 != 0)
+    }
+}

@@ -1,0 +1,59 @@
+import FirnBytes
+import FirnStore
+import FirnTable
+import Synchronization
+
+/// All rows of one type at one version of a file: the sealed segments, then the rows that exist only in the delta store.
+package final class StoredTable: Table {
+    package let type: TypeSchema
+    let index: Int
+    let core: SnapshotCore
+    /// Keeps the snapshot open while a caller holds the table.
+    let keeper: DatabaseSnapshot?
+    /// Nil in a transaction, and if the type has no key.
+    let keys: (index: KeyIndex, shape: KeyShape)?
+    private let places = Mutex<KeyPlaces?>(nil)
+
+    init(_ core: SnapshotCore, type index: Int, keeper: DatabaseSnapshot?) {
+        self.core = core
+        self.index = index
+        self.keeper = keeper
+        type = core.schema.types[index]
+        keys = keeper?.keys.index(type)
+    }
+
+    /// Returns the key columns with which candidates are confirmed, or nil if the table has too many segments to keep all of them open.
+    func keyPlaces(_ shape: KeyShape) throws(Damage) -> KeyPlaces? {
+        if let known = places.withLock({ $0 }) { return known }
+        guard core.catalogue.types[index].segmentCount <= KeyPlaces.mostSegments else { return nil }
+        let made = try core.keyPlaces(type: index, shape)
+        places.withLock { $0 = made }
+        return made
+    }
+
+    /// The path of the file, or an empty string if it is not known.
+    var path: String { keeper?.path ?? "" }
+    func rows(_ segment: Int) throws(Damage) -> any StoredRows { try core.rows(type: index, index: segment) }
+    package var schema: Schema { core.schema }
+    package var memory: MemoryBudget { core.source.memory }
+    package var rowCount: Int { core.catalogue.types[index].liveRows }
+    package var segmentCount: Int { core.catalogue.types[index].segmentCount + (core.catalogue.types[index].deltaRows > 0 ? 1 : 0) }
+
+    package func segment(_ position: Int) throws(Damage) -> any Segment {
+        precondition(position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
+        return try core.tableSegment(type: index, index: position)
+    }
+
+    package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
+        guard rowID >= 0, rowID < core.catalogue.types[index].nextRowID else { return nil }
+        let place = try core.firstSegment(type: index, endingAtOrAfter: rowID)
+        if place < core.catalogue.types[index].segmentCount {
+            return try core.directoryEntry(type: index, index: place).firstRowID <= rowID ? place : nil
+        }
+        return core.catalogue.types[index].deltaRows > 0 ? place : nil
+    }
+
+    package func related(_ typeName: String) throws(Damage) -> (any Table)? {
+        core.schema.types.firstIndex { $0.name == typeName }.map { StoredTable(core, type: $0, keeper: keeper) }
+    }
+}

@@ -1,0 +1,27 @@
+/// A slot for each index below a count. Each slot is used by one thread at a time; the threads are joined before others read it.
+package final class Slots<Element>: @unchecked Sendable {
+    package let count: Int
+    private let elements: UnsafeMutablePointer<Element?>
+
+    package init(count: Int) {
+        self.count = max(count, 0)
+        elements = .allocate(capacity: max(count, 1))
+        elements.initialize(repeating: nil, count: self.count)
+    }
+
+    deinit {
+        elements.deinitialize(count: count)
+        elements.deallocate()
+    }
+
+    package subscript(_ index: Int) -> Element? {
+        get {
+            precondition(index >= 0 && index < count, "a slot outside the count")
+            return elements[index]
+        }
+        set {
+            precondition(index >= 0 && index < count, "a slot outside the count")
+            elements[index] = newValue
+        }
+    }
+}

@@ -1,0 +1,289 @@
+import FirnBytes
+import FirnDisk
+import FirnKit
+import Foundation
+import Testing
+
+@testable import FirnDatabase
+@testable import FirnStore
+@testable import FirnTable
+
+/// Files that were written once, one for each set of features: what they hold is what they will always hold. They are never written anew;
+/// one that is not there yet is written with `FIRN_NEW_FIXTURES=1`, and its hash added to the list.
+struct GoldenFile: Sendable {
+    let name: String
+    /// XXH3-128 of the file.
+    let hash: String
+    let readerFeatures: UInt64
+    let writerFeatures: UInt64
+    let write: @Sendable (String) throws -> Void
+    /// Rows by type, in the order of their row ids; for a tag: `@tag/Type`.
+    let rows: [String: [[Value]]]
+
+    var path: String { GoldenFile.folder + name }
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path + "/Fixtures/firn/"
+
+    static let all: [GoldenFile] = [
+        GoldenFile(
+            name: "plain.firn", hash: "ff8aa8f0ac40469caf62bfba584c90e1", readerFeatures: 0, writerFeatures: 0,
+            write: GoldenRows.writePlain, rows: ["Row": GoldenRows.plainAfter]),
+        GoldenFile(
+            name: "alone.firn", hash: "82d33ec46c3b5296998b70722d756bc8", readerFeatures: 0, writerFeatures: 0,
+            write: GoldenRows.writeAlone, rows: ["Row": GoldenRows.many(20)]),
+        GoldenFile(
+            name: "collections.firn", hash: "492894741c6b0e1435946e6d329633d6", readerFeatures: 0, writerFeatures: 0,
+            write: GoldenRows.writeCollections,
+            rows: ["Owner": GoldenRows.owners, "Thing": GoldenRows.things]),
+        GoldenFile(
+            name: "indexes.firn", hash: "126cf0240d1c188ac29888167cb7125c", readerFeatures: 0, writerFeatures: 1,
+            write: GoldenRows.writeIndexes, rows: ["Row": GoldenRows.many(3000)]),
+        GoldenFile(
+            name: "tags.firn", hash: "987536d36d894770f95560d5a362c158", readerFeatures: 0, writerFeatures: 2, write: GoldenRows.writeTags,
+            rows: ["Row": GoldenRows.many(150), "@first/Row": GoldenRows.many(100), "@second/Row": GoldenRows.secondTagged]),
+        GoldenFile(
+            name: "proofs.firn", hash: "d9316d93d179dd9d4a1c2dbb4331574e", readerFeatures: 0, writerFeatures: 5,
+            write: GoldenRows.writeProofs,
+            rows: ["Row": GoldenRows.many(60), "Name": GoldenRows.names]),
+    ]
+}
+
+/// The rows of the golden files, computed.
+enum GoldenRows {
+    static func mix(_ i: Int) -> UInt64 {
+        var x = UInt64(i + 1) &* 0x9E37_79B9_7F4A_7C15
+        x ^= x >> 31
+        x = x &* 0xBF58_476D_1CE4_E5B9
+        return x ^ x >> 29
+    }
+
+    static let row = TypeSchema(
+        "Row",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)),
+            ColumnSchema("score", ColumnType(.double)),
+            ColumnSchema("flag", ColumnType(.bool)), ColumnSchema("at", ColumnType(.date)), ColumnSchema("uuid", ColumnType(.uuid)),
+            ColumnSchema("data", ColumnType(.data)),
+            ColumnSchema("object", ColumnType(.objectID)), ColumnSchema("amount", ColumnType(.decimal)),
+            ColumnSchema("ratio", ColumnType(.float)),
+        ], key: [0])
+
+    static func plain(_ i: Int) -> [Value] {
+        let x = mix(i)
+        return [
+            .int(Int64(i)), i % 7 == 0 ? .null : .string("name \(x % 50) of many"), .double(Double(x % 1000) / 8), .bool(x & 1 == 1),
+            .date(Timestamp(seconds: Int64(x % 4_000_000_000), nanoseconds: Int32(x % 10) * 100_000_000)),
+            .uuid(Identifier(high: x, low: x &* 3)),
+            .data((0..<Int(x % 5)).map { UInt8(truncatingIfNeeded: x >> UInt64($0 * 8)) }),
+            .objectID(Identifier(high: x, low: x & 0xFFFF_FFFF)),
+            .decimal(Decimal("\(x % 100_000).\(10 + x % 90)")!), .float(Float(x % 256) / 4),
+        ]
+    }
+
+    static func many(_ count: Int) -> [[Value]] { (0..<count).map { plain($0) } }
+
+    static var plainAfter: [[Value]] {
+        (0..<2540).filter { $0 % 250 != 3 }.map { i in
+            var row = plain(i)
+            if i % 100 == 5 { row[1] = .string("changed \(i)") }
+            return row
+        }
+    }
+
+    static var secondTagged: [[Value]] { (0..<100).filter { $0 % 10 != 0 }.map { plain($0) } }
+
+    static func writePlain(_ path: String) throws {
+        let database = try Database.create(path: path)
+        let first = try database.begin()
+        try first.extendSchema([row])
+        try first.bulkWriter("Row").append(RandomBatches.batch(many(2500), of: row))
+        try first.commit()
+        let second = try database.begin()
+        for i in 2500..<2540 { try second.insert("Row", plain(i)) }
+        for i in 0..<2540 where i % 100 == 5 { try second.update("Row", rowID: Int64(i), column: "name", .string("changed \(i)")) }
+        for i in 0..<2540 where i % 250 == 3 { try second.delete("Row", rowID: Int64(i)) }
+        try second.commit()
+    }
+
+    static func writeAlone(_ path: String) throws {
+        let transaction = try Database.create(path: path, atFirstCommit: true).begin()
+        try transaction.extendSchema([row])
+        try transaction.bulkWriter("Row").append(RandomBatches.batch(many(20), of: row))
+        try transaction.commit()
+    }
+
+    static func writeIndexes(_ path: String) throws {
+        let transaction = try Database.create(path: path).begin()
+        try transaction.extendSchema([row])
+        try transaction.bulkWriter("Row").append(RandomBatches.batch(many(3000), of: row))
+        try transaction.addIndex("Row", "score", .values)
+        try transaction.addIndex("Row", "name", .words)
+        try transaction.commit()
+    }
+
+    static func writeTags(_ path: String) throws {
+        let database = try Database.create(path: path)
+        func commit(_ body: (DatabaseTransaction) throws -> Void) throws {
+            let transaction = try database.begin()
+            try body(transaction)
+            try transaction.commit()
+        }
+        try commit {
+            try $0.extendSchema([row])
+            try $0.bulkWriter("Row").append(RandomBatches.batch(many(100), of: row))
+        }
+        try database.tag("first", database.snapshot())
+        try commit { transaction in for i in stride(from: 0, to: 100, by: 10) { try transaction.delete("Row", rowID: Int64(i)) } }
+        try database.tag("second", database.snapshot())
+        try commit { transaction in
+            for i in 1..<100 where i % 10 != 0 { try transaction.delete("Row", rowID: Int64(i)) }
+            try transaction.bulkWriter("Row").append(RandomBatches.batch(many(150), of: row))
+        }
+        try database.retain(Retention(versions: 2, seconds: 60))
+        for i in 0..<12 { try commit { try $0.update("Row", rowID: 100 + Int64(i), column: "flag", plain(i)[3]) } }
+    }
+
+    static let name = TypeSchema(
+        "Name", columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("code", ColumnType(.string))], key: [0])
+    static var names: [[Value]] {
+        (0..<2500).map {
+            [.string("a shared beginning \(10_000 + $0)"), .string(String(mix($0), radix: 36) + String(mix($0 + 9999), radix: 36))]
+        }
+    }
+
+    /// A file's first commit: headers with proofs, packed and wide, bounds of text, and an index that keeps short text.
+    static func writeProofs(_ path: String) throws {
+        let transaction = try Database.create(path: path, atFirstCommit: true).begin()
+        try transaction.extendSchema([row, name])
+        try transaction.bulkWriter("Row").append(RandomBatches.batch(many(60), of: row))
+        try transaction.bulkWriter("Name").append(RandomBatches.batch(names, of: name))
+        try transaction.addIndex("Row", "name", .values)
+        try transaction.commit()
+    }
+
+    static let owner = TypeSchema(
+        "Owner",
+        columns: [
+            ColumnSchema("name", ColumnType(.string)), ColumnSchema("things", ColumnType(.link, collection: .list, target: "Thing")),
+            ColumnSchema("best", ColumnType(.link, optional: true, target: "Thing")),
+        ], key: [0])
+    static let part = TypeSchema(
+        "Part", columns: [ColumnSchema("size", ColumnType(.int)), ColumnSchema("note", ColumnType(.string, optional: true))],
+        isEmbedded: true)
+    static let thing = TypeSchema(
+        "Thing",
+        columns: [
+            ColumnSchema("list", ColumnType(.int, collection: .list, elementOptional: true)),
+            ColumnSchema("set", ColumnType(.string, collection: .set)),
+            ColumnSchema("map", ColumnType(.double, collection: .map)),
+            ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")),
+            ColumnSchema("parts", ColumnType(.embedded, collection: .list, target: "Part")),
+            ColumnSchema("any", ColumnType(.any, optional: true)),
+        ])
+
+    private static func partOf(_ x: UInt64) -> Value {
+        .object([.init("size", .int(Int64(x % 100))), .init("note", x % 3 == 0 ? .null : .string("note \(x % 11)"))])
+    }
+
+    static var things: [[Value]] {
+        (0..<200).map { i in
+            let x = mix(i)
+            return [
+                .list((0..<Int(x % 4)).map { $0 == 2 ? .null : .int(Int64(x % 97) + Int64($0)) }),
+                .set(
+                    (0..<Int(x >> 8 % 4)).map { $0 % 5 }.reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }.sorted().map {
+                        .string("s\($0)")
+                    }),
+                .map((0..<Int(x >> 16 % 3)).prefix(3).map { .init("k\($0)", .double(Double(x % 31) / 2)) }),
+                x % 5 == 0 ? .null : partOf(x), .list((0..<Int(x % 3)).map { partOf(x &+ UInt64($0)) }),
+                [.null, .int(Int64(x % 9)), .string("text \(x % 9)"), .list([.int(1), .string("x")]), .bool(true), .double(0.5)][
+                    Int(x % 6)],
+            ]
+        }
+    }
+
+    static var owners: [[Value]] {
+        (0..<30).map { i in
+            let x = mix(i + 1000)
+            return [
+                .string("owner \(i)"), .list((0..<Int(x % 5)).map { .link(Int64((x &+ UInt64($0) &* 7) % 200)) }),
+                x % 4 == 0 ? .null : .link(Int64(x % 200)),
+            ]
+        }
+    }
+
+    static func writeCollections(_ path: String) throws {
+        let transaction = try Database.create(path: path).begin()
+        try transaction.extendSchema([part, thing, owner])
+        for row in things { try transaction.insert("Thing", row) }
+        for row in owners { try transaction.insert("Owner", row) }
+        try transaction.flushAll()
+        try transaction.commit()
+    }
+}
+
+enum RandomBatches {
+    static func batch(_ rows: [[Value]], of type: TypeSchema) -> Batch {
+        var batch = Batch(type, in: Schema([type]))
+        for row in rows {
+            for (i, value) in row.enumerated() { precondition(batch.columns[i].append(value), "\(value) does not fit") }
+            batch.count += 1
+        }
+        return batch
+    }
+}
+
+@Suite struct GoldenFileTests {
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["FIRN_NEW_FIXTURES"] != nil, "the fixtures are there"))
+    func `fixtures that are not there yet are written`() throws {
+        for file in GoldenFile.all where !FileManager.default.fileExists(atPath: file.path) {
+            try file.write(file.path)
+            print(file.name, Hash128(of: try File(path: file.path, .read).readAll()))
+        }
+    }
+
+    @Test(arguments: GoldenFile.all.map(\.name))
+    func `T12: a file of every set of features opens for ever`(name: String) throws {
+        let file = try #require(GoldenFile.all.first { $0.name == name })
+        let before = try File(path: file.path, .read).readAll()
+        let modified = try FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date
+        #expect("\(Hash128(of: before))" == file.hash, "a fixture is never written anew")
+        let database = try Database.open(path: file.path)
+        let root = try database.store.newestRoot()
+        #expect(root.formatVersion == 1 && root.readerFeatures == file.readerFeatures && root.writerFeatures == file.writerFeatures)
+        #expect(try database.verifyStructure().isEmpty && database.fallback == nil)
+        try check(file, database)
+        #expect(try File(path: file.path, .read).readAll() == before)
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date == modified)
+
+        // It can be written on, and stays what it is.
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("firn-golden-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = folder.appendingPathComponent(name).path
+        try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+        let writable = try Database.open(path: copy, writable: true)
+        for i in 0..<3 {
+            let transaction = try writable.begin()
+            try transaction.extendSchema([TypeSchema("Later", columns: [ColumnSchema("n", ColumnType(.int))])])
+            try transaction.insert("Later", [.int(Int64(i))])
+            try transaction.commit()
+        }
+        try check(file, writable)
+        #expect(try writable.verifyStructure().isEmpty)
+        let after = try writable.store.newestRoot()
+        #expect(
+            after.readerFeatures == file.readerFeatures && after.writerFeatures == file.writerFeatures,
+            "a file gets no feature that it does not need")
+    }
+
+    private func check(_ file: GoldenFile, _ database: Database) throws {
+        for (place, rows) in file.rows {
+            let parts = place.split(separator: "/").map(String.init)
+            let snapshot = try parts.count == 2 ? database.snapshot(tag: String(parts[0].dropFirst())) : database.snapshot()
+            let table = try #require(snapshot.table(named: parts.last!))
+            let found = try allRows(table).map(\.values)
+            #expect(found == rows.map { $0.map(stripped) }, "\(file.name), \(place): \(found.count) and \(rows.count) rows")
+            #expect(snapshot.verify(full: true).isEmpty, "\(file.name), \(place)")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import FirnBytes
+import FirnKit
+import Foundation
+import Testing
+
+@testable import FirnDatabase
+@testable import FirnTable
+
+/// T11: random histories of a database and a plain model; what fails is made small before it is told.
+@Suite struct HistoryTests {
+    private func steps(_ seed: UInt64, _ count: Int) -> [HistoryStep] {
+        var random = RandomTables(seed: seed &* 0x9E37_79B9 &+ 1)
+        return (0..<count).map { _ in HistoryStep(&random) }
+    }
+
+    private func failure(_ seed: UInt64, _ steps: [HistoryStep], forgets: Bool = false) -> HistoryFailure? {
+        do { try HistoryModel(seed: seed, forgets: forgets).run(steps) } catch {
+            return error as? HistoryFailure ?? HistoryFailure(step: 0, description: "\(error)")
+        }
+        return nil
+    }
+
+    /// Fewer and smaller steps that fail as well: half of them left out, then a quarter, … then single ones; then halves of what they do.
+    private func shrunk(_ seed: UInt64, _ all: [HistoryStep], _ first: HistoryFailure, forgets: Bool = false) -> (
+        steps: [HistoryStep], failure: HistoryFailure
+    ) {
+        var steps = Array(all.prefix(first.step + 1)), last = first, size = max(steps.count / 2, 1), left = 400
+        func fails(_ fewer: [HistoryStep]) -> Bool {
+            left -= 1
+            guard left > 0, let found = failure(seed, fewer, forgets: forgets) else { return false }
+            (steps, last) = (fewer, found)
+            return true
+        }
+        while true {
+            var start = 0, progress = false
+            while start < steps.count {
+                var fewer = steps
+                fewer.removeSubrange(start..<min(start + size, steps.count))
+                if fails(fewer) { progress = true } else { start += size }
+            }
+            if size > 1 { size /= 2 } else if !progress { break }
+        }
+        for index in steps.indices {
+            while let half = steps[index].half {
+                var smaller = steps
+                smaller[index] = half
+                if !fails(smaller) { break }
+            }
+        }
+        return (steps, last)
+    }
+
+    @Test func `T11: whatever happens to it, a database holds what a plain model holds`() {
+        let environment = ProcessInfo.processInfo.environment
+        let wanted = environment["FIRN_MODEL_STEPS"].flatMap { Int($0) } ?? 4000,
+            first = environment["FIRN_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
+        var done = 0, seed = first
+        while done < wanted {
+            let all = steps(seed, 100)
+            if let failure = failure(seed, all) {
+                let (steps, small) = shrunk(seed, all, failure)
+                Issue.record(
+                    "seed \(seed): \(failure)\nwith \(steps.count) steps: \(steps.map(\.description).joined(separator: "; "))\n\(small)")
+                break
+            }
+            done += 100
+            seed += 1
+        }
+        print("\(done) steps of histories, seeds \(first) to \(seed - 1)")
+    }
+
+    @Test func `T11: a model that is wrong is found out, with few steps`() throws {
+        for seed: UInt64 in 1...20 {
+            let all = steps(seed, 100)
+            guard let failure = failure(seed, all, forgets: true) else { continue }
+            let (steps, small) = shrunk(seed, all, failure, forgets: true)
+            #expect(steps.count <= 4 && small.description.contains("missing"), "\(steps)")
+            return
+        }
+        Issue.record("no history found it")
+    }
+}

@@ -1,0 +1,199 @@
+import FirnBytes
+import FirnCodecs
+import FirnKit
+import Foundation
+import Synchronization
+import Testing
+
+@testable import FirnDatabase
+@testable import FirnTable
+
+/// What does not hold ends the process of an exit test: what comes after is worth nothing.
+private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does not hold") {
+    if holds { return }
+    Issue.record("\(what())")
+    exit(EXIT_FAILURE)
+}
+
+/// T4: what C libraries may refuse, which is memory. Scripts are for the whole process: each test has one of its own.
+@Suite struct LibraryFaultTests {
+    /// Beyond the first few, one call of so many is tried: 1,000 and more of each kind are made. `FIRN_FAULTS=20`: more of them.
+    private static let pace = max(1, ProcessInfo.processInfo.environment["FIRN_FAULTS"].flatMap { Int($0) } ?? 2)
+    private static let key = EncryptionKey([UInt8](0..<64))!
+    private static let type = TypeSchema(
+        "T",
+        columns: [
+            ColumnSchema("n", ColumnType(.int)), ColumnSchema("page", ColumnType(.string)), ColumnSchema("word", ColumnType(.string)),
+            ColumnSchema("bytes", ColumnType(.data)),
+        ])
+
+    /// Refuses the call of a kind after `after` others, once or with all that follow; counts what it refused.
+    private final class Script: Sendable {
+        private let state: Mutex<(after: Int, refused: Int)>
+        private let only: LibraryCall, forEver: Bool
+
+        init(_ only: LibraryCall, after: Int, forEver: Bool) {
+            (self.only, self.forEver) = (only, forEver)
+            state = Mutex((after, 0))
+        }
+
+        var refused: Int { state.withLock { $0.refused } }
+
+        func run<R>(_ body: () throws -> R) rethrows -> R {
+            LibraryFaults.begin { [self] call in
+                guard call == only else { return false }
+                return state.withLock { state in
+                    if state.after > 0 {
+                        state.after -= 1
+                        return false
+                    }
+                    if !forEver, state.refused > 0 { return false }
+                    state.refused += 1
+                    return true
+                }
+            }
+            defer { LibraryFaults.begin(nil) }
+            return try body()
+        }
+    }
+
+    /// Rows whose text goes into every kind of stream that zstd has a part in.
+    private static func rows(_ random: inout RandomTables, _ count: Int) -> [[Value]] {
+        (0..<count).map { i in
+            let page = (0..<12).map { _ in ["the", "quick", "brown", "fox", "jumps", "\(random.number(0...9999))"][random.number(0...5)] }
+                .joined(separator: " ")
+            return [
+                .int(Int64(i)), .string(i == 7 ? String(repeating: page, count: 2000) : "https://example.org/\(i % 97)/" + page),
+                .string("word \(random.number(0...40))"), .data(Array(page.utf8)),
+            ]
+        }
+    }
+
+    /// A step that writes: bulk rows, then sealed deltas.
+    private static func step(_ database: Database, _ seed: UInt64) throws {
+        var random = RandomTables(seed: seed)
+        let transaction = try database.begin(threads: 2)
+        _ = try transaction.bulkWriter("T").append(RandomTables.batch(rows(&random, 150), of: type, in: Schema([type])))
+        for row in rows(&random, 40) { _ = try transaction.insert("T", row) }
+        try transaction.update("T", rowID: 3, column: "page", .string("changed by \(seed)"))
+        try transaction.flushAll()
+        try transaction.commit()
+    }
+
+    /// Two databases that agree tell what is right: one is written without faults.
+    private static func work(_ call: LibraryCall, forEver: Bool, key: EncryptionKey?) throws {
+        let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
+        do {
+            let first = try Database.create(path: path, key: key).begin()
+            try first.extendSchema([type])
+            try first.commit()
+            try step(try Database.open(path: path, writable: true, key: key), 1)
+        }
+        let before = try Database.open(path: path, key: key).snapshot().contentDigest(),
+            image = try Data(contentsOf: URL(fileURLWithPath: path))
+        var nth = 0, errors = 0
+        while true {
+            try image.write(to: URL(fileURLWithPath: path))
+            let script = Script(call, after: nth, forEver: forEver), database = try Database.open(path: path, writable: true, key: key)
+            var failure: FirnError?
+            script.run {
+                do { try step(database, 2) } catch { failure = error as? FirnError ?? FirnError(Damage("\(error)"), in: path) }
+            }
+            if script.refused == 0 { break }
+            let place = "\(call) \(nth), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted")"
+            if let failure {
+                errors += 1
+                demand(failure.code == .inputOutput, "\(place): \(failure.code) \(failure)")
+                let now = try Database.open(path: path, key: key)
+                try demand(now.snapshot().contentDigest() == before && now.verifyStructure().isEmpty, "\(place): the old state is gone")
+            } else {
+                // What is only asked whether it pays may go without.
+                try demand(database.snapshot().contentDigest() != before, "\(place): neither error nor commit")
+            }
+            // Memory is back: the same database writes on, and what it writes is right.
+            let version = try database.snapshot().version
+            try step(database, 3)
+            let whole = try Database.open(path: path, key: key), newest = try whole.snapshot()
+            demand(newest.version > version && newest.verify(full: true).isEmpty, "\(place): \(newest.verify(full: true))")
+            try demand(whole.verifyStructure().isEmpty, "\(place)")
+            nth += max(1, nth / LibraryFaultTests.pace)
+        }
+        demand(errors > 0, "\(call) was never refused with an error, of \(nth) calls")
+        print(
+            "\(call), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors"
+        )
+    }
+
+    @Test func `T4: where zstd has no memory to compress, a transaction fails, what was there stays, and the next one is right`() async {
+        await #expect(processExitsWith: .success) {
+            for call in [LibraryCall.compressionContext, .compress] {
+                for forEver in [false, true] { try LibraryFaultTests.work(call, forEver: forEver, key: nil) }
+            }
+        }
+    }
+
+    @Test func `T4, T13: where OpenSSL has no memory to encrypt, a transaction fails, what was there stays, and the next one is right`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            for forEver in [false, true] { try LibraryFaultTests.work(.seal, forEver: forEver, key: LibraryFaultTests.key) }
+        }
+    }
+
+    /// Reads all there is, many times over, while the nth call fails: an error that is no damage, never another answer; read again it is
+    /// right.
+    private static func reading(_ call: LibraryCall, forEver: Bool, key: EncryptionKey?) throws {
+        let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
+        do {
+            let database = try Database.create(path: path, key: key), first = try database.begin()
+            try first.extendSchema([type])
+            try first.commit()
+            for seed in 1...3 as ClosedRange<UInt64> { try step(database, seed) }
+        }
+        let expected = try Database.open(path: path, key: key).snapshot().contentDigest()
+        var nth = 0, errors = 0, unnoticed = 0
+        while true {
+            let script = Script(call, after: nth, forEver: forEver)
+            var snapshot: DatabaseSnapshot?
+            let place = "\(call) \(nth), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted")"
+            try script.run {
+                do {
+                    // The version before is no answer either.
+                    snapshot = try Database.open(path: path, key: key).snapshot()
+                    let found = try snapshot!.contentDigest()
+                    demand(found == expected, "\(place): another answer")
+                    // What is looked at by the way (an older record, a root that is not the newest) may fail, and nobody need hear of it.
+                    if script.refused > 0 { unnoticed += 1 }
+                } catch let damage as Damage {
+                    errors += 1
+                    demand(damage.isUnread, "\(place): \(damage)")
+                } catch let error as FirnError {
+                    errors += 1
+                    demand(error.code == .inputOutput, "\(place): \(error.code) \(error)")
+                }
+            }
+            if script.refused == 0 { break }
+            if let snapshot { try demand(snapshot.contentDigest() == expected, "\(place): afterwards") }
+            try demand(Database.open(path: path, key: key).snapshot().contentDigest() == expected, "\(place): afterwards, anew")
+            nth += max(1, nth / LibraryFaultTests.pace)
+        }
+        demand(errors > unnoticed && !(forEver && unnoticed > 1), "\(call): \(errors) errors, \(unnoticed) unnoticed")
+        print(
+            "\(call), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors"
+        )
+    }
+
+    @Test func `T4: where zstd has no memory to unpack, reading is an error that is not damage, and right when there is memory`() async {
+        await #expect(processExitsWith: .success) {
+            for call in [LibraryCall.decompressionContext, .decompress] {
+                for forEver in [false, true] { try LibraryFaultTests.reading(call, forEver: forEver, key: nil) }
+            }
+        }
+    }
+
+    @Test func `T4, T13: where OpenSSL has no memory to decrypt, opening and reading are errors, and no older version stands in`() async {
+        await #expect(processExitsWith: .success) {
+            for forEver in [false, true] { try LibraryFaultTests.reading(.open, forEver: forEver, key: LibraryFaultTests.key) }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import FirnBytes
+import FirnKit
+import Testing
+
+@testable import FirnDatabase
+@testable import FirnTable
+
+/// Types with very many columns: nothing takes the square of their number.
+@Suite struct WideTypeTests {
+    private func type(_ width: Int) -> TypeSchema {
+        TypeSchema(
+            "Wide", columns: (0..<width).map { ColumnSchema("c\($0)", ColumnType($0 % 3 == 0 ? .string : .int, optional: $0 % 5 == 0)) })
+    }
+
+    private func batch(_ type: TypeSchema, rows: Int) -> Batch {
+        var batch = Batch(type, in: Schema([type]))
+        for c in type.columns.indices {
+            for row in 0..<rows {
+                batch.columns[c].append(
+                    c % 5 == 0 && (row + c) % 2 == 0 ? .null : c % 3 == 0 ? .string("t\(c % 50 + row)") : .int(Int64(c * row)))
+            }
+        }
+        batch.count = rows
+        return batch
+    }
+
+    @Test(arguments: [1000, 2000, 4000]) func `looking up every name reads every name once`(width: Int) {
+        let names = (0..<width).map { "c\($0 % (width - 10))" }, places = EntryPlaces<String>()
+        var reads = 0
+        for name in names + ["none"] {
+            let found = places.first(name, of: width) {
+                reads += 1
+                return names[$0]
+            }
+            #expect(found == names.firstIndex(of: name))
+        }
+        #expect(reads == width)
+    }
+
+    @Test(arguments: [3, 40]) func `the index of a type follows its columns`(width: Int) {
+        var type = type(width)
+        for i in type.columns.indices { type.columns[i].id = UInt32(i * 2 + 1) }
+        #expect(type.index(of: "c2") == 2 && type.index(ofID: 5) == 2 && type.index(of: "x") == nil && type.index(ofID: 4) == nil)
+        let before = type
+        type.columns[2].name = "x"
+        type.columns[2].id = 4
+        type.columns.append(ColumnSchema("c0", ColumnType(.int), id: 99))
+        #expect(type.index(of: "x") == 2 && type.index(ofID: 4) == 2 && type.index(of: "c2") == nil && type.index(ofID: 5) == nil)
+        #expect(type.index(of: "c0") == 0 && type.index(ofID: 99) == width)
+        #expect(before.index(of: "c2") == 2 && before.index(of: "x") == nil && before != type)
+        var other = before
+        other.columns[0].name = before.columns[0].name
+        #expect(other == before && other.hashValue == before.hashValue)
+    }
+
+    @Test(arguments: [3, 40]) func `the entry of a column is found wherever a header has it`(width: Int) {
+        let zone = Zone(mayHaveNulls: false, allNull: false, bounds: .none)
+        var header = SegmentHeader(rowCount: 1, firstRowID: 0, entries: (0..<width).map { .init(columnID: UInt32(width - $0), zone: zone) })
+        for column in 0..<width { #expect(header.place(of: UInt32(column + 1), near: column) == width - column - 1) }
+        #expect(header.place(of: 0, near: 0) == nil && header.place(of: 1, near: width + 7) == width - 1)
+        header.entries.append(.init(columnID: 1000, zone: zone))
+        #expect(header.place(of: 1000, near: 0) == width)
+    }
+
+    @Test func `a type of very many columns is written, read, extended, patched, compacted and verified`() throws {
+        let folder = TemporaryFolder(), path = folder.file("a.firn"), width = 20_000
+        var type = type(width)
+        let database = try Database.create(path: path), first = try database.begin()
+        try first.extendSchema([type])
+        let rows = batch(type, rows: 3)
+        try first.bulkWriter("Wide").append(rows)
+        try first.commit()
+        let second = try database.begin()
+        type.columns += (0..<200).map { ColumnSchema("more\($0)", ColumnType(.int, optional: true)) }
+        try second.extendSchema([type])
+        for c in stride(from: 1, to: width, by: 101) {
+            try second.update("Wide", rowID: 1, column: "c\(c)", c % 3 == 0 ? .string("new") : .int(-1))
+        }
+        try second.flushAll()
+        try second.commit()
+        let snapshot = try Database.open(path: path).snapshot(), table = try #require(snapshot.table(named: "Wide"))
+        #expect(snapshot.verify(full: true).isEmpty)
+        try snapshot.compact(to: folder.file("b.firn"))
+        for table in [table, try #require(try Database.open(path: folder.file("b.firn")).snapshot().table(named: "Wide"))] {
+            let row = try #require(try table.row(1))
+            #expect(row.count == width + 200 && row[width + 199] == .null)
+            for c in 0..<width {
+                let changed: Value = c % 3 == 0 ? .string("new") : .int(-1), wanted = c % 101 == 1 ? changed : rows.columns[c].value(at: 1)
+                #expect(row[c] == wanted)
+            }
+        }
+        let statistics = try snapshot.statistics()[0]
+        #expect(statistics.columns.count == width + 200 && statistics.columns[width - 1].name == "c\(width - 1)")
+    }
+
+    @Test func `plain columns count by the bytes that name them, objects within objects by what they unfold into`() throws {
+        let part = TypeSchema(
+            "Part", columns: (0..<300_000).map { ColumnSchema("p\($0)", ColumnType(.int), id: UInt32($0 + 1)) }, isEmbedded: true, id: 2)
+        var wide = type(300_000)
+        for i in wide.columns.indices { wide.columns[i].id = UInt32(i + 1) }
+        wide.columns.append(ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part"), id: 900_000))
+        wide.id = 1
+        try Schema([wide, part]).validate()
+        // Ten types of ten objects each unfold without end.
+        let many = (0..<10).map { level in
+            TypeSchema(
+                "T\(level)",
+                columns: (0..<10).map {
+                    ColumnSchema("c\($0)", ColumnType(.embedded, optional: true, target: "T\(min(level + 1, 9))"), id: UInt32($0 + 1))
+                }, isEmbedded: true, id: UInt32(level + 1))
+        }
+        #expect(throws: Damage.self) { try Schema(many).validate() }
+    }
+}
