@@ -2,9 +2,9 @@ import FirnKit
 import Foundation
 import Testing
 
-/// T8: an input that cannot be read ends the command with the place of what is wrong, and nothing is written.
+/// Input that cannot be read ends the command with the line and column of the error, and nothing is written.
 @Suite struct BadInputTests {
-    /// Converts a file, to a target that is there already or not; checks that a refusal names the place and leaves the folder as it was.
+    /// Converts a file, with or without an existing target. Checks that an error has a position and leaves the folder unchanged.
     private func convert(_ path: String, _ words: [String] = [], in scratch: Scratch, overwrites: Bool, input: String? = nil) throws
         -> FirnRun
     {
@@ -15,16 +15,16 @@ import Testing
             ["convert", path, "out.firn", "-q"] + (overwrites ? ["--force"] : []) + words, input: input, in: scratch.folder)
         #expect(!run.isCrash && [0, 3, 4].contains(run.code), "\(path) \(words): \(run.code) \(run.errors)")
         guard run.code != 0 else { return run }
-        #expect(scratch.names == before, "\(path) \(words) leaves \(scratch.names)")
-        if overwrites { #expect(try scratch.read("out.firn") == "as it was", "\(path) \(words) touches the target") }
+        #expect(scratch.names == before, "\(path) \(words) changed the folder: \(scratch.names)")
+        if overwrites { #expect(try scratch.read("out.firn") == "as it was", "\(path) \(words) changed the target") }
         #expect(
             run.out.isEmpty && run.errors.hasPrefix("firn: \(path == "-" ? "standard input" : path)"), "\(path) \(words): \(run.errors)")
         let isWhole = ["the input is empty", "compressed with"].contains(where: run.errors.contains)
-        #expect(place(run, path) != nil || isWhole, "\(path) \(words) is refused without a place: \(run.errors)")
+        #expect(place(run, path) != nil || isWhole, "\(path) \(words) has an error without a position: \(run.errors)")
         return run
     }
 
-    /// Line and column of a refusal.
+    /// The line and column of an error.
     private func place(_ run: FirnRun, _ path: String) -> String? {
         let rest = run.errors.dropFirst("firn: \(path == "-" ? "standard input" : path):".count),
             parts = rest.split(separator: ":", maxSplits: 2)
@@ -43,9 +43,9 @@ import Testing
         ("open.ndjson", "{\"a\":1}\n{\"a\":\"b\n", "2:6"),
         ("deep.json", String(repeating: "[", count: 3000), "1:513"),
     ])
-    func `T8: a refusal names line and column, and writes nothing`(name: String, text: String, truth: String) throws {
+    func `a syntax error is reported with line and column, and nothing is written`(name: String, text: String, truth: String) throws {
         let scratch = try Scratch()
-        // Bytes that are no UTF-8 stand for a character that is none.
+        // U+FFFF is replaced by bytes that are not UTF-8.
         let bytes = Data(text.utf8).split(separator: Data([0xEF, 0xBF, 0xBF]), omittingEmptySubsequences: false).joined(
             separator: Data([0xC3, 0x28]))
         try Data(bytes).write(to: scratch.file(name))
@@ -63,8 +63,8 @@ import Testing
         }
     }
 
-    /// Each in the format that its name tells; CSV held to its bytes too, and some JSON as lines.
-    @Test func `T8: every bad input of the collections ends with its place, or is read`() throws {
+    /// Reads each file in the format of its file name extension. CSV is also read with `--lossless`, and some JSON as NDJSON.
+    @Test func `each invalid file of the collections is read, or its error is reported with a position`() throws {
         guard let bad = SharedData.file("bad") else { return }
         let scratch = try Scratch()
         var refused = 0, accepted = 0

@@ -7,24 +7,24 @@ import Foundation
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Small files of a hostile writer that unpack to more than any memory. Every hash in them is right.
+/// Small hostile files that need more memory than there is when they are unpacked. All their hashes are correct.
 enum Bomb: String, CaseIterable {
     /// 64 columns of two values, each column with a dictionary of 240 MB.
     case dictionaries
     /// 200 columns that share one page of 61 MB.
     case sharedPage
-    /// A value of 48 million nulls in lists.
+    /// A value of 48 million nulls in nested lists.
     case nestedLists
     /// Columns of one long text in each of 65,536 rows.
     case constants
     /// Lists of 33 million equal numbers.
     case longLists
-    /// Objects with a list of objects, five levels deep, all of them one row.
+    /// Objects with a list of objects, nested five levels deep, which are all stored in one row.
     case nestedObjects
-    /// Objects of two fields, both of which are the object itself.
+    /// Objects with two fields, both of which contain the object itself.
     case cyclicObjects
 
-    /// What the error names, one of them.
+    /// The error contains one of these texts.
     var names: [String] {
         switch self {
         case .dictionaries, .sharedPage, .constants, .longLists, .nestedLists: ["column \"T.c"]
@@ -32,7 +32,7 @@ enum Bomb: String, CaseIterable {
         }
     }
 
-    /// The exit code: objects that hold themselves are damage.
+    /// The exit code. Objects that contain themselves are reported as damage.
     var code: Int32 { self == .cyclicObjects ? 4 : 5 }
 
     func write(_ path: String) throws {
@@ -115,7 +115,7 @@ enum Bomb: String, CaseIterable {
     }
 }
 
-/// Writes a segment of chunks that no encoder makes.
+/// Writes a segment with chunks that no encoder produces.
 struct HostileWriter {
     let database: Database, transaction: DatabaseTransaction, columns: [ColumnSchema]
 
@@ -162,7 +162,7 @@ struct HostileWriter {
     /// A column of two rows, the first two values of a shared dictionary.
     static var coded: [UInt8] { text([0x61, 1, 0] + words([0, 1])) }
 
-    /// A page of values of the given lengths, all bytes of which are the same; values that `raw` gives instead.
+    /// A page of values with the given lengths, filled with one repeated byte, or with the bytes of `raw`.
     static func page(_ lengths: [Int], raw: [UInt8]? = nil) -> [UInt8] {
         var page = ByteWriter(), out = ByteWriter(), frame: [UInt8] = []
         for length in lengths { page.appendVarint(length) }
@@ -175,7 +175,7 @@ struct HostileWriter {
         return out.bytes
     }
 
-    /// A row of lists of nulls in a list, in a column of any values.
+    /// A row with a list of lists of nulls, in a column of kind `any`.
     static func nested(lists: Int, of nulls: Int) -> [UInt8] {
         var one = ByteWriter(), all = ByteWriter()
         one.append(AnyTag.list)
@@ -194,7 +194,7 @@ struct HostileWriter {
         [0].withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: false, profile: .standard) }
     }
 
-    /// A row of a list of equal numbers.
+    /// A row with a list of equal numbers.
     static func list(of count: Int) -> [UInt8] {
         Chunk(streams: [
             (.lengths, [0, count].withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .standard) }), (.words, [1, 14]),

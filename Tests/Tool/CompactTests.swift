@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `firn compact` beside others, and on media that refuse.
+/// `firn compact` while other processes read the file, and on file systems that are full or read-only.
 @Suite struct CompactTests {
     private func run(_ program: URL, _ words: [String]) -> Int32 {
         let process = Process()
@@ -19,7 +19,7 @@ import Testing
     /// A file with dead space and free space.
     private func grown(_ path: URL) { #expect(run(FirnRun.stress, ["soak", path.path, "--count", "150", "--keep", "20"]) == 0) }
 
-    @Test func `a file that only its owner can read stays so when it is compacted in place, or written over`() throws {
+    @Test func `a file with mode 0600 keeps this mode when it is compacted in place or overwritten`() throws {
         let scratch = try Scratch(), file = scratch.file("a.firn")
         grown(file)
         func mode() throws -> Int? {
@@ -34,7 +34,7 @@ import Testing
         #expect(try mode() == 0o600)
     }
 
-    @Test func `T10: readers keep their version while a file is compacted in place, and new ones get the new file`() throws {
+    @Test func `readers keep their version while a file is compacted in place, and new readers read the new file`() throws {
         let scratch = try Scratch(), file = scratch.file("a.firn")
         grown(file)
         let before = try Data(contentsOf: file).count
@@ -48,7 +48,7 @@ import Testing
         #expect(scratch.names == ["a.firn"])
     }
 
-    @Test func `T5: without space the old file stays, to the byte`() throws {
+    @Test func `compacting on a full disk leaves the file unchanged`() throws {
         let scratch = try Scratch(), disk = scratch.file("disk")
         grown(scratch.file("a.firn"))
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
@@ -64,7 +64,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["a.firn"])
     }
 
-    @Test func `a file with several names is not compacted in place: they would part`() throws {
+    @Test func `a file with several hard links is not compacted in place, because the links would become different files`() throws {
         let scratch = try Scratch()
         grown(scratch.file("a.firn"))
         try FileManager.default.linkItem(at: scratch.file("a.firn"), to: scratch.file("b.firn"))
@@ -72,14 +72,14 @@ import Testing
         #expect(run.code == 5 && run.errors.contains("2 hard links"), "\(run.code) \(run.errors)")
         #expect(FileManager.default.contentsEqual(atPath: scratch.file("a.firn").path, andPath: scratch.file("b.firn").path))
         #expect(try scratch.firn("compact", "a.firn", "c.firn").code == 0)
-        // One of several symbolic ones is followed, and stays.
+        // A symbolic link is followed and remains a link.
         try FileManager.default.removeItem(at: scratch.file("b.firn"))
         try FileManager.default.createSymbolicLink(atPath: scratch.file("l.firn").path, withDestinationPath: "a.firn")
         #expect(try scratch.firn("compact", "l.firn").code == 0)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("l.firn").path) == "a.firn")
     }
 
-    @Test func `on media that cannot be written everything that only reads works, and the rest says why it does not`() throws {
+    @Test func `on a read-only file system commands that read work, and commands that write report why they fail`() throws {
         let scratch = try Scratch(), disk = scratch.file("disk")
         grown(scratch.file("a.firn"))
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
@@ -103,34 +103,34 @@ import Testing
         }
     }
 
-    @Test func `without leave to write, a file is read, and writing it is an error that says so`() throws {
+    @Test func `a file without write permission can be read, and writing to it is an error`() throws {
         let scratch = try Scratch()
         grown(scratch.file("a.firn"))
-        // Root may do anything: as somebody else, where the program can be run so.
+        // Root ignores permissions, so the command runs as another user, if that is possible here.
         let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", FirnRun.binary.path]
-        // Whatever the mask of who runs the tests.
+        // These permissions must not depend on the umask of the test run.
         _ = shell("chmod", "755", scratch.folder.path)
         _ = shell("chmod", "644", scratch.file("a.firn").path)
         guard shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "--version") == 0 else {
-            print("skipped: nobody else can run the command here"); return
+            print("skipped: the command cannot run as another user here"); return
         }
         let path = scratch.file("a.firn").path
         #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "query", path + ":Account") == 0)
         #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "compact", path) == 5)
-        // The file may be written, the folder may not: rows can be committed, a new file cannot be made.
+        // The file is writable but its folder is not: rows can be committed, but no new file can be created.
         _ = shell("chmod", "666", path)
         #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "compact", path) == 5)
         #expect(scratch.names == ["a.firn"])
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
     }
 
-    @Test func `versions that --keep leaves out go, though the file gets longer, and where none go it stays as it is`() throws {
+    @Test func `versions beyond --keep are removed even if the file grows, and a file without such versions is left unchanged`() throws {
         let scratch = try Scratch(), file = scratch.file("a.firn")
         var text = "id,a,b\n"
         for id in 1...30_000 { text += "\(id),\(id * id / 7 % 1000),text \(id % 37) and \(id % 11)\n" }
         try scratch.write("a.csv", text)
         #expect(try scratch.firn("convert", "--key", "id", "a.csv", "a.firn", "-q").code == 0)
-        // A second version that costs next to nothing, and both tightly packed.
+        // A second version of almost no size, with both versions tightly packed.
         #expect(
             try scratch.firn("index", "-q", "a.firn", "a.id").code == 0 && scratch.firn("index", "-q", "--drop", "a.firn", "a.id").code == 0
         )
@@ -141,7 +141,7 @@ import Testing
         func versions() throws -> Int { try scratch.firn("log", "--json", "a.firn").out.split(separator: "\n").count }
         let count = try versions()
         #expect(count > 1)
-        // All that there are.
+        // Keeps all existing versions.
         let all = try scratch.firn("compact", "--profile", "fast", "--keep", "9", "a.firn")
         #expect(all.code == 0 && all.errors.contains("cannot be made smaller, and is unchanged"), "\(all.errors)")
         #expect(try Data(contentsOf: file) == before)
@@ -150,14 +150,16 @@ import Testing
                 && Data(contentsOf: file) == before)
         let run = try scratch.firn("compact", "--profile", "fast", "--keep", "1", "a.firn")
         #expect(run.code == 0 && !run.errors.contains("was left"), "\(run.errors)")
-        #expect(try Data(contentsOf: file).count >= before.count, "\(before.count) bytes before: this shows nothing")
+        #expect(
+            try Data(contentsOf: file).count >= before.count, "the file did not grow from \(before.count) bytes, so this case tests nothing"
+        )
         #expect(try versions() == 1 && scratch.firn("verify", "--full", "a.firn").code == 0)
         #expect(try scratch.firn("hash", "a.firn").out.prefix(32) == scratch.firn("hash", "a.csv", "--key", "id").out.prefix(32))
     }
 
     // MARK: --in-place
 
-    @Test func `T10: in place, a file gets shorter while a reader holds a version, and the rest comes when it has gone`() throws {
+    @Test func `compact --in-place shortens a file while a reader holds a version, and frees the rest after the reader has ended`() throws {
         let scratch = try Scratch(), file = scratch.file("a.firn")
         grown(file)
         let before = try Data(contentsOf: file).count
@@ -180,7 +182,7 @@ import Testing
         #expect(scratch.names == ["a.firn"])
     }
 
-    @Test func `T5: in place, a disk without room for a second file is enough, and a full one loses nothing`() throws {
+    @Test func `compact --in-place needs no space for a second file`() throws {
         let scratch = try Scratch(), disk = scratch.file("disk")
         grown(scratch.file("a.firn"))
         try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
@@ -196,7 +198,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["a.firn"])
     }
 
-    @Test func `in place, what is for a new file is refused, and a file with several names keeps them`() throws {
+    @Test func `compact --in-place refuses options for a new file, and keeps all hard links of the file`() throws {
         let scratch = try Scratch()
         grown(scratch.file("a.firn"))
         for words in [["b.firn"], ["--keep", "3"], ["--dry-run"], ["--plain"], ["--force"]] {
@@ -213,7 +215,7 @@ import Testing
         #expect(FileManager.default.contentsEqual(atPath: scratch.file("a.firn").path, andPath: scratch.file("b.firn").path))
     }
 
-    @Test func `in place, a run that is killed at any moment leaves a whole file, and the next one ends the work`() throws {
+    @Test func `compact --in-place leaves an intact file when it is killed at any moment, and the next run completes it`() throws {
         let scratch = try Scratch(), file = scratch.file("a.firn")
         for turn in 0..<6 {
             try? FileManager.default.removeItem(at: file)
@@ -232,7 +234,7 @@ import Testing
     }
 }
 
-/// A process that holds the version it finds in a file, until it is told to end.
+/// A process that holds the version that it finds in a file until it is ended.
 private struct PinningReader {
     let process = Process()
     private let input = Pipe(), output = Pipe()
@@ -247,7 +249,7 @@ private struct PinningReader {
         #expect(said.hasPrefix("pinned "), "\(said)")
     }
 
-    /// Ends it: all of its version was still there.
+    /// Ends the process, and checks that its version was readable until then.
     func end() throws {
         try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
         process.waitUntilExit()

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What `convert` refuses or tells, so that nobody takes a file for what it is not.
+/// Input that `convert` refuses or reports instead of misreading it.
 @Suite struct ConvertRefusalTests {
-    @Test func `T8: bytes that are no text are not taken for Latin-1, and text that is Latin-1 is`() throws {
+    @Test func `binary files are not read as Latin-1, and for Latin-1 text the error names the encoding option`() throws {
         let scratch = try Scratch()
         let picture: [UInt8] =
             [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10, 0, 0, 0, 13] + Array("IHDR".utf8) + Array(repeating: 0xC3, count: 60)
@@ -17,7 +17,7 @@ import Testing
         ]
         for (name, bytes, kind) in files {
             try Data(bytes).write(to: scratch.file(name))
-            // What one insists on is looked at, and told of as well.
+            // The content is also checked if the format is given explicitly.
             for flags in [[], ["--from", "csv"]] {
                 let run = try FirnRun(["convert", name, "out.firn"] + flags, in: scratch.folder)
                 #expect(
@@ -30,12 +30,12 @@ import Testing
         #expect(
             latin.code == 3 && latin.errors.contains("l.csv:2:6: text is not UTF-8") && latin.errors.contains("--encoding latin-1"),
             "\(latin.errors)")
-        // A zero byte in a text is a character like others.
+        // A zero byte in a text is an ordinary character.
         try Data("a,b\n1,x\0y\n".utf8).write(to: scratch.file("z.csv"))
         #expect(try scratch.firn("convert", "z.csv", "out.csv", "-q").code == 0 && scratch.read("out.csv") == scratch.read("z.csv"))
     }
 
-    @Test func `a compressed target is refused, not written as plain text`() throws {
+    @Test func `a target name with a compression suffix is refused, not written as plain text`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "a\n1\n")
         for name in ["x.csv.gz", "x.csv.zst", "x.firn.gz"] {
@@ -47,7 +47,7 @@ import Testing
         #expect(scratch.names == ["in.csv"])
     }
 
-    @Test func `cells whose spelling changes under a schema are counted, and changed numbers refused`() throws {
+    @Test func `cells whose text changes under a schema are counted, and numbers whose value changes are refused`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "id,x\n7,1.5\n007,1.50\n\"08\",\n")
         try scratch.write("int.json", #"{"columns": [{"name": "id", "type": "int"}, {"name": "x", "type": "double?"}]}"#)
@@ -71,7 +71,7 @@ import Testing
         #expect(try scratch.read("bad.csv") == "9007199254740993\n")
     }
 
-    @Test func `a schema's column that the input lacks is refused with the likely name`() throws {
+    @Test func `a column of the schema that the input lacks is refused, and the error suggests the most similar name`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "name,age\na,1\n")
         try scratch.write("s.json", #"{"columns": [{"name": "nmae", "type": "string"}]}"#)
@@ -81,7 +81,7 @@ import Testing
             "\(run.code) \(run.errors)")
     }
 
-    @Test func `each column's own word for null comes back`() throws {
+    @Test func `each column is written with the null text that it was read with`() throws {
         let scratch = try Scratch()
         let text = "a,b,c\n1,NA,\n-,2,x\n3,NA,\n"
         try scratch.write("in.csv", text)
@@ -91,7 +91,7 @@ import Testing
         #expect(try scratch.firn("query", "out.firn", "b == NULL", "--agg", "count", "--format", "csv").out.hasSuffix("2\n"))
     }
 
-    @Test func `a link is written through`() throws {
+    @Test func `a symbolic link as target is followed, not replaced`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "a\n1\n")
         try FileManager.default.createDirectory(at: scratch.file("data"), withIntermediateDirectories: true)
@@ -107,14 +107,14 @@ import Testing
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("l.firn").path) == "data/t.firn")
     }
 
-    @Test func `a key that is not unique names the file and what convert can do`() throws {
+    @Test func `the error for duplicate keys names the file and does not propose --duplicates, which convert lacks`() throws {
         let scratch = try Scratch()
         try scratch.write("people.csv", "id,sex\n1,m\n2,m\n")
         let run = try scratch.firn("convert", "people.csv", "out.firn", "--key", "sex")
         #expect(run.code == 3 && run.errors.contains("people.csv") && !run.errors.contains("--duplicates"), "\(run.code) \(run.errors)")
     }
 
-    @Test func `rows of CSV and of JSON are set aside together, in the order of the inputs`() throws {
+    @Test func `rejected rows of CSV and of JSON go to one file, in the order of the inputs`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "a\n1\n2,3\n")
         try scratch.write("b.ndjson", "{\"a\":1}\n{\"a\":\n")
@@ -124,7 +124,7 @@ import Testing
         #expect(try scratch.firn("query", "out.firn", "--format", "csv").out == "a\n1\n1\n")
     }
 
-    @Test func `files of other formats are called by their name`() throws {
+    @Test func `files of other formats are reported by the name of their format`() throws {
         let scratch = try Scratch()
         for (magic, name) in [
             ("PAR1\u{15}\u{4}", "Parquet"), ("SQLite format 3\0", "SQLite"), ("BZh91AY&SY", "bzip2"), ("ARROW1\0\0", "Arrow"),

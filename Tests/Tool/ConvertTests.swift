@@ -11,7 +11,7 @@ private let people = #"""
     """#
 
 @Suite struct ConvertTests {
-    @Test(arguments: ["csv", "tsv", "json", "ndjson"]) func `rows come back cell for cell through a firn file and any other format`(
+    @Test(arguments: ["csv", "tsv", "json", "ndjson"]) func `each cell survives a round trip through a firn file and any text format`(
         format: String
     ) throws {
         let scratch = try Scratch()
@@ -21,7 +21,7 @@ private let people = #"""
             #expect(run.code == 0, "\(step): \(run.errors)")
         }
         if format.hasSuffix("json") {
-            // Numbers of JSON have values, not spellings: 1.50 comes back as 1.5.
+            // JSON numbers are compared by value, not by text: 1.50 is written as 1.5.
             #expect(try values(scratch.read("a.\(format)")) == values(scratch.read("c.\(format)")))
         } else {
             #expect(try scratch.read("a.\(format)") == scratch.read("c.\(format)"))
@@ -29,7 +29,7 @@ private let people = #"""
         #expect(scratch.names == ["a.\(format)", "b.firn", "c.\(format)", "people.csv"])
     }
 
-    @Test func `a CSV comes back byte for byte`() throws {
+    @Test func `a CSV file survives a round trip byte for byte`() throws {
         let scratch = try Scratch()
         try scratch.write("people.csv", people)
         #expect(try scratch.firn("convert", "people.csv", "people.firn").code == 0)
@@ -37,7 +37,7 @@ private let people = #"""
         #expect(try scratch.read("back.csv") == people)
     }
 
-    @Test func `numbers that a guess would spoil keep their text`() throws {
+    @Test func `numbers that a numeric type would change are kept as text`() throws {
         let scratch = try Scratch()
         let tails = ["1.7", "007", "1_000", "1e400", "-0", "9007199254740993", "123456789012345678901234567890", "0x1F", "1.10"]
         for (i, tail) in tails.enumerated() {
@@ -57,7 +57,7 @@ private let people = #"""
         #expect(back.out == "a\n1\n2\n")
     }
 
-    @Test func `an existing target is left alone without --force and replaced with it`() throws {
+    @Test func `an existing target is kept without --force and replaced with it`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "a\n1\n")
         for target in ["out.firn", "out.ndjson"] {
@@ -71,7 +71,7 @@ private let people = #"""
         #expect(scratch.names == ["in.csv", "out.firn", "out.ndjson"])
     }
 
-    @Test func `a row that does not fit ends with 3, its place, and an untouched target`() throws {
+    @Test func `a row that does not fit ends with exit code 3 and its position, and leaves the target unchanged`() throws {
         let scratch = try Scratch()
         try scratch.write("bad.csv", "a,b\n1,2\n3,4,5\n6,7\n")
         try scratch.write("out.firn", "precious")
@@ -81,7 +81,7 @@ private let people = #"""
         #expect(scratch.names == ["bad.csv", "out.firn"])
     }
 
-    @Test func `rejected rows go to a file, the rest is converted, and the code is 3`() throws {
+    @Test func `rejected rows go to a file, the other rows are converted, and the exit code is 3`() throws {
         let scratch = try Scratch()
         try scratch.write("bad.csv", "a,b\n1,2\n3,4,5\n6,7\n")
         let run = try scratch.firn("convert", "bad.csv", "out.firn", "--rejects", "rejects.csv")
@@ -112,7 +112,7 @@ private let people = #"""
         #expect(schema.contains("\"type\":\"Thing\"") && schema.contains("\"key\":[\"id\"]"), "\(schema)")
     }
 
-    @Test func `lossless means the same bytes, or an error with the line`() throws {
+    @Test func `--lossless writes the same bytes, or reports the line that prevents it`() throws {
         let scratch = try Scratch()
         for text in ["a,b\r\n1,x\r\n2,y\r\n", "a;b\n1;x\n2;y", "a,b\n\"1\",x\n\"2\",y\n", "\u{FEFF}a\n1\n"] {
             try scratch.write("in.csv", text)
@@ -125,14 +125,14 @@ private let people = #"""
         #expect(try scratch.firn("convert", "--lossless", "in.csv", "out.ndjson").code == 2)
     }
 
-    @Test func `two rows with one key are refused by name`() throws {
+    @Test func `a duplicate key is refused, and the error names it`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "id,x\n1,a\n2,b\n1,c\n")
         let run = try scratch.firn("convert", "in.csv", "out.firn", "--key", "id")
         #expect(run.code == 3 && run.errors.contains("1") && scratch.names == ["in.csv"], "\(run.code) \(run.errors)")
     }
 
-    @Test func `an interrupt leaves the target as it was and ends with 130`() throws {
+    @Test func `an interrupt leaves the target unchanged and ends with exit code 130`() throws {
         let scratch = try Scratch()
         var text = "id,name,value\n"
         for i in 0..<400_000 { text += "\(i),name \(i % 977),\(i).5\n" }
@@ -144,18 +144,18 @@ private let people = #"""
         process.currentDirectoryURL = scratch.folder
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // The temporary file shows that writing has begun.
+        // Writing has begun once the temporary file exists.
         let deadline = Date().addingTimeInterval(20)
         while process.isRunning, scratch.names.count < 3, Date() < deadline { usleep(500) }
         process.interrupt()
         process.waitUntilExit()
-        guard process.terminationStatus != 0 else { return }  // it was done before the signal came
+        guard process.terminationStatus != 0 else { return }  // the command ended before the signal arrived
         #expect(process.terminationStatus == 130 || process.terminationReason == .uncaughtSignal)
         #expect(try scratch.read("out.firn") == "precious")
         #expect(scratch.names == ["big.csv", "out.firn"])
     }
 
-    @Test func `a target that cannot be written ends with 5`() throws {
+    @Test func `a target that cannot be written ends with exit code 5`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "a\n1\n")
         for target in ["none/out.firn", "none/out.csv", "/proc/out.firn"] {
@@ -165,7 +165,7 @@ private let people = #"""
         #expect(scratch.names == ["in.csv"])
     }
 
-    @Test func `a full disk ends with 5 and leaves the target as it was`() throws {
+    @Test func `a full disk ends with exit code 5 and leaves the target unchanged`() throws {
         guard getuid() == 0 else { print("skipped: mounting a small file system needs root"); return }
         let scratch = try Scratch()
         var text = "a\n"
@@ -202,7 +202,7 @@ private let people = #"""
         return process.terminationStatus
     }
 
-    @Test func `rejected rows never take the place of a table that is read or written`() throws {
+    @Test func `the file of rejected rows never overwrites the input or the target`() throws {
         let scratch = try Scratch()
         let text = "a,b\n1,2\n3\n"
         try scratch.write("in.csv", text)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The command on files that are not what they seem: a clear end, never a trap, never a hang.
+/// The command on damaged files and on files of other formats: it ends with an error, never with a trap or a hang.
 @Suite struct DamageTests {
     private func sample(_ scratch: Scratch) throws -> Data {
         var text = "id,name,score,day\n"
@@ -12,7 +12,7 @@ import Testing
         return try Data(contentsOf: scratch.file("whole.firn"))
     }
 
-    @Test func `a file cut short is damage to every command`() throws {
+    @Test func `every command reports a truncated file as damaged`() throws {
         let scratch = try Scratch()
         let whole = try sample(scratch)
         for part in [0, 1, 3, 4, 64, 512, 4096, whole.count / 4, whole.count / 2, whole.count - 64, whole.count - 1]
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a flipped bit is found, or harmless`() throws {
+    @Test func `a flipped bit is reported, or the data is unchanged`() throws {
         let scratch = try Scratch()
         let whole = try sample(scratch)
         let truth = try scratch.read("in.csv")
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a file of another format is told apart from a damaged one`() throws {
+    @Test func `a file of another format is an error with exit code 4`() throws {
         let scratch = try Scratch()
         try scratch.write("text.firn", "hello, world\n")
         for words in [["info", "text.firn"], ["verify", "text.firn"], ["compact", "text.firn"]] {

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: ["added", "removed", "changed"])
-    func `only chooses what is printed, not what is counted`(kind: String) throws {
+    func `--only chooses the differences that are printed, not those that are counted`(kind: String) throws {
         let scratch = try sample()
         func diff(_ words: String...) throws -> FirnRun {
             try FirnRun(["diff", "old.csv", "new.csv", "--key", "id"] + words, in: scratch.folder)
@@ -28,7 +28,7 @@ import Testing
         #expect(listing.last == "2 added, 1 removed, 1 changed, 1 unchanged")
     }
 
-    @Test func `the exit code tells of the kinds asked for`() throws {
+    @Test func `the exit code depends only on the kinds of differences that --only selects`() throws {
         let scratch = try sample()
         try scratch.write("more.csv", try scratch.read("old.csv") + "4,2024-01-04,4.00\n")
         for (kind, code) in [("added", 1), ("removed", 0), ("changed", 0)] as [(String, Int32)] {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `cells are written as their columns write them`() throws {
+    @Test func `diff writes cells in the notation of their columns`() throws {
         let scratch = try sample()
         let table = try scratch.firn("diff", "old.csv", "new.csv", "--key", "id").out
         #expect(
@@ -53,7 +53,7 @@ import Testing
         #expect(keyed.contains("- day=2024-01-03") && !keyed.contains("T00:00"), "\(keyed)")
     }
 
-    @Test func `summary as JSON is one object, with what differs in the columns`() throws {
+    @Test func `a summary as JSON is one object with the differences of the columns`() throws {
         let scratch = try sample()
         let run = try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--json", "--format", "summary")
         #expect(run.code == 1)
@@ -65,7 +65,7 @@ import Testing
         #expect(
             wide.split(separator: "\n").count == 1 && wide.contains(#""schema":{"added":[{"name":"more","type":"string"}],"removed":[]"#),
             "\(wide)")
-        // Each other form of diff has NDJSON with --json.
+        // Every other form of diff is NDJSON with --json.
         for format in ["table", "ndjson"] {
             #expect(
                 try scratch.firn("diff", "old.csv", "new.csv", "--key", "id", "--json", "--format", format).out
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `json with a form of rows that is no JSON is refused`() throws {
+    @Test func `--json is refused with a row format other than NDJSON`() throws {
         let scratch = try sample()
         for format in ["csv", "tsv"] {
             for words in [["query", "old.csv"], ["sql", "old.csv", "SELECT * FROM old"]] {
@@ -99,7 +99,7 @@ import Testing
         return scratch
     }
 
-    @Test func `members of objects tell rows apart, and of nested cells the parts are printed`() throws {
+    @Test func `members of objects can be keys, and only the changed parts of nested cells are printed`() throws {
         let scratch = try nested()
         let run = try scratch.firn("diff", "old.json", "new.json", "--key", "id.n")
         #expect(run.code == 1 && run.out.contains("~ id.n=1\n    birth.place.name: A → B\n    + tags[1]: new\n"), "\(run.out)\(run.errors)")
@@ -108,7 +108,7 @@ import Testing
             lines.contains(
                 #"{"kind":"changed","key":{"id.n":1,"id.of":"a"},"cells":{"birth.place.name":{"path":["birth","place","name"],"old":"A","new":"B"},"tags[1]":{"path":["tags",1],"new":"new"}}}"#
             ), "\(lines)")
-        // Stored, and against a file that has the path as a column.
+        // The same for firn files, and against a file with a column of that name.
         for side in ["old", "new"] { #expect(try scratch.firn("convert", "\(side).json", "\(side).firn", "-q").code == 0) }
         #expect(
             try scratch.firn("diff", "old.firn", "new.firn", "--key", "id.n").out
@@ -120,7 +120,7 @@ import Testing
                 && flat.contains(#"{"kind":"added","key":{"id.n":7},"new":{"id.n":7,"tags":"[]"}}"#), "\(flat)")
     }
 
-    @Test func `a key within objects is refused where a file is to keep it, with what to do`() throws {
+    @Test func `a member of an object is refused as key of a firn file, and the error names an alternative`() throws {
         let scratch = try nested()
         let unknown = try scratch.firn("diff", "old.json", "new.json", "--key", "id.none")
         #expect(unknown.code == 2 && unknown.errors.contains("id.none"), "\(unknown.errors)")
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `rows that differ are printed whatever logical hashes two files claim`() throws {
+    @Test func `rows that differ are printed even if both files claim the same logical hashes`() throws {
         let scratch = try Scratch()
         func csv(_ changed: Range<Int>) -> String {
             "id,x,name\n"

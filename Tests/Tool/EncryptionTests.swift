@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// T13: the command and encrypted files.
+/// The command with encrypted files.
 @Suite struct EncryptionTests {
     private let key = Data(0..<64)
     private let digits = (1...64).map { String($0 / 16, radix: 16) + String($0 % 16, radix: 16) }.joined()
 
-    /// A folder with two keys, one as bytes and one as digits, a CSV, and the same encrypted with the first.
+    /// A folder with two keys, one as bytes and one as digits, and a CSV file, also encrypted with the first key.
     private func prepared() throws -> Scratch {
         let scratch = try Scratch()
         try key.write(to: scratch.file("k1"))
@@ -24,7 +24,7 @@ import Testing
         return ["marmalade", "heists", "secret"].contains { bytes.range(of: Data($0.utf8)) != nil }
     }
 
-    @Test func `T13: convert encrypts, and every command reads with the key`() throws {
+    @Test func `convert encrypts a file, and every command reads it with the key`() throws {
         let scratch = try prepared()
         try #expect(!shows(scratch, "a.firn"))
         let count = ["query", "--key-file", "k1", "-a", "count", "--format", "csv", "a.firn"]
@@ -49,14 +49,14 @@ import Testing
             try #expect(!shows(scratch, "a.firn"), "\(words)")
         }
         #expect(try scratch.read("b.csv") == scratch.read("heists.csv"))
-        // The key of the environment, as digits; never of the command line.
+        // The environment contains the key as digits. A key is never an argument.
         let hex = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         #expect(
             try FirnRun(count.filter { !$0.hasPrefix("k") && $0 != "--key-file" }, in: scratch.folder, environment: ["FIRN_KEY": hex]).out
                 == "count\n3000\n")
     }
 
-    @Test func `T13: wrong, missing, malformed and needless keys are told apart`() throws {
+    @Test func `wrong, missing, malformed and unneeded keys have different errors`() throws {
         let scratch = try prepared()
         let missing = try scratch.firn("query", "a.firn", "id > 1")
         #expect(
@@ -72,7 +72,7 @@ import Testing
         try scratch.firn("convert", "heists.csv", "plain.firn")
         let needless = try scratch.firn("info", "--key-file", "k1", "plain.firn")
         #expect(needless.code == 2 && needless.errors.contains("not encrypted"))
-        // Where several files are named the way out is the variable, and the message says so.
+        // With several files, the error proposes the environment variable instead of --key-file.
         for words in [
             ["diff", "a.firn", "plain.firn"], ["hash", "a.firn", "plain.firn"], ["verify", "a.firn", "plain.firn"],
             ["diff", "plain.firn", "a.firn"],
@@ -85,9 +85,9 @@ import Testing
             let hex = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
             #expect(try FirnRun(words, in: scratch.folder, environment: ["FIRN_KEY": hex]).code == 0, "\(words)")
         }
-        // That of the environment may lie there for another file.
+        // A key in the environment may be meant for another file.
         #expect(try scratch.firn("info", "plain.firn", environment: ["FIRN_KEY": digits]).code == 0)
-        // Whoever takes the one flag for the other learns it before a file stands there in the clear.
+        // If --key-file is used instead of --new-key-file, the command is refused before an unencrypted file is written.
         let mistaken = try scratch.firn("convert", "heists.csv", "b.firn", "--key-file", "k1")
         #expect(mistaken.code == 2 && mistaken.errors.contains("--new-key-file") && !scratch.has("b.firn"))
         #expect(try scratch.firn("convert", "heists.csv", "b.csv", "--new-key-file", "k1").code == 2)
@@ -96,7 +96,7 @@ import Testing
         #expect(!scratch.has("b.firn") && !scratch.has("b.csv"))
     }
 
-    @Test func `T13: info says of a file without its key that it is encrypted`() throws {
+    @Test func `info without the key reports that the file is encrypted`() throws {
         let scratch = try prepared()
         let info = try scratch.firn("info", "a.firn")
         #expect(info.code == 0 && info.out.hasPrefix("a.firn: ") && info.out.contains("encrypted") && !info.out.contains("heists"))
@@ -108,7 +108,7 @@ import Testing
         #expect(opened?["encrypted"] as? Bool == true && (opened?["types"] as? [Any])?.count == 1)
     }
 
-    @Test func `T13: compact and convert change keys, take them away and keep them`() throws {
+    @Test func `compact and convert keep, change and remove keys`() throws {
         let scratch = try prepared()
         func isSame(_ name: String, _ keyFile: String?) throws -> Bool {
             let run = try FirnRun(
@@ -129,7 +129,7 @@ import Testing
             #expect(try shows(scratch, name) == (keyFile == nil), "\(command) \(flags)")
             #expect(try FirnRun(["verify", "--full", name] + (keyFile.map { ["--key-file", $0] } ?? []), in: scratch.folder).code == 0)
         }
-        // A plain file is encrypted by either, in place too, though it does not become smaller.
+        // Both commands encrypt an unencrypted file, also in place, although it does not become smaller.
         try #expect(scratch.firn("compact", "d.firn", "--new-key-file", "k2").code == 0)
         try #expect(isSame("d.firn", "k2") && !shows(scratch, "d.firn"))
         try #expect(scratch.firn("convert", "g.firn", "h.firn", "--new-key-file", "k1").code == 0)
@@ -139,10 +139,10 @@ import Testing
         #expect(try scratch.firn("convert", "b.firn", "c.firn", "i.firn", "--key-file", "k1", environment: ["FIRN_KEY": digits]).code == 2)
     }
 
-    @Test func `T13: what comes through a pipe and is to be encrypted stands on no disk in between`() throws {
+    @Test func `input from a pipe that will be encrypted is not stored in a temporary file`() throws {
         let scratch = try prepared()
         try FileManager.default.createDirectory(at: scratch.file("tmp"), withIntermediateDirectories: true)
-        // Where nothing can be written, a spool cannot be made: the command succeeds because it needs none.
+        // No temporary file can be created, so the command succeeds only if it needs none.
         let nowhere = ["TMPDIR": scratch.file("none").path]
         #expect(
             try scratch.firn("convert", "-", "z.firn", "--from", "csv", input: scratch.read("heists.csv"), environment: nowhere).code != 0)

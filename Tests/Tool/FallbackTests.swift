@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Files whose newest version is not read: every command reports it, `--strict` refuses them, and a writer restores what can be restored.
+/// Files whose newest version cannot be read: every command reports it, `--strict` refuses them, and a writer restores what it can.
 @Suite struct FallbackTests {
-    /// Two versions; the second one small, so that it lists what it wrote. The first has too many bytes to be one extent.
+    /// Two versions. The second is small, so its commit record lists what it wrote. The first has too many bytes for a single extent.
     private func sample() throws -> (Scratch, Data) {
         func text(_ row: Int) -> String {
             String(UInt64(row + 1) &* 0x9E37_79B9_7F4A_7C15, radix: 36) + String(UInt64(row + 1) &* 0x5851_F42D_4C95_7F2D, radix: 36)
@@ -19,14 +19,14 @@ import Testing
         return (scratch, try Data(contentsOf: scratch.file("a.firn")))
     }
 
-    /// The newest root of zeros: version 2 is in slot 0.
+    /// Overwrites the newest root with zeros: version 2 is in slot 0.
     private func damaged(_ scratch: Scratch, _ whole: Data) throws {
         var bytes = whole
         bytes.replaceSubrange(0..<512, with: Data(count: 512))
         try bytes.write(to: scratch.file("bad.firn"))
     }
 
-    @Test func `a fallback is a member of what reports print as JSON, and an error with --strict`() throws {
+    @Test func `a fallback to an older version is a member of JSON reports, and an error with --strict`() throws {
         let (scratch, whole) = try sample()
         try damaged(scratch, whole)
         for words in [
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `one flipped bit of the newest root is read as if it were not there, and verify prints a notice`() throws {
+    @Test func `one flipped bit in the newest root does not change what is read, and verify prints a notice`() throws {
         let (scratch, whole) = try sample()
         var bytes = whole
         bytes[50] ^= 4
@@ -66,7 +66,7 @@ import Testing
         #expect(json.code == 0 && json.out.contains("\"intact\":true") && json.out.contains("\"notices\":["), "\(json.out)")
     }
 
-    @Test func `a command that writes restores the newest root, and goes on from its version`() throws {
+    @Test func `a command that writes restores the newest root and continues from its version`() throws {
         let (scratch, whole) = try sample()
         try damaged(scratch, whole)
         #expect(try scratch.firn("verify", "bad.firn").out.contains("version 2 is not read"))
@@ -77,7 +77,7 @@ import Testing
         #expect(try scratch.firn("query", "bad.firn@mine", "id == 5").out.contains("text 5000"))
     }
 
-    @Test func `recover finds the newest version by its record where its root alone is damaged`() throws {
+    @Test func `recover finds the newest version through its commit record if only its root is damaged`() throws {
         let (scratch, whole) = try sample()
         try damaged(scratch, whole)
         let run = try scratch.firn("recover", "--json", "bad.firn", "s.firn")
@@ -85,9 +85,9 @@ import Testing
         #expect(try scratch.firn("diff", "a.firn", "s.firn").code == 0)
     }
 
-    @Test func `recover takes the version before where that is whole and has more rows`() throws {
+    @Test func `recover uses the previous version if that is complete and has more rows`() throws {
         let scratch = try Scratch()
-        // The second commit gives a column another type: nothing of it is stored in both versions.
+        // The second commit changes the type of a column, so the two versions share none of its data.
         try scratch.write("a.csv", "id,x\n" + (0..<500).map { "\($0),\($0 * 7)\n" }.joined())
         try scratch.write("b.csv", "id,x\n" + (0..<500).map { "\($0),\($0 % 3 == 0 ? "text \($0)" : "\($0 * 7)")\n" }.joined())
         for name in ["a", "b"] {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `commands that change nothing leave a file with an interrupted commit as it is`() throws {
+    @Test func `commands that do not write leave a file with an interrupted commit unchanged`() throws {
         let (scratch, whole) = try sample()
         for left in [whole.count - 40, whole.count - 100] {
             let cut = whole.prefix(left)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `diff reports a damaged file, whichever of the two it is`() throws {
+    @Test func `diff reports damage in either of its two files`() throws {
         let (scratch, whole) = try sample()
         try FileManager.default.copyItem(at: scratch.file("b.firn"), to: scratch.file("good.firn"))
         _ = whole
@@ -143,7 +143,7 @@ import Testing
         #expect(found > 5)
     }
 
-    @Test func `recover writes no value of a small file whose hash does not hold, and unproven rows on request alone`() throws {
+    @Test func `recover writes no value of a small file whose hash is wrong, and writes unproven rows only with --unproven`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,city\n" + (0..<40).map { "\($0),Sacramento \($0)\n" }.joined())
         #expect(try scratch.firn("convert", "a.csv", "a.firn", "-q").code == 0)

@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// One run of the built command, from outside.
+/// A run of the built command in its own process.
 struct FirnRun {
     let code: Int32
     let out: String
     let errors: String
-    /// The process was ended by a signal (a trap, say): never allowed.
+    /// Whether a signal, for example of a trap, ended the process. This is never allowed.
     let isCrash: Bool
 
-    /// Beside the test bundle, where SwiftPM builds both.
+    /// SwiftPM builds the command in the folder of the test bundle.
     static let binary: URL = {
         var candidates: [URL] = []
         for argument in CommandLine.arguments.prefix(3) {
@@ -24,10 +24,10 @@ struct FirnRun {
         return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) && !$0.hasDirectoryPath } ?? candidates.last!
     }()
 
-    /// The program that puts files under pressure, beside it.
+    /// The stress test program, in the same folder.
     static let stress = binary.deletingLastPathComponent().appending(path: "firn-stress")
 
-    /// `addressSpace`: KiB that the command may have (`ulimit -v`).
+    /// `addressSpace`: the limit of the address space of the command in KiB (`ulimit -v`).
     @discardableResult
     init(_ words: [String], input: String? = nil, in folder: URL? = nil, environment: [String: String] = [:], addressSpace: Int? = nil)
         throws
@@ -46,7 +46,7 @@ struct FirnRun {
         for name in ["NO_COLOR", "CLICOLOR_FORCE"] { variables[name] = nil }
         variables["SWIFT_BACKTRACE"] = "enable=no"
         process.environment = variables.merging(environment) { $1 }
-        // Files, not pipes: a pipe that nobody empties would stop the command.
+        // Output goes to files because a full pipe that is not read would block the command.
         let scratch = try Scratch()
         let outFile = scratch.file("out"), errorFile = scratch.file("errors"), inFile = scratch.file("in")
         for file in [outFile, errorFile] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
@@ -63,7 +63,7 @@ struct FirnRun {
     }
 }
 
-/// A folder that goes when the last reference does.
+/// A temporary folder that is removed with its last reference.
 final class Scratch {
     let folder: URL
 

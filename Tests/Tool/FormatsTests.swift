@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Encodings and sparse rows through the command, from files and back.
+/// Encodings and sparse rows in files that the command reads and writes.
 @Suite struct FormatsTests {
     private let text = "name,ort\r\nJosé,\"Köln, Süd\"\r\nZoë,\r\n\"\",Ærø"
 
     private func bytes(_ encoding: String.Encoding, mark: [UInt8] = []) -> Data { Data(mark) + text.data(using: encoding)! }
 
-    @Test func `--lossless input is written back with the same bytes, in its encoding`() throws {
+    @Test func `--lossless input is written back with the same bytes and in its encoding`() throws {
         let scratch = try Scratch()
         let inputs: [(String, Data, [String])] = [
             ("latin.csv", bytes(.isoLatin1), ["--encoding", "latin-1"]), ("little.csv", bytes(.utf16LittleEndian, mark: [0xFF, 0xFE]), []),
@@ -20,13 +20,13 @@ import Testing
             #expect(run.code == 0, "\(name): \(run.errors)")
             #expect(try scratch.firn("convert", "t.firn", "back.csv", "--force").code == 0)
             #expect(try Data(contentsOf: scratch.file("back.csv")) == data, "\(name)")
-            // Without the promise, and where it is asked for, CSV is UTF-8.
+            // Without --lossless, or if --encoding asks for it, CSV is written as UTF-8.
             #expect(try scratch.firn("convert", "t.firn", "back.csv", "--force", "--encoding", "utf-8").code == 0)
             #expect(try scratch.read("back.csv").replacing("\u{FEFF}", with: "") == text, "\(name)")
             #expect(try FirnRun(["convert", name, "u.firn", "--force"] + flags, in: scratch.folder).code == 0)
             #expect(try scratch.firn("convert", "u.firn", "back.csv", "--force").code == 0)
             #expect(try scratch.read("back.csv").replacing("\u{FEFF}", with: "") == text, "\(name)")
-            // Compressed: the bytes that it holds.
+            // Compressed input: the uncompressed bytes are kept.
             let zip = try Process.run(
                 URL(filePath: "/bin/sh"), arguments: ["-c", "gzip -c '\(scratch.file(name).path)' > '\(scratch.file("z.csv.gz").path)'"])
             zip.waitUntilExit()
@@ -34,7 +34,7 @@ import Testing
             #expect(try scratch.firn("convert", "z.firn", "back.csv", "--force").code == 0)
             #expect(try Data(contentsOf: scratch.file("back.csv")) == data, "\(name).gz")
         }
-        // What cannot be kept is refused.
+        // Input that cannot be kept exactly is refused.
         try (bytes(.utf16LittleEndian, mark: [0xFF, 0xFE]) + "\n1,\"x\"\n\n".data(using: .utf16LittleEndian)!).write(
             to: scratch.file("mixed.csv"))
         let mixed = try scratch.firn("convert", "mixed.csv", "mixed.firn", "--lossless")
@@ -44,7 +44,7 @@ import Testing
         #expect(try scratch.firn("convert", "t.firn", "out.json", "--encoding", "latin-1").code == 2)
     }
 
-    @Test func `rows with a key each are converted, written back, queried and verified`() throws {
+    @Test func `rows that each have their own key are converted, written back, queried and verified`() throws {
         let scratch = try Scratch(), count = 3000
         let lines = (0..<count).map { "{\"k\($0)\":\($0 % 2 == 0 ? "\($0)" : "\"t\($0)\"")}\n" }.joined()
         try scratch.write("a.ndjson", lines)
@@ -55,10 +55,10 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
     }
 
-    @Test func `an input beyond the memory limit ends with advice instead of a crash`() throws {
+    @Test func `input beyond the memory limit ends with an error and advice, not with a crash`() throws {
         let scratch = try Scratch()
         try Data(repeating: 44, count: 4 << 20).write(to: scratch.file("commas.csv"))
-        // A third of the address space may be used.
+        // At most a third of the address space is used.
         let process = Process(), errors = Pipe()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", "ulimit -v 2000000; exec '\(FirnRun.binary.path)' convert commas.csv out.firn"]
@@ -72,7 +72,7 @@ import Testing
         #expect(!scratch.has("out.firn"))
     }
 
-    @Test func `a column that a text keeps from being a number is named once, by convert and by schema`() throws {
+    @Test func `convert and schema print one remark for a column that a single text keeps from being numeric`() throws {
         let scratch = try Scratch()
         try scratch.write("p.csv", "age,x\n" + (0..<20).map { "\($0 == 3 ? "NA" : "\($0)"),a\($0)\n" }.joined())
         let line = "column \"age\" is text because of \"NA\" in 1 row; --null NA makes it int"
@@ -83,7 +83,7 @@ import Testing
         #expect(try !scratch.firn("schema", "p.csv", "--null", "NA").errors.contains("--null"))
     }
 
-    @Test func `whole numbers beside fractions keep all their digits`() throws {
+    @Test func `integers in a column or list with fractions keep all their digits`() throws {
         let scratch = try Scratch()
         for number in [
             "1152921504606846976", "-9223372036854775808", "9007199254740992", "9007199254740994", "1000000000000000000",
@@ -100,7 +100,8 @@ import Testing
     @Test func `an interrupt removes the progress line from the terminal`() throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { return }
         let scratch = try Scratch()
-        // Standard error is a terminal, standard input a pipe that stays open: the command waits for more, and shows how far it is.
+        // Standard error is a terminal. Standard input is a pipe that stays open, so the command waits for more input and shows its
+        // progress.
         let script = """
             import os, pty, select, signal, subprocess, sys, time
             master, slave = pty.openpty()
@@ -138,7 +139,7 @@ import Testing
         process.waitUntilExit()
         #expect(words.first == "130", "\(words)")
         let hex = words.last ?? ""
-        // "\\r\\e[K" is the last thing written.
+        // The last bytes written are "\\r\\e[K".
         #expect(hex.contains("20726f77") && hex.hasSuffix("0d1b5b4b"), "\(hex.suffix(200))")
         #expect(!scratch.has("out.firn"))
     }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct HashTests {
     private func hash(_ run: FirnRun) -> String { String(run.out.prefix { $0 != " " }) }
 
-    @Test func `T14: one hash for what is the same in any format, profile, order and version`() throws {
+    @Test func `equal content has one hash in any format, profile, row order and version`() throws {
         let scratch = try Scratch()
         let rows = (0..<3000).map { "\($0),name \($0 % 97),\(Double($0) / 4)" }
         try scratch.write("a.csv", "id,name,score\n" + rows.joined(separator: "\n") + "\n")
@@ -30,7 +30,7 @@ import Testing
         #expect(try hash(scratch.firn("hash", "b.firn")) == keyed)
     }
 
-    @Test func `T14: columns and types have hashes of their own, and programs can read them`() throws {
+    @Test func `columns and types have their own hashes, which are also printed as JSON`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,x\n1,a\n2,b\n")
         try scratch.write("b.csv", "id,x\n1,a\n2,c\n")
@@ -52,7 +52,7 @@ import Testing
         #expect(try scratch.firn("hash", "none.firn").code == 5)
     }
 
-    @Test func `one of several files that cannot be read keeps nobody from the others`() throws {
+    @Test func `hash reports files that cannot be read, and still hashes the other files`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,x\n1,a\n2,b\n")
         try scratch.write("bad.firn", "not a file of rows")
@@ -67,7 +67,7 @@ import Testing
         #expect(try scratch.firn("hash", "--key", "y", "a.csv", "a.csv").code == 2)
     }
 
-    @Test func `T14: a file of the format's golden ones has the hash that it always had`() throws {
+    @Test func `the hashes of the golden files never change`() throws {
         for (name, truth) in [
             ("plain.firn", "b28fb849fc92456caa5f28c44f5e89c7"), ("collections.firn", "0697b3f521c2f082caca0646fef1053e"),
             ("tags.firn", "b57ede3a6b06ec9fbeb0d195d5936a67"), ("indexes.firn", "4ba3be60e91788165f4745e2b4f4a153"),

@@ -2,9 +2,9 @@ import FirnBytes
 import Foundation
 import Testing
 
-/// Versions, tags and the way back, from outside.
+/// Versions, tags and reverts on the command line.
 @Suite struct HistoryTests {
-    /// A file of three versions: rows 1…3, then a change, then an addition.
+    /// A file with three versions: rows 1…3, then a changed row, then an added row.
     private func file(_ scratch: Scratch) throws {
         try scratch.write("a.csv", "id,name\n1,Ada\n2,Bob\n3,Cyd\n")
         #expect(try scratch.firn("convert", "--key", "id", "--type", "people", "a.csv", "db.firn").code == 0)
@@ -15,7 +15,7 @@ import Testing
         try run.out.split(separator: "\n").map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as! [String: Any] }
     }
 
-    @Test func `tags are given, listed, moved, read in every command that reads, and taken away`() throws {
+    @Test func `tags are set, listed, moved, read by every command that reads, and deleted`() throws {
         let scratch = try Scratch()
         try file(scratch)
         #expect(try scratch.firn("tag", "db.firn").errors.contains("no tags"))
@@ -33,7 +33,7 @@ import Testing
         }
         #expect(try scratch.read("out.csv") == "id,name\n1,Ada\n2,Bob\n3,Cyd\n")
         #expect(try scratch.firn("diff", "db.firn@v1", "db.firn@now").code == 0)
-        // Moving asks for --force; the same again is nothing.
+        // Moving a tag needs --force. Setting it to the same version does not.
         #expect(try scratch.firn("tag", "db.firn", "v1").code == 2 || scratch.firn("tag", "db.firn", "v1").errors.contains("--force"))
         #expect(try scratch.firn("tag", "db.firn", "v1@1").code == 0)
         #expect(try scratch.firn("tag", "--force", "db.firn", "v1@now").code == 0)
@@ -46,12 +46,12 @@ import Testing
         for name in ["12", "a b", "a:b", "-x@1", "x,y"] { #expect(try scratch.firn("tag", "db.firn", "--", name).code == 2, "\(name)") }
         #expect(try scratch.firn("tag", "db.firn@1", "x@1").code == 2)
         #expect(try scratch.firn("tag", "--delete", "db.firn").code == 2)
-        // A file whose whole name has an @ is that file.
+        // A file whose actual name contains @ is found by that name.
         try FileManager.default.copyItem(at: scratch.file("db.firn"), to: scratch.file("db.firn@now"))
         #expect(try scratch.firn("info", "db.firn@now").out.hasPrefix("db.firn@now"))
     }
 
-    @Test func `a tag whose name or version is missing is told how one is written`() throws {
+    @Test func `the error for a tag without a name or version shows the syntax`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id\n1\n")
         #expect(try scratch.firn("convert", "a.csv", "a.firn", "-q").code == 0)
@@ -62,7 +62,7 @@ import Testing
         #expect(try scratch.firn("tag", "a.firn").out.isEmpty && scratch.firn("tag", "-q", "a.firn", "v1@1").code == 0)
     }
 
-    @Test func `the log tells versions with their changes, tags and readers, and -n limits it`() throws {
+    @Test func `the log lists versions with their changes, tags and readers, and -n limits the list`() throws {
         let scratch = try Scratch()
         try file(scratch)
         #expect(try scratch.firn("tag", "db.firn", "first@1").code == 0)
@@ -77,7 +77,7 @@ import Testing
         #expect(text.contains("tagged first") && text.contains("people: 3 rows (3 added)"), "\(text)")
         #expect(try scratch.firn("log", "a.csv").code != 0)
         #expect(try scratch.firn("log", "--type", "nobody", "db.firn").code == 2)
-        // What is kept.
+        // The number of versions that are kept.
         #expect(try scratch.firn("log", "--keep", "3", "db.firn").code == 0)
         for i in 0..<6 {
             #expect(try scratch.firn("index", "db.firn", i % 2 == 0 ? "people.id" : "--drop", i % 2 == 0 ? "--" : "people.id").code == 0)
@@ -88,7 +88,7 @@ import Testing
         #expect(try scratch.firn("log", "--keep", "0", "--keep-for", "0", "db.firn").errors.contains("8 newest"))
     }
 
-    @Test func `a file goes back to a version in a new one, and the versions between stay`() throws {
+    @Test func `revert makes a new version with the content of an older one, and the versions between remain`() throws {
         let scratch = try Scratch()
         try file(scratch)
         #expect(try scratch.firn("tag", "db.firn", "v1@1").code == 0)
@@ -99,7 +99,7 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "db.firn").code == 0)
     }
 
-    @Test func `compaction keeps tags unless told otherwise, and says what it drops`() throws {
+    @Test func `compaction keeps tags unless an option excludes them, and reports what it drops`() throws {
         let scratch = try Scratch()
         try file(scratch)
         #expect(try scratch.firn("tag", "db.firn", "v1@1", "v2@2").code == 0)
@@ -118,12 +118,12 @@ import Testing
         #expect(try scratch.firn("compact", "--keep", "0", "db.firn", "e.firn").code == 2)
         #expect(try scratch.firn("compact", "--keep", "2", "db.firn", "e.firn").code == 0)
         #expect(try lines(scratch.firn("log", "--json", "e.firn")).count == 2)
-        // In place: the file may not become smaller, and is left then; either way the tags are there.
+        // A file that would not become smaller in place is left as it is. In both cases the tags remain.
         #expect(try scratch.firn("compact", "db.firn").code == 0)
         #expect(try lines(scratch.firn("tag", "--json", "db.firn")).count == 2)
     }
 
-    @Test func `T12: no command that only reads changes a byte, or the time, of a file`() throws {
+    @Test func `commands that only read change neither the bytes nor the modification time of a file`() throws {
         let scratch = try Scratch()
         try file(scratch)
         #expect(try scratch.firn("tag", "db.firn", "v1@1").code == 0)
@@ -147,14 +147,14 @@ import Testing
     }
 }
 
-/// A file of which many versions hold one of two things: `tags.firn`.
+/// `tags.firn`: a file with many versions that alternate between two contents.
 @Suite struct BackupTests {
     private func fixture(_ name: String, _ scratch: Scratch, as new: String) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/firn").standardized
         try FileManager.default.copyItem(at: folder.appending(path: name), to: scratch.file(new))
     }
 
-    @Test func `a file goes back and forth between tags, and the log tells how`() throws {
+    @Test func `a file is reverted from tag to tag, and the log lists the changes`() throws {
         let scratch = try Scratch()
         try fixture("tags.firn", scratch, as: "db.firn")
         let back = try scratch.firn("revert", "--json", "db.firn", "first")
@@ -177,7 +177,7 @@ import Testing
         for step in steps { #expect(try Transcript.run(step.command, in: scratch) == step.output, "\(step.command)") }
     }
 
-    @Test func `a copy of a file that another process writes is one of its versions, whole`() throws {
+    @Test func `a copy of a file made while another process writes is one of its complete versions`() throws {
         let scratch = try Scratch()
         try fixture("tags.firn", scratch, as: "db.firn")
         for tag in ["first", "second"] { #expect(try scratch.firn("convert", "db.firn@\(tag)", "\(tag).firn").code == 0) }
@@ -206,7 +206,7 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "db.firn", "db.firn@first", "db.firn@second").code == 0)
     }
 
-    /// The file as a program to come would have written it: with a feature bit (of readers at 16, of writers at 24) that nobody knows yet.
+    /// The file as a later version of Firn would write it: with an unknown feature bit, of readers at offset 16 or of writers at offset 24.
     private func file(_ name: String, withBit bit: UInt8, at place: Int, _ scratch: Scratch, as new: String) throws {
         try fixture(name, scratch, as: new)
         var bytes = [UInt8](try Data(contentsOf: scratch.file(new)))
@@ -219,7 +219,7 @@ import Testing
         try Data(bytes).write(to: scratch.file(new))
     }
 
-    @Test func `T12: a newer file is refused with a clear word, or only read where its writers need to know more`() throws {
+    @Test func `a file with an unknown reader feature is refused, and one with an unknown writer feature is read-only`() throws {
         let scratch = try Scratch()
         try file("plain.firn", withBit: 0x20, at: 16, scratch, as: "newer.firn")
         for words in [["query", "newer.firn"], ["info", "newer.firn"], ["tag", "newer.firn", "x"], ["log", "newer.firn"]] {
@@ -247,7 +247,7 @@ import Testing
         #expect(try Data(contentsOf: scratch.file("writers.firn")) == before)
     }
 
-    @Test func `a .firn file made of another keeps types, keys, lists, links and indexes`() throws {
+    @Test func `a .firn file converted from another one keeps types, keys, lists, links and indexes`() throws {
         let scratch = try Scratch()
         for (name, types) in [("collections.firn", ["Owner", "Thing"]), ("indexes.firn", ["Row"]), ("plain.firn", ["Row"])] {
             try fixture(name, scratch, as: name)
@@ -266,7 +266,7 @@ import Testing
                 #expect(one.code == 0 && one.out == two.out && !one.out.isEmpty, "\(name):\(type) \(one.errors)")
             }
         }
-        // Links lead to the same rows, though rows before them were deleted.
+        // Links lead to the same rows, although earlier rows were deleted.
         let links = try scratch.firn("query", "copy-collections.firn:Owner", "best.part.size >= 0", "--format", "json")
         #expect(
             try links.code == 0

@@ -11,7 +11,7 @@ import Testing
         return scratch
     }
 
-    @Test func `indexes are made, used, listed and dropped`() throws {
+    @Test func `indexes are created, used, listed and dropped`() throws {
         let scratch = try sample()
         #expect(try scratch.firn("index", "people.firn").errors.contains("no indexes"))
         #expect(!(try scratch.firn("query", "people.firn", "name == 'person 5'", "--explain").out.contains("index people.name")))
@@ -39,7 +39,7 @@ import Testing
         #expect(!(try scratch.firn("index", "people.firn", "--json").out.contains(#""column":"age""#)))
     }
 
-    @Test func `words of a text are found by an index of them`() throws {
+    @Test func `words of a text are found through a word index`() throws {
         let scratch = try Scratch()
         var text = "id,title\n"
         for i in 0..<2000 { text += "\(i),\"The \(i % 400)th Étude, opus \(i)\"\n" }
@@ -56,7 +56,7 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "music.firn").code == 0)
     }
 
-    @Test func `what is not there is told, with what is near`() throws {
+    @Test func `an unknown type, column or index is reported with the most similar names`() throws {
         let scratch = try sample()
         #expect(try scratch.firn("index", "people.firn", "people.nam").errors.contains("did you mean \"name\"?"))
         #expect(try scratch.firn("index", "people.firn", "peple.name").errors.contains("peple"))

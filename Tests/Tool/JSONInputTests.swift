@@ -2,13 +2,13 @@ import FirnKit
 import Foundation
 import Testing
 
-/// `--rejects` and `--schema` for JSON, from outside.
+/// `--rejects` and `--schema` for JSON, on the command line.
 @Suite struct JSONInputTests {
     private static let lines =
         "{\"id\":1,\"n\":\"a\"}\n{\"id\":\"x\",\"n\":\"b\"}\nnot json\n\n5\n{\"id\":3,\"n\":\"c\",\"l\":[1,2]}\n{\"id\":4"
     private static let schema = #"{"v":1,"type":"Thing","key":["id"],"columns":[{"name":"id","type":"int"},{"name":"n","type":"string?"}]}"#
 
-    @Test func `lines that cannot be read are set aside, told, and the rest is converted`() throws {
+    @Test func `lines that cannot be read are set aside and reported, and the other lines are converted`() throws {
         let scratch = try Scratch()
         try scratch.write("in.ndjson", JSONInputTests.lines)
         let plain = try scratch.firn("convert", "in.ndjson", "out.firn")
@@ -30,7 +30,7 @@ import Testing
         #expect(quiet.code == 3 && quiet.errors.isEmpty, "\(quiet.errors)")
         let told = try scratch.firn("convert", "in.ndjson", "j.firn", "--rejects", "bad", "-f", "--json")
         #expect(told.code == 3 && told.out.contains("\"rows\":3,\"rejected\":3,"), "\(told.out)")
-        // Through a pipe, and where nothing is wrong.
+        // The same through a pipe, and for input without errors.
         let piped = try scratch.firn("convert", "-", "p.firn", "--from", "ndjson", "--rejects", "pipe", input: JSONInputTests.lines)
         #expect(try piped.code == 3 && scratch.read("pipe") == scratch.read("bad"), "\(piped.errors)")
         try scratch.write("good.ndjson", "{\"a\":1}\n")
@@ -39,7 +39,7 @@ import Testing
         #expect(try scratch.firn("convert", "good.ndjson", "l.firn", "--rejects", "none", "-f", "--lossless").code == 2)
     }
 
-    @Test func `no reason is lost silently where there are many`() throws {
+    @Test func `the reasons of all rejected lines are reported or counted`() throws {
         let scratch = try Scratch()
         try scratch.write("in.ndjson", "{\"a\":1}\n" + String(repeating: "{\n", count: 50))
         let run = try scratch.firn("convert", "in.ndjson", "out.firn", "--rejects", "bad")
@@ -48,7 +48,7 @@ import Testing
                 && run.errors.contains("50 rejected rows"), "\(run.errors)")
     }
 
-    @Test func `query and diff set lines aside too, and take a schema`() throws {
+    @Test func `query and diff also set invalid lines aside and accept a schema`() throws {
         let scratch = try Scratch()
         try scratch.write("a.ndjson", "{\"id\":1,\"x\":1}\n{\"id\":\n{\"id\":2,\"x\":\"1\"}\n")
         try scratch.write("b.json", "[{\"id\":1,\"x\":2}]")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `what schema prints of a file is what the file made by it has`() throws {
+    @Test func `a file made with a printed schema has the same schema`() throws {
         let scratch = try Scratch()
         let schema = """
             {"v":1,"type":"Thing","key":["id","day"],"columns":[{"name":"id","type":"int"},{"name":"day","type":"date","notation":"date"},{"name":"tags","type":"set<string>"},\
@@ -96,7 +96,7 @@ import Testing
         #expect(try scratch.firn("schema", "t.firn", "--json").out == schema)
         #expect(try scratch.firn("verify", "--full", "t.firn").code == 0)
         #expect(try scratch.firn("convert", "t.firn", "-", "--to", "ndjson").out == lines)
-        // Once around: what the file prints, and its rows as a document.
+        // The full round trip: the printed schema, and the rows as a document.
         #expect(try scratch.firn("convert", "t.firn", "again.json").code == 0)
         try scratch.write("printed.json", try scratch.firn("schema", "t.firn", "--json").out)
         let again = try scratch.firn("convert", "again.json", "again.firn", "--schema", "printed.json")
@@ -105,7 +105,7 @@ import Testing
         #expect(try scratch.firn("diff", "t.firn", "again.firn").code == 0)
     }
 
-    @Test func `real tables come back by their own schema`() throws {
+    @Test func `real tables survive a round trip with their own schema`() throws {
         guard let shared = SharedData.file("json")?.deletingLastPathComponent() else { return }
         for (path, format) in [
             ("json/tate-artists.ndjson", "ndjson"), ("json/scoop-bucket-200.ndjson", "ndjson"), ("json/en.1.json", "json"),
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `links lead to rows of the input or are refused, in CSV and JSON`() throws {
+    @Test func `links in CSV and JSON lead to rows of the input, or are refused`() throws {
         let scratch = try Scratch()
         try scratch.write("s.json", #"{"type":"T","columns":[{"name":"id","type":"int"},{"name":"up","type":"link<T>?"}]}"#)
         for (name, text) in [("good.csv", "id,up\n1,1\n2,\n"), ("good.ndjson", "{\"id\":1,\"up\":1}\n{\"id\":2}\n")] {
@@ -132,7 +132,7 @@ import Testing
             #expect(run.code == 0, "\(name): \(run.errors)")
             #expect(try scratch.firn("verify", "--full", "good.firn").code == 0)
             #expect(try scratch.firn("schema", "good.firn", "--json").out.contains("link<T>?"))
-            // By another name the links lead to its rows all the same.
+            // With another type name, links still lead to rows of that type.
             #expect(try scratch.firn("convert", name, "named.firn", "-f", "--schema", "s.json", "--type", "U").code == 0)
             #expect(try scratch.firn("schema", "named.firn", "--json").out.contains("link<U>?"))
             #expect(try scratch.firn("convert", "good.firn", "renamed.firn", "-f", "--type", "U").code == 0)
@@ -151,7 +151,7 @@ import Testing
         #expect(over.code == 2 && over.errors.contains("--rejects names \"s.json\""), "\(over.errors)")
     }
 
-    @Test func `types that rows only link to come along, without rows`() throws {
+    @Test func `types that are only the target of links are created without rows`() throws {
         let scratch = try Scratch()
         let schema =
             #"{"v":1,"type":"A","key":[],"columns":[{"name":"id","type":"int"},{"name":"to","type":"link<B>?"}]}"# + "\n"
@@ -170,7 +170,7 @@ import Testing
             led.code == 3 && led.errors.contains("a.ndjson:1:14: a link to a row of \"B\", and the input contains none"), "\(led.errors)")
     }
 
-    @Test func `flags go before the schema, and the schema before the name of the file`() throws {
+    @Test func `options override the schema, and the schema overrides the file name`() throws {
         let scratch = try Scratch()
         try scratch.write("in.ndjson", "{\"id\":1,\"n\":\"a\"}\n")
         try scratch.write("in.csv", "id,n\n1,a\n")
@@ -198,7 +198,7 @@ import Testing
         #expect(try head("elsewhere.ndjson", "--schema", "two.json").contains("the file has several types: Thing, in"))
     }
 
-    @Test func `a schema that contradicts itself is refused before anything is read`() throws {
+    @Test func `a schema that contradicts itself is refused before any row is read`() throws {
         let scratch = try Scratch()
         try scratch.write("in.ndjson", "{\"id\":1}\n")
         let cases: [(String, String)] = [
@@ -241,7 +241,7 @@ import Testing
         }
         let missing = try scratch.firn("convert", "in.ndjson", "out.firn", "--schema", "missing.json")
         #expect(missing.code == 5 && missing.errors.contains("missing.json"), "\(missing.code) \(missing.errors)")
-        // The bare form without a name is called as the file is.
+        // A schema without a type name uses the name of the file.
         try scratch.write("s.json", #"{"columns":[{"name":"id","type":"double"}]}"#)
         #expect(try scratch.firn("convert", "in.ndjson", "out.firn", "--schema", "s.json").code == 0)
         #expect(

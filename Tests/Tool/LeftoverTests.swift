@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// What commands leave where they are ended or refused.
+/// What commands leave on disk when they are killed or fail.
 @Suite struct LeftoverTests {
     private func rows(_ count: Int) -> String {
         "id,name\n" + (0..<count).map { "\($0),name \($0 &* 7919 % 100_003) \($0 &* 104_729 % 999_983)\n" }.joined()
     }
 
-    /// Runs a line of a shell in the folder; `firn` is the built command.
+    /// Runs a shell command line in the folder, with the built command as `firn`.
     private func shell(_ line: String, in scratch: Scratch) throws -> (code: Int32, text: String) {
         let process = Process(), log = scratch.folder.appendingPathExtension("log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
@@ -23,7 +23,7 @@ import Testing
         return (process.terminationStatus, try String(contentsOf: log, encoding: .utf8))
     }
 
-    @Test func `a limit on the length of files is exit code 5, and nothing is left over`() throws {
+    @Test func `exceeding the file size limit ends with exit code 5 and leaves no temporary file`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", rows(60_000))
         #expect(try scratch.firn("convert", "a.csv", "a.firn").code == 0)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `the next command on a target removes what a killed one left, and nothing of one that runs`() throws {
+    @Test func `the next command on a target removes the temporary files of a killed command, but not those of a running one`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", rows(10))
         func leftovers() -> [String] { scratch.names.filter { $0.contains(".tmp-") } }
@@ -52,7 +52,7 @@ import Testing
             (process.standardInput, process.standardError) = (pipe, FileHandle.nullDevice)
             let before = Set(leftovers())
             try process.run()
-            // It waits for its input, with the file of rejected rows begun.
+            // It has begun the file of rejected rows and waits for input.
             while process.isRunning, before.isSuperset(of: leftovers()) { usleep(2000) }
             return (process, pipe)
         }
@@ -72,7 +72,7 @@ import Testing
         withExtendedLifetime(input) {}
     }
 
-    @Test func `what is made of a file that its owner alone can read is for its owner alone`() throws {
+    @Test func `files made from a file with mode 0600 have mode 0600`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,n\n1,2\n2,3\n")
         try scratch.write("b.csv", "id,n\n1,2\n2,x\n")
@@ -99,17 +99,17 @@ import Testing
             #expect(try mode(name) == 0o600, "\(name)")
         }
         if scratch.has("r.txt") { #expect(try mode("r.txt") == 0o600) }
-        // What is overwritten keeps its mode.
+        // An overwritten file keeps its mode.
         #expect(try scratch.firn("convert", "a.csv", "open.firn", "--force").code == 0)
         #expect(try mode("open.firn") == 0o644)
     }
 
-    @Test func `a key file is read as far as a key goes, and others should not read it`() throws {
+    @Test func `at most the length of a key is read from a key file, and a key file that others can read is reported`() throws {
         let scratch = try Scratch(), digits = String(repeating: "1f8b", count: 32)
         try scratch.write("a.csv", "id\n1\n")
         try scratch.write("key", digits + "\n")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: scratch.file("key").path)
-        // Bytes as of a compressed file are a key too.
+        // A key may begin like a compressed file.
         try Data([UInt8](repeating: 0x1F, count: 1) + [0x8B] + [UInt8](repeating: 7, count: 62)).write(to: scratch.file("bytes"))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: scratch.file("bytes").path)
         for flag in ["--key-file", "--new-key-file"] {
@@ -127,7 +127,7 @@ import Testing
         }
         let piped = try shell("firn query key.firn --key-file <(cat key)", in: scratch)
         #expect(piped.code == 0, "\(piped)")
-        // Spaces between the digits.
+        // Digits separated by spaces.
         try scratch.write("spaced", digits.map { "\($0) \n" }.joined())
         #expect(try scratch.firn("query", "key.firn", "--key-file", "spaced").code == 0)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: scratch.file("key").path)
@@ -138,7 +138,7 @@ import Testing
             "\(warned.errors)")
     }
 
-    @Test func `names with control characters are shown, not obeyed`() throws {
+    @Test func `control characters in names are printed visibly`() throws {
         let scratch = try Scratch(), name = "a\u{1B}[31m\u{202E}vsc\u{2066}\u{7}.csv"
         try scratch.write(name, "id,x\u{202E}y\n1,2\n")
         try scratch.write("b.csv", "id,x\u{202E}y\n1,3\n")

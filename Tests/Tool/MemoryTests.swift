@@ -5,9 +5,9 @@ import FirnTable
 import Foundation
 import Testing
 
-/// Small files that unpack to much memory, by every command that reads files: an error that names the column, never a crash.
+/// Small files that need much memory when they are unpacked, read by every command: the error names the column, and nothing crashes.
 @Suite struct MemoryTests {
-    /// 8 columns of 16 MB of text each, in less than 1 MB.
+    /// 8 columns, each with 16 MB of text, in less than 1 MB.
     static func bomb(_ path: String, ending: String = "") throws {
         let type = TypeSchema("T", columns: (0..<8).map { ColumnSchema("c\($0)", ColumnType(.string)) })
         let database = try Database.create(path: path)
@@ -19,7 +19,7 @@ import Testing
         try transaction.commit()
     }
 
-    @Test func `a small file that unpacks beyond --memory gives an error that names the column, by every command`() throws {
+    @Test func `every command reports the column of a small file that unpacks beyond --memory`() throws {
         let folder = TemporaryFolder(), bomb = folder.file("bomb.firn"), other = folder.file("other.firn")
         try MemoryTests.bomb(bomb)
         try MemoryTests.bomb(other, ending: "x")
@@ -49,7 +49,7 @@ import Testing
         for size in ["much", "5XB", "10kB", "-1"] { #expect(try FirnRun(["query", path, "--memory=\(size)"]).code == 2, "\(size)") }
     }
 
-    /// What is run on each bomb.
+    /// The commands that are run on each bomb.
     private static func commands(_ bomb: String, _ folder: TemporaryFolder) -> [[String]] {
         [
             ["query", bomb, "-n", "1"], ["query", bomb, "--json"], ["query", bomb, "-S", "c0", "-n", "1"],
@@ -61,11 +61,11 @@ import Testing
         ]
     }
 
-    /// Ends with an error of the limit, or with success where little of the file is read; never with a signal.
+    /// The command ends with the error of the limit, or with success if it reads little of the file, but never with a signal.
     private func check(_ run: FirnRun, _ bomb: Bomb, _ command: [String]) {
         let name = "\(bomb) \(command): \(run.code) \(run.errors.prefix(400))"
         #expect(!run.isCrash, "\(name)")
-        // 1 and 3: the files differ, a key is not unique.
+        // 1: the files differ. 3: a key is not unique.
         #expect([0, 1, 2, 3, bomb.code].contains(run.code), "\(name)")
         if run.code == 5 {
             #expect(bomb.names.contains { run.errors.contains($0) } || run.errors.contains("the limit of SQLite"), "\(name)")
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: Bomb.allCases)
-    func `a bomb ends every command with an error under a limit of the address space and under --memory`(bomb: Bomb) throws {
+    func `every command ends normally on a bomb, with limited address space and with --memory`(bomb: Bomb) throws {
         let folder = TemporaryFolder(), path = folder.file("bomb.firn")
         try bomb.write(path)
         #expect((try FileManager.default.attributesOfItem(atPath: path)[.size] as! Int) < 4 << 20)
@@ -88,7 +88,7 @@ import Testing
         #expect(refused >= 4, "\(bomb): \(refused)")
     }
 
-    @Test func `a directory that lists a segment many times is damaged, for every command`() throws {
+    @Test func `every command reports a directory that lists a segment many times as damaged`() throws {
         let folder = TemporaryFolder(), path = folder.file("twice.firn")
         let columns = [ColumnSchema("c0", ColumnType(.string))], writer = try HostileWriter(path, columns)
         try writer.write(rows: segmentSize, times: 100_000) { writer, _ in
@@ -98,7 +98,7 @@ import Testing
         where command[0] != "info" && command != ["query", path, "-n", "1"] && command[0] != "diff" {
             let run = try FirnRun(command, addressSpace: 1 << 20)
             #expect(!run.isCrash, "\(command): \(run.code) \(run.errors.prefix(300))")
-            // What can be saved of it is saved.
+            // `recover` may save some of the rows.
             if command[0] == "recover" { continue }
             #expect(
                 run.code == (command[0] == "verify" ? 1 : 4) && (run.errors + run.out).contains("do not ascend"),

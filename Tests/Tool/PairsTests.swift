@@ -2,7 +2,7 @@ import FirnKit
 import Foundation
 import Testing
 
-/// Two versions of a real table and the true difference, found by comparing their text by key.
+/// Two versions of a real table, and their difference, computed independently from the text of the rows by key.
 private struct Pair {
     let folder: URL
     let key: String
@@ -14,7 +14,7 @@ private struct Pair {
             let key = meta["key"] as? String, let truth = meta["truth"] as? [String: Any]
         else { return nil }
         self.folder = folder
-        // The keys of a JSON dictionary become a column of their own.
+        // The keys of a JSON dictionary become a column.
         self.key = key == "<object key>" ? "key" : key
         self.truth = truth
     }
@@ -27,7 +27,7 @@ private struct Pair {
     func count(_ name: String) -> Int { truth[name] as? Int ?? 0 }
     func names(_ name: String) -> [String] { truth[name] as? [String] ?? [] }
 
-    /// Changed cells of the columns that both versions have: the truth counts a removed column's too.
+    /// The number of changed cells in columns that both versions have. The expected counts also include removed columns.
     var changedCells: Int {
         let gone = Set(names("cols_removed"))
         let list = truth["top_changed_columns"] as? [[Any]] ?? []
@@ -42,7 +42,7 @@ private struct Pair {
     }()
 
     @Test(.enabled(if: !pairs.isEmpty, "the test data is not beside the package"), arguments: pairs)
-    func `the difference of two real versions is the true one`(name: String) throws {
+    func `the difference of two real versions is the independently computed one`(name: String) throws {
         let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
         let scratch = try Scratch()
         var words = ["diff", pair.file("old"), pair.file("new"), "--key", pair.key, "--format", "ndjson"]
@@ -76,11 +76,11 @@ private struct Pair {
         #expect(names("removed") == Set(pair.names("cols_removed")))
     }
 
-    /// T14: what `diff --changes` writes leads from one version to the other and back, by content hash.
+    /// The changes that `diff --changes` writes lead from one version to the other and back, by content hash.
     @Test(.enabled(if: !pairs.isEmpty, "the test data is not beside the package"), arguments: pairs)
-    func `T14: changes of two real versions lead there and back, by content hash`(name: String) throws {
+    func `changes between two real versions round trip by content hash`(name: String) throws {
         let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
-        // Two rows of the one have no key of their own: they are told apart by a second column.
+        // Two rows of one table have no key of their own and are distinguished by a second column.
         let key = pair.count("dup_keys_old") > 0 ? pair.key + ",official_name_en" : pair.key
         try walk(pair.file("old"), pair.file("new"), key: key, pair)
     }
@@ -89,12 +89,12 @@ private struct Pair {
         ("companies-2023.csv", "companies-2026.csv", "Symbol"),
         ("countries-2016.csv", "countries-2026.csv", "ISO3166-1-Alpha-3,official_name_en"),
     ])
-    func `T14: changes of the two real pairs among the fixtures lead there and back`(old: String, new: String, key: String) throws {
+    func `changes between the two real pairs of fixtures round trip`(old: String, new: String, key: String) throws {
         let folder = Folders.fixtures.appending(path: "demo")
         try walk(folder.appending(path: old).path, folder.appending(path: new).path, key: key)
     }
 
-    /// Converts both versions, with a key of the file's own and without, and goes from one to the other and back.
+    /// Converts both versions, with and without a key in the file, and patches one to the other and back.
     private func walk(_ old: String, _ new: String, key: String, _ truth: Pair? = nil) throws {
         let scratch = try Scratch()
         for isKeyed in [true, false] {
@@ -122,7 +122,7 @@ private struct Pair {
             let back = try scratch.firn("patch", "--reverse", "a.firn", "c.firn", "-q")
             #expect(back.code == 0, "\(back.code) \(back.out)\(back.errors)")
             #expect(try hash("a.firn") == first)
-            // Once more is refused, unless there is nothing to do.
+            // Applying the changes a second time is refused, unless there is nothing to do.
             let again = try scratch.firn("patch", "--reverse", "a.firn", "c.firn", "-q")
             #expect(first == last ? again.code == 0 : [1, 3].contains(again.code), "\(again.code) \(again.out)\(again.errors)")
         }

@@ -38,7 +38,7 @@ import Testing
         return scratch
     }
 
-    @Test func `T14: check tells and changes nothing, patch commits once, and conflicts are listed`() throws {
+    @Test func `patch --check reports and changes nothing, patch makes one commit, and conflicts are listed`() throws {
         let scratch = try sample()
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
         let whole = try Data(contentsOf: scratch.file("a.firn"))
@@ -59,7 +59,7 @@ import Testing
         #expect(lines.contains(#""applied":false"#) && lines.contains(#""conflicts":3"#), "\(lines)")
     }
 
-    @Test func `T14: changes of columns that were applied already are told to be so, and those of other columns are not`() throws {
+    @Test func `changes of columns that are already applied are reported as such, but not those of other columns`() throws {
         let scratch = try sample()
         try scratch.write("n.csv", "id,name,age\n1,Ada,36\n2,Bob,5\n4,Di,\n")
         #expect(try scratch.firn("convert", "n.csv", "n.firn", "--key", "id", "--type", "rows", "-q").code == 0)
@@ -69,7 +69,7 @@ import Testing
         for words in [
             ["a.firn", "c.firn"], ["--check", "a.firn", "c.firn"], ["n.firn", "c.firn"], ["--reverse", "b.firn", "back.firn"],
         ] {
-            // The other way round too: a file without the column has lost it already.
+            // The same in reverse: a file without the column has already lost it.
             if words[0] == "--reverse" { #expect(try scratch.firn("diff", "b.firn", "n.firn", "--changes", "back.firn", "-q").code == 1) }
             let again = try FirnRun(["patch"] + words, in: scratch.folder)
             #expect(
@@ -79,7 +79,7 @@ import Testing
         #expect(try Data(contentsOf: scratch.file("a.firn")) == bytes)
         let line = try scratch.firn("patch", "--json", "a.firn", "c.firn")
         #expect(line.code == 1 && line.out.contains(#""applied":false"#) && line.out.contains(#""conflicts":1"#), "\(line.out)")
-        // The same columns, and other rows.
+        // The same columns with other rows.
         try scratch.write("m.csv", "id,name,age\n1,Ada,37\n2,Bob,5\n4,Di,\n")
         #expect(try scratch.firn("convert", "m.csv", "m.firn", "--key", "id", "--type", "rows", "-q").code == 0)
         let other = try scratch.firn("patch", "m.firn", "c.firn")
@@ -88,7 +88,7 @@ import Testing
             "\(other.code) \(other.errors)")
     }
 
-    @Test func `T14: what cannot be is refused, and nothing is written`() throws {
+    @Test func `invalid patches are refused, and nothing is written`() throws {
         let scratch = try sample()
         for words in [
             ["--ignore", "name"], ["--where", "id > 1"], ["--tolerance", "1"], ["--duplicates", "first"], ["--columns", "name"],
@@ -105,7 +105,7 @@ import Testing
         #expect(try scratch.firn("patch", "a.firn@1", "c.firn").code == 2)
     }
 
-    @Test func `T13: changes of encrypted files are encrypted`() throws {
+    @Test func `changes of encrypted files are encrypted`() throws {
         let key = Data((0..<64).map { UInt8($0) }).map { String(format: "%02x", $0) }.joined()
         let folder = try Scratch()
         try folder.write("key", key)
@@ -117,7 +117,7 @@ import Testing
         #expect(try scratch.firn("patch", "a.firn", "c.firn").code == 4)
         #expect(try FirnRun(["patch", "a.firn", "c.firn"] + words, in: scratch.folder).code == 0)
         #expect(try FirnRun(["diff", "a.firn", "b.firn"] + words, in: scratch.folder).code == 0)
-        // Of several types that link to each other too.
+        // The same for several types that link to each other.
         for side in ["d", "e"] {
             try LinkedFile.write(scratch.file("plain-\(side).firn").path, isNew: side == "e")
             #expect(
@@ -133,13 +133,13 @@ import Testing
                 == scratch.firn("hash", "plain-e.firn").out.prefix(32))
     }
 
-    /// Files of changes that were written once by versions of the format: what they lead to is what they will always lead to.
+    /// Files of changes written by each version of the format: the result of applying them must never change.
     @Test(arguments: [
         ("cells-1", "people", "a.csv", "b.csv", "fc3e097aad6924c76a70c62863edba1e", "c0c7bdc2c25b6ea7bd880d590fff083e"),
         ("whole-1", "people", "a.csv", "c.csv", "d9dbf86768e03f9a1f450f91f917b01f", "c0c7bdc2c25b6ea7bd880d590fff083e"),
         ("objects-1", "homes", "d.ndjson", "e.ndjson", "b606c2fd6503f2d25db25c13b632dd11", "cae90e3c71db8bd48def316afc98bc25"),
     ])
-    func `T12, T14: files of changes of every version are read for ever`(
+    func `files of changes of every format version stay readable`(
         name: String, type: String, old: String, new: String, last: String, first: String
     ) throws {
         let scratch = try Scratch(), folder = Folders.fixtures.appending(path: "changes")
@@ -162,7 +162,7 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "-q", "a.firn").code == 0)
     }
 
-    @Test func `T14: files of several types that link to each other are compared and patched as a whole, there and back`() throws {
+    @Test func `files with several linked types are compared and patched together, in both directions`() throws {
         let scratch = try Scratch()
         for side in ["a", "b"] { try LinkedFile.write(scratch.file("\(side).firn").path, isNew: side == "b") }
         func hash(_ file: String) throws -> String { String(try scratch.firn("hash", file).out.prefix(32)) }
@@ -208,7 +208,7 @@ import Testing
             #expect(try FirnRun(["diff", "a.firn", "b.firn"] + words, in: scratch.folder).code == 2, "\(words)")
         }
         #expect(try scratch.firn("patch", "--type", "Person", "a.firn", "c.firn").code == 2)
-        // One type alone, whose links lead to rows that are not there.
+        // A single type, whose links lead to rows that do not exist.
         #expect(try scratch.firn("diff", "a.firn:Person", "b.firn:Person", "--changes", "d.firn", "-q").code == 1)
         let lone = try scratch.firn("patch", "a.firn", "d.firn")
         #expect(
@@ -218,7 +218,7 @@ import Testing
                 && hash("a.firn") == first, "\(lone.out)\(lone.errors)")
     }
 
-    @Test func `T14: links within a type of a file that was converted are changed by key, and a patch may go to a type of another name`()
+    @Test func `links within a type of a converted file are changed by key, and a patch can apply to a type of another name`()
         throws
     {
         let scratch = try Scratch()
@@ -241,7 +241,7 @@ import Testing
         #expect(try scratch.firn("query", "d.firn", "up.id == 40", "--select", "id", "--format", "csv").out == "id\n30\n")
     }
 
-    @Test func `T14: a file keeps its key when it is patched to what a CSV holds, which names none`() throws {
+    @Test func `a file keeps its key when it is patched to the rows of a CSV file, which names no key`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,name\n1,one\n2,two\n3,three\n")
         try scratch.write("b.csv", "id,name,at\n1,one,5\n2,deux,6\n4,four,7\n")
@@ -257,24 +257,24 @@ import Testing
         #expect(compared.code == 0, "\(compared.out)\(compared.errors)")
         let back = try scratch.firn("patch", "--reverse", "a.firn", "c.firn")
         #expect(try back.code == 0 && key() && scratch.firn("diff", "a.firn", "a.csv").code == 0, "\(back.out)\(back.errors)")
-        // By another key, rows that the own one would not tell apart.
+        // By another key: rows that the file's own key would not distinguish.
         #expect(try scratch.firn("diff", "a.firn", "c.csv", "--key", "name", "--changes", "c.firn", "--force").code == 1)
         let refused = try scratch.firn("patch", "a.firn", "c.firn")
         #expect(
             try refused.code == 3 && key() && scratch.firn("diff", "a.firn", "a.csv").code == 0,
             "\(refused.code) \(refused.out)\(refused.errors)")
-        // The same rows: nothing to do.
+        // Equal rows: nothing to do.
         #expect(try scratch.firn("diff", "a.firn", "a.csv", "--changes", "d.firn").code == 0)
         #expect(try scratch.firn("patch", "a.firn", "d.firn").code == 0 && key())
     }
 
-    /// As in the scores of football: the objects of both files are called after the files.
+    /// As in the football scores: the object types of both files are named after the files.
     @Test(arguments: [
         (#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1],"b":[9]}"#), (#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1]}"#),
         (#""s":{"a":[1]}"#, #""s":{"b":[9],"a":[]}"#),
         (#""s":[{"a":1,"b":"x"}]"#, #""s":[{"a":1},{"b":"y"}]"#), (#""s":{"o":{"a":1}}"#, #""s":{"o":{"a":null}}"#),
     ])
-    func `T14: objects keep their values, and take those to come, where their types have other names and a column goes beside`(
+    func `objects keep and receive their values if their types have other names and a column is removed in the same patch`(
         old: String, new: String
     ) throws {
         let scratch = try Scratch()
@@ -294,7 +294,7 @@ import Testing
         }
     }
 
-    @Test func `T3, T14: a patch that is killed at any moment leaves the rows of before or of after`() throws {
+    @Test func `a patch that is killed at any moment leaves the old or the new rows`() throws {
         let scratch = try Scratch()
         for side in ["a", "b"] {
             try LinkedFile.write(scratch.file("\(side).firn").path, isNew: side == "b", more: side == "b" ? 20_000 : 0)
@@ -316,7 +316,7 @@ import Testing
         }
     }
 
-    @Test func `changes that change nothing make no version`() throws {
+    @Test func `a patch without changes makes no version`() throws {
         let scratch = try sample()
         #expect(try scratch.firn("diff", "a.firn", "a.firn", "--changes", "none.firn", "-q").code == 0)
         let whole = try Data(contentsOf: scratch.file("a.firn"))
@@ -327,7 +327,7 @@ import Testing
         #expect(json.code == 0 && json.out.contains(#""applied":false"#) && !json.out.contains(#""version""#), "\(json.out)")
     }
 
-    @Test func `T14: changes of nested cells are smaller than the rows, and lead there and back`() throws {
+    @Test func `changes of nested cells are smaller than the rows, and round trip`() throws {
         let scratch = try Scratch()
         func json(_ suffix: String) -> String {
             "["

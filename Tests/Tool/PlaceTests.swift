@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Where outputs go: over files that are there, onto inputs, into pipes and devices.
+/// Targets of commands: existing files, their own input, pipes and devices.
 @Suite struct PlaceTests {
     private func rows(_ scratch: Scratch, _ count: Int = 50) throws {
         try scratch.write("a.csv", "id,name\n" + (0..<count).map { "\($0),name \($0)\n" }.joined())
@@ -26,7 +26,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: scratch.file(name).path)[.posixPermissions] as! Int
     }
 
-    @Test func `a file that is replaced keeps who may read it`() throws {
+    @Test func `a file that is replaced keeps its permissions`() throws {
         let scratch = try Scratch()
         try rows(scratch)
         #expect(try scratch.firn("convert", "a.csv", "a.firn").code == 0)
@@ -44,7 +44,10 @@ import Testing
         #expect(try scratch.read("b.csv") == scratch.read("a.csv"))
     }
 
-    @Test func `a file that OUT names too is compacted and converted in place, while nobody else writes it`() throws {
+    @Test
+    func `a file that is input and target is compacted and converted in place, and a running writer ends this with an error at worst`()
+        throws
+    {
         let scratch = try Scratch()
         try rows(scratch)
         #expect(try scratch.firn("convert", "a.csv", "a.firn", "--key", "id").code == 0)
@@ -53,7 +56,7 @@ import Testing
             #expect(try FirnRun(words, in: scratch.folder).code == 5, "\(words)")
             #expect(try FirnRun(words + ["--force"], in: scratch.folder).code == 0, "\(words)")
         }
-        // A writer: its next commit would be lost.
+        // The next commit of a running writer would be lost.
         let stress = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
         func stressed(_ words: String...) throws -> Process {
             let process = Process()
@@ -89,23 +92,23 @@ import Testing
             #expect(run.code == 5 || run.code == 2, "\(words): \(run.code) \(run.errors)")
         }
         #expect(scratch.names == ["a.csv", "a.firn", "pipe"])
-        // A reader that comes later than the writer.
+        // The reader starts later than the writer.
         let read = try shell("(sleep 0.3; cat pipe) & \"$FIRN\" convert -q a.firn pipe --to csv; wait", in: scratch)
         #expect(read.out == (try scratch.read("a.csv")))
     }
 
-    @Test func `errors call a file that is being written what the user calls it`() throws {
+    @Test func `errors name the target, not its temporary file`() throws {
         let scratch = try Scratch()
         try rows(scratch, 3000)
         for (command, name) in [("convert a.csv b.firn", "b.firn"), ("convert a.csv b.ndjson", "b.ndjson")] {
-            // No file may grow beyond a block.
+            // Files are limited to one block.
             let run = try shell("trap '' XFSZ; ulimit -f 1; \"$FIRN\" \(command) 2>&1", in: scratch)
             #expect(run.code == 5 && run.out.contains("\(name): cannot write: ") && !run.out.contains(".tmp-"), "\(run)")
             #expect(scratch.names == ["a.csv"])
         }
     }
 
-    @Test func `what is printed never goes into a file, though the standard streams are closed`() throws {
+    @Test func `output never goes into a file if the standard streams are closed`() throws {
         let scratch = try Scratch()
         try rows(scratch)
         for closed in ["2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-"] {
@@ -121,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `where nobody reads what is printed nothing unfinished stays behind`() throws {
+    @Test func `no temporary file remains if the reader of standard output ends early`() throws {
         let scratch = try Scratch()
         try rows(scratch, 60_000)
         try scratch.write("b.csv", "id,name\n" + (0..<60_000).map { "\($0),other \($0)\n" }.joined())

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One run of the built `firn-stress`: what it says, as words and numbers.
+/// A run of the built `firn-stress`, and the words and numbers that it prints.
 private struct Stress {
     let code: Int32
     let lines: [String]
@@ -23,10 +23,10 @@ private struct Stress {
 
 private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? standard }
 
-/// Real processes on one file. `FIRN_KILLS=2000 swift test --filter ProcessTests` runs as many kills; `firn-stress` itself can be run by
-/// hand.
+/// Real processes on one file. `FIRN_KILLS=2000 swift test --filter ProcessTests` sets the number of kills. `firn-stress` can also be run
+/// manually.
 @Suite struct ProcessTests {
-    @Test func `T3: writers and readers are killed, and nothing acknowledged is lost and no lock stays`() throws {
+    @Test func `killing writers and readers loses no acknowledged commit and leaves no lock`() throws {
         let scratch = try Scratch(), kills = count("FIRN_KILLS", 40)
         let run = try Stress(["kill", scratch.file("a.firn").path, "--kills", String(kills)])
         #expect(run.code == 0, "\(run.lines)")
@@ -34,19 +34,19 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         if kills > 1000 { print("T3: \(run.lines.joined(separator: ", "))") }
     }
 
-    @Test func `T3: the same where files are read with calls`() throws {
+    @Test func `killing writers and readers loses no acknowledged commit and leaves no lock if files are read with system calls`() throws {
         let scratch = try Scratch()
         let run = try Stress(["kill", scratch.file("a.firn").path, "--kills", "10", "--copied", "1"])
         #expect(run.code == 0 && run.number("kills") >= 10, "\(run.lines)")
     }
 
-    /// A key of its own, as digits.
+    /// Writes a random key as digits.
     private func keyed(_ scratch: Scratch) throws -> [String] {
         try scratch.write("key", (0..<64).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined())
         return ["--key-file", scratch.file("key").path]
     }
 
-    @Test(arguments: [0, 1]) func `T3, T13: writers and readers of an encrypted file are killed, and nothing acknowledged is lost`(
+    @Test(arguments: [0, 1]) func `killing writers and readers of an encrypted file loses no acknowledged commit`(
         copied: Int
     ) throws {
         let scratch = try Scratch(), kills = count("FIRN_KILLS", 24) / 2
@@ -54,10 +54,10 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         #expect(run.code == 0 && run.number("kills") >= kills && run.number("commits") >= kills / 2, "\(run.lines)")
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 4)
         #expect(try scratch.firn("verify", "--full", "a.firn", "--key-file", "key").code == 0)
-        if kills > 500 { print("T3, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
+        if kills > 500 { print("kills, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
     }
 
-    @Test(arguments: [0, 1]) func `T9, T13: one process writes an encrypted file while others read it, and who has another key is told`(
+    @Test(arguments: [0, 1]) func `other processes read an encrypted file while one writes it, and processes with a wrong key get an error`(
         copied: Int
     ) throws {
         let scratch = try Scratch(), commits = count("FIRN_CROWD", 60), key = try keyed(scratch)
@@ -68,7 +68,7 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
             ] + key)
         #expect(run.code == 0 && run.number("commits") == commits && run.number("elsewhere") > 0, "\(run.lines)")
         if commits > 1000 { print("T9, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
-        // While one writes: without a key, with another one, and with the right one.
+        // While a process writes: without a key, with a wrong key, and with the right key.
         let writer = Process()
         writer.executableURL = FirnRun.stress
         writer.arguments = ["write", scratch.file("a.firn").path, "--copied", String(copied)] + key
@@ -92,17 +92,17 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
             let right = try Stress(["read", scratch.file("a.firn").path, "--count", "5", "--copied", String(copied)] + key)
             #expect(right.code == 0 && right.lines.count == 5, "\(right.lines)")
         }
-        #expect(writer.isRunning, "those with wrong keys have done the writer no harm")
+        #expect(writer.isRunning, "processes with wrong keys must not stop the writer")
     }
 
-    @Test func `T13: many commits to an encrypted data set of constant size keep the file within a constant factor`() throws {
+    @Test func `many commits to an encrypted data set of constant size keep the file within a constant factor`() throws {
         let scratch = try Scratch(), commits = count("FIRN_SOAK", 300)
         let run = try Stress(["soak", scratch.file("a.firn").path, "--count", String(commits), "--pins", "2"] + keyed(scratch))
         #expect(run.code == 0 && run.number("largest") <= 5 * 500_000, "\(run.lines)")
         if commits > 1000 { print("soak, encrypted: \(run.lines.joined(separator: ", "))") }
     }
 
-    @Test(arguments: [0, 1]) func `T9: readers in threads and processes see whole versions while writers take turns`(copied: Int) throws {
+    @Test(arguments: [0, 1]) func `readers in threads and processes read complete versions while writers take turns`(copied: Int) throws {
         let scratch = try Scratch(), commits = count("FIRN_CROWD", 60)
         let run = try Stress(["crowd", scratch.file("a.firn").path, "--count", String(commits), "--copied", String(copied)])
         #expect(run.code == 0, "\(run.lines)")
@@ -110,7 +110,7 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         if commits > 1000 { print("T9: \(run.lines.joined(separator: ", "))") }
     }
 
-    @Test func `a forked child is refused what it inherits, and harms nothing`() throws {
+    @Test func `a forked child cannot use the files that it inherits, and does not affect its parent`() throws {
         let scratch = try Scratch()
         let run = try Stress(["fork", scratch.file("a.firn").path])
         #expect(run.code == 0 && run.number("forks") == 3, "\(run.lines)")
@@ -120,23 +120,24 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         let scratch = try Scratch(), commits = count("FIRN_SOAK", 600)
         let run = try Stress(["soak", scratch.file("a.firn").path, "--count", String(commits), "--pins", String(pins)])
         #expect(run.code == 0, "\(run.lines)")
-        // Accounts and entries take about 40 KB, the text up to 400,000 bytes: in each version that is held, and in the one being written.
+        // Accounts and entries take about 40 KB, and the text up to 400,000 bytes, in each version that is held and in the one being
+        // written.
         #expect(run.number("largest") <= (3 + pins) * 500_000 && run.number("largest") <= run.number("settled") * 2, "\(run.lines)")
         if commits > 10_000 { print("soak: \(run.lines.joined(separator: ", "))") }
     }
 
-    @Test func `T9: a file is shrunk in place while writers take turns and readers look`() throws {
+    @Test func `a file is shrunk in place while writers take turns and readers read`() throws {
         let scratch = try Scratch(), commits = count("FIRN_CROWD", 60)
         let run = try Stress(["crowd", scratch.file("a.firn").path, "--count", String(commits), "--shrink", "1"])
         #expect(run.code == 0, "\(run.lines)")
         #expect(run.number("commits") == 2 * commits && run.number("shrunk") > 0 && run.number("reads") > 0, "\(run.lines)")
     }
 
-    @Test func `a file that is shrunk now and then, beside versions that are held, stays small`() throws {
+    @Test func `a file that is shrunk repeatedly while versions are held stays small`() throws {
         let scratch = try Scratch(), commits = count("FIRN_SOAK", 600) / 2
         let run = try Stress(["soak", scratch.file("a.firn").path, "--count", String(commits), "--pins", "2", "--shrink", "25"])
         #expect(run.code == 0, "\(run.lines)")
-        // What is live: accounts and entries, and a text of up to 400,000 bytes.
+        // The live data: accounts and entries, and a text of up to 400,000 bytes.
         #expect(run.number("shrunk") > 0 && run.number("shrunk") <= 520_000 && run.number("largest") <= 5 * 500_000, "\(run.lines)")
     }
 }

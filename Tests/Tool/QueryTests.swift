@@ -10,7 +10,7 @@ import Testing
         return scratch
     }
 
-    @Test func `a CSV and its firn file answer alike`() throws {
+    @Test func `a query of a CSV file and of its firn file gives the same answer`() throws {
         let scratch = try sample()
         let questions: [[String]] = [
             ["age > 40"], ["city == 'London' SORT(name DESC)"], ["-s", "name,age", "-S", "-age", "-n", "2"],
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `figures are taken of what is computed of columns`() throws {
+    @Test func `aggregates can be computed from expressions of columns`() throws {
         let scratch = try sample()
         for file in ["people.csv", "people.firn"] {
             let run = try scratch.firn(
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `keys of groups and figures are written as their columns write values`() throws {
+    @Test func `keys of groups and aggregates are written in the notation of their columns`() throws {
         let scratch = try Scratch()
         try scratch.write(
             "a.csv",
@@ -55,7 +55,7 @@ import Testing
         for file in ["a.csv", "a.firn"] {
             for format in ["csv", "json", "ndjson", "table"] {
                 for column in columns {
-                    // Each value of the plain rows, and the same by way of groups.
+                    // Each value of the plain rows, and the same values through groups.
                     let plain = try scratch.firn("query", file, "-s", column, "--distinct", column, "-S", column, "--format", format).out
                     let grouped = try scratch.firn("query", file, "-g", column, "-S", column, "--format", format)
                     #expect(
@@ -69,7 +69,7 @@ import Testing
                 }
             }
         }
-        // What is computed has no column's notation; what is within objects has its own.
+        // An expression has no notation of a column. A member of an object has its own.
         #expect(try scratch.firn("query", "a.firn", "-a", "sum(amount) as s", "--format", "csv").out == "s\n6.75\n")
         #expect(
             try scratch.firn("query", "n.ndjson", "-g", "o.day", "--format", "csv").out
@@ -78,7 +78,7 @@ import Testing
         #expect(plan.contains("day > 2020-06-01 ") && plan.contains("at < 2021-01-01@10:00:00 "), "\(plan)")
     }
 
-    @Test func `several files are asked as one`() throws {
+    @Test func `several files are queried as one table`() throws {
         let scratch = try sample()
         try scratch.write("more.csv", "id,city,name,age\n6,Paris,Marie,66\n7,London,Tim,50\n")
         try scratch.write("other.csv", "id,town\n6,Paris\n")
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `the plan tells what was read and what it took`() throws {
+    @Test func `the plan reports what was read and how long it took`() throws {
         let scratch = try sample()
         let stored = try scratch.firn("query", "people.firn", "age > 40", "-g", "city", "-a", "count", "--explain").out
         for word in ["scan people", "age > 40", "group by city", "visited", "searched", "bytes", "matched", "time:"] {
@@ -136,7 +136,7 @@ import Testing
                 """, "\(run.out)")
     }
 
-    @Test func `nothing matched ends with 1, in every format`() throws {
+    @Test func `a query without matches ends with exit code 1 in every format`() throws {
         let scratch = try sample()
         for format in ["table", "csv", "json", "ndjson"] {
             #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", format).code == 1)
@@ -145,7 +145,7 @@ import Testing
         #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", "ndjson").out == "")
     }
 
-    @Test func `a query that cannot be understood says where and what was expected`() throws {
+    @Test func `a query with a syntax error is reported with the position and what was expected`() throws {
         let scratch = try sample()
         for query in ["age >", "agee > 1", "name > ", "((age > 1)", "age CONTAINS 1 2", "\u{1}"] {
             let run = try scratch.firn("query", "people.firn", query)
@@ -160,7 +160,7 @@ import Testing
         #expect(run.code == 0 && run.out.contains("scan") && !run.out.contains("Grace"), "\(run.out)\(run.errors)")
     }
 
-    @Test func `every column asked for is in every row of JSON`() throws {
+    @Test func `every selected column is in every row of JSON`() throws {
         let scratch = try sample()
         #expect(
             try scratch.firn("query", "people.firn", "id == 5", "-s", "name,age,city", "--json").out
@@ -172,14 +172,14 @@ import Testing
         #expect(none.contains("\"most\":null") && none.contains("\"count\":0"), "\(none)")
     }
 
-    @Test func `a table without rows says so beside it`() throws {
+    @Test func `a table without rows is reported on standard error`() throws {
         let scratch = try sample()
         #expect(try scratch.firn("query", "people.firn", "age > 400").errors == "firn: no rows\n")
         #expect(try scratch.firn("query", "people.firn", "age > 400", "-q").errors.isEmpty)
         #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", "csv").errors.isEmpty)
     }
 
-    @Test func `a wrong column is answered with the right ones`() throws {
+    @Test func `the error for an unknown column lists the known columns`() throws {
         let scratch = try sample()
         let far = try scratch.firn("query", "people.firn", "Foo == 1").errors
         #expect(far.contains("no column \"Foo\" in people") && far.contains("its columns are id, name, age, city"), "\(far)")
@@ -187,7 +187,7 @@ import Testing
         #expect(try scratch.firn("query", "people.firn", "age == 'abc'").errors.contains("age is int, 'abc' is string"))
     }
 
-    @Test func `a date where none goes is told as it was written`() throws {
+    @Test func `a date that does not fit is reported as it was written`() throws {
         let scratch = try sample()
         for (query, words) in [
             ("name > 2010-01-01@00:00:00 ", "name is string, 2010-01-01@00:00:00 is timestamp"),
@@ -202,13 +202,13 @@ import Testing
         }
     }
 
-    @Test func `control characters of a file never reach a terminal as they are`() throws {
+    @Test func `control characters in a file are never printed to a terminal unchanged`() throws {
         let scratch = try Scratch()
         try scratch.write("evil.csv", "a\n\u{1B}[2Jboo\n")
         #expect(!(try scratch.firn("query", "evil.csv").out.contains("\u{1B}")))
     }
 
-    @Test func `documents of nested values can be asked by path`() throws {
+    @Test func `documents with nested values can be queried by path`() throws {
         let scratch = try Scratch()
         try scratch.write(
             "a.ndjson",
@@ -220,7 +220,7 @@ import Testing
 }
 
 @Suite struct InfoTests {
-    @Test func `info, schema and verify speak JSON with stable keys`() throws {
+    @Test func `info, schema and verify print JSON with stable keys`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,x\n1,a\n2,b\n")
         #expect(try scratch.firn("convert", "a.csv", "a.firn", "--key", "id").code == 0)
@@ -245,7 +245,7 @@ import Testing
         #expect(try object("convert", "--json", "a.firn", "b.csv")["rows"] as? Int == 2)
     }
 
-    @Test func `a printed schema can be given back`() throws {
+    @Test func `a printed schema can be used as --schema`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,x\n1,1.50\n2,2.25\n")
         try scratch.write("a.json", try scratch.firn("schema", "--json", "a.csv").out)
@@ -273,7 +273,7 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "a.firn", "b.firn").code == 0)
     }
 
-    @Test func `a file of several types prints what was asked of one of them in every format`() throws {
+    @Test func `a query of one type in a file of several is printed in every format`() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/firn/collections.firn")
             .standardizedFileURL.path
         let scratch = try Scratch()

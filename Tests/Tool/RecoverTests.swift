@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// `firn recover`: what hashes right is saved, what does not is told, and nothing is overwritten.
+/// `firn recover` saves what has a correct hash, reports everything else, and overwrites nothing.
 @Suite struct RecoverTests {
-    /// Three segments, columns in extents of their own.
+    /// Three segments, with columns in separate extents.
     private func sample() throws -> (Scratch, Data) {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,name,x\n" + (0..<150_000).map { "\($0),text \($0 % 997),\($0 * 7919 % 10_007)\n" }.joined())
@@ -11,7 +11,7 @@ import Testing
         return (scratch, try Data(contentsOf: scratch.file("a.firn")))
     }
 
-    @Test func `T6 a whole file is recovered whole, and no target is overwritten unasked`() throws {
+    @Test func `an intact file is recovered completely, and a target is not overwritten without --force`() throws {
         let (scratch, _) = try sample()
         let run = try scratch.firn("recover", "a.firn", "b.firn")
         #expect(run.code == 0 && run.out.contains("150,000 rows") && run.out.contains("nothing lost"), "\(run.out)\(run.errors)")
@@ -20,7 +20,7 @@ import Testing
         #expect(try scratch.firn("recover", "a.firn", "b.firn", "--force", "-q").code == 0)
     }
 
-    @Test func `T6 both roots may go: the commit record leads to everything`() throws {
+    @Test func `a file without both roots is recovered completely through its commit record`() throws {
         let (scratch, whole) = try sample()
         var bytes = whole
         for start in [0, 4096] { bytes.replaceSubrange(start..<start + 512, with: Data(count: 512)) }
@@ -31,7 +31,7 @@ import Testing
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--key", "id").code == 0)
     }
 
-    @Test func `T6 a damaged chunk costs one column of one segment, and the place is told`() throws {
+    @Test func `a damaged chunk loses one column of one segment, and its position is reported`() throws {
         let (scratch, whole) = try sample()
         var partial = 0
         for place in stride(from: 6000, to: whole.count, by: whole.count / 12) {
@@ -43,7 +43,7 @@ import Testing
             #expect(!run.isCrash && [0, 1].contains(run.code), "byte \(place): \(run.code) \(run.errors)")
             guard run.code == 1 else { continue }
             partial += 1
-            #expect(verify.code != 0 && verify.out.contains("byte"), "byte \(place): verify is content")
+            #expect(verify.code != 0 && verify.out.contains("byte"), "byte \(place): verify reports no damage")
             #expect(
                 run.out.contains("\"losses\":[{") && run.out.contains("\"byte\":") && run.out.contains("\"complete\":false"),
                 "byte \(place): \(run.out)")
@@ -52,7 +52,7 @@ import Testing
         #expect(partial > 3)
     }
 
-    @Test func `T6 a file cut short gives what is before the cut, and nothing makes no target`() throws {
+    @Test func `a truncated file is recovered up to the cut, and a file without data makes no target`() throws {
         let (scratch, whole) = try sample()
         try whole.prefix(whole.count / 2).write(to: scratch.file("bad.firn"))
         let cut = try scratch.firn("recover", "bad.firn", "b.firn")
@@ -62,7 +62,7 @@ import Testing
         #expect(none.code == 4 && !FileManager.default.fileExists(atPath: scratch.file("none.firn").path), "\(none.code) \(none.errors)")
     }
 
-    @Test func `T6 the damaged original is never replaced, by whatever name it goes`() throws {
+    @Test func `the damaged file is never overwritten under any of its names`() throws {
         let (scratch, whole) = try sample()
         try FileManager.default.createSymbolicLink(
             atPath: scratch.file("other.firn").path, withDestinationPath: scratch.file("a.firn").path)
@@ -76,7 +76,7 @@ import Testing
         #expect(try Data(contentsOf: scratch.file("a.firn")) == whole)
     }
 
-    @Test func `T6 T13 an encrypted file is recovered, compacted and converted with its key, as it was at a version`() throws {
+    @Test func `an encrypted file is recovered, compacted and converted with its key, also from a version`() throws {
         let scratch = try Scratch()
         try Data(0..<64).write(to: scratch.file("k1"))
         try scratch.write("a.csv", "id,name\n" + (0..<3000).map { "\($0),marmalade \($0 % 97)\n" }.joined())
@@ -85,7 +85,7 @@ import Testing
         #expect(try scratch.firn("index", "--key-file", "k1", "a.firn", "a.name").code == 0)
         let whole = try Data(contentsOf: scratch.file("a.firn"))
         #expect(try scratch.firn("recover", "a.firn", "b.firn").code == 4)
-        // Far behind: what the last commit wrote.
+        // Offsets up to the end of the file, which the last commit wrote.
         var damaged = 0
         for place in stride(from: 200, to: whole.count, by: whole.count / 25) {
             var bytes = whole
@@ -112,8 +112,7 @@ import Testing
         #expect(try scratch.firn("recover", "--key-file", "k1", "a.firn:a", "none.firn").code == 2)
     }
 
-    @Test func `T6 what verify and recover say of a damaged column is data too: type, column, rows, and the version that stands in`() throws
-    {
+    @Test func `the JSON of verify and recover has the type, column, rows and substituted version of damaged data`() throws {
         let (scratch, whole) = try sample()
         var seen = 0
         for place in stride(from: whole.count / 8, to: whole.count, by: whole.count / 6) {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The transcripts of docs/guide/sql.md, run: what stands behind `$ ` is done in one folder, from top to bottom, and what follows is what
-/// it prints.
+/// The transcripts of docs/guide/sql.md. The commands after `$ ` are run in one folder, from top to bottom, and must print the lines that
+/// follow them.
 @Suite struct SQLGuideTests {
     @Test func `the transcripts of the page on SQL are what the commands print`() throws {
         let scratch = try Scratch(), demo = Folders.fixtures.appending(path: "demo")
@@ -28,8 +28,7 @@ import Testing
         }
     }
 }
-/// The transcripts of a page of docs/guide: what stands behind `$ ` is done in one folder, from top to bottom, and what follows is what it
-/// prints.
+/// The transcripts of a page of docs/guide: the commands after `$ `, and the lines that follow them, which the commands must print.
 struct Transcript {
     struct Step {
         var command: String
@@ -53,13 +52,13 @@ struct Transcript {
         self.steps = steps
     }
 
-    /// What a command prints, to standard output and standard error.
+    /// Returns what a command prints to standard output and standard error.
     static func run(_ command: String, in scratch: Scratch) throws -> String {
         let process = Process(), out = scratch.file("out.txt"), tools = FirnRun.binary.deletingLastPathComponent()
         process.executableURL = URL(filePath: "/bin/sh")
         process.currentDirectoryURL = scratch.folder
         var environment = ProcessInfo.processInfo.environment
-        // As in FirnSQLTests.ExtensionTests.
+        // The preloaded library that a sanitizer needs, as in FirnSQLTests.ExtensionTests.
         let functions = command.hasPrefix("sqlite3 ") ? environment["FIRN_SHELL_PRELOAD"].map { "LD_PRELOAD='\($0)' " } : nil
         process.arguments = ["-c", (functions ?? "") + command]
         environment["PATH"] = tools.path + ":" + (environment["PATH"] ?? "/usr/bin:/bin")

@@ -14,7 +14,7 @@ import Testing
         return scratch
     }
 
-    @Test func `a join of a file and of NDJSON is printed as a table`() throws {
+    @Test func `a join of a firn file and NDJSON is printed as a table`() throws {
         let scratch = try sample()
         let run = try scratch.firn(
             "sql", "people.firn", "dogs.ndjson",
@@ -31,7 +31,7 @@ import Testing
                 """, "\(run.out)")
     }
 
-    @Test func `long values of a result are an error beyond the memory limit`() throws {
+    @Test func `a result row beyond the memory limit is an error`() throws {
         let scratch = try sample()
         for format in ["table", "csv", "ndjson"] {
             let run = try scratch.firn("sql", "people.firn", "SELECT zeroblob(30000000) AS x", "--format", format, "--memory", "100MB")
@@ -42,7 +42,7 @@ import Testing
         #expect(run.out == "n\n1000000\n1000000\n1000000\n1000000\n1000000\n", "\(run.errors)")
     }
 
-    @Test func `rows come in every format`() throws {
+    @Test func `result rows are printed in every format`() throws {
         let scratch = try sample()
         let sql = "SELECT id, name, age / 2.0 AS half FROM people WHERE id IN (1, 5) ORDER BY id"
         #expect(try scratch.firn("sql", "people.firn", sql, "--format", "csv").out == "id,name,half\n1,Ada,18\n5,日本,\n")
@@ -59,7 +59,7 @@ import Testing
             ])
     }
 
-    @Test func `windows, common table expressions and JSON functions are there`() throws {
+    @Test func `window functions, common table expressions and JSON functions are available`() throws {
         let scratch = try sample()
         let window =
             "SELECT name, rank() OVER (PARTITION BY city ORDER BY age DESC) AS place FROM people WHERE age IS NOT NULL ORDER BY place, name"
@@ -71,7 +71,7 @@ import Testing
         #expect(try scratch.firn("sql", "dogs.ndjson", tags, "--format", "csv").out == "value,count(*)\nold,2\nbrown,1\n")
     }
 
-    @Test func `statements come from standard input, several of them, with temporary tables between`() throws {
+    @Test func `several statements are read from standard input and share temporary tables`() throws {
         let scratch = try sample()
         let script =
             "-- the old\nCREATE TEMP TABLE old AS SELECT * FROM people WHERE age > 40;\nUPDATE old SET age = age + 1 WHERE name = 'Alan';\nSELECT name, age FROM old ORDER BY age LIMIT 1;\nSELECT count(*) AS n FROM old;\n"
@@ -79,7 +79,7 @@ import Testing
         #expect(run.code == 0 && run.out == "name  age\n────  ───\nAlan   42\n\nn\n─\n3\n", "\(run.out) \(run.errors)")
     }
 
-    @Test func `parameters have values, or it is an error`() throws {
+    @Test func `a parameter without a value is an error`() throws {
         let scratch = try sample()
         let sql = "SELECT name FROM people WHERE age > :age AND city = $city AND id <> ?3"
         let run = try scratch.firn("sql", "people.firn", sql, "--param", "age=40", "-p", "city=London", "-p", "3=9", "--format", "csv")
@@ -97,7 +97,7 @@ import Testing
             ).out.hasSuffix("textrealinteger\n"))
     }
 
-    @Test func `types of one name in several files are told apart by the file`() throws {
+    @Test func `types of one name in several files are distinguished by the file`() throws {
         let scratch = try sample()
         try scratch.write("more.csv", "id,name\n1,Eve\n")
         #expect(try scratch.firn("convert", "more.csv", "more.firn", "--type", "people").code == 0)
@@ -113,7 +113,7 @@ import Testing
         #expect(versions.code == 0 && versions.out.hasSuffix("\n1\n"), "\(versions.errors)")
     }
 
-    @Test func `what is wrong with a statement is told with its place`() throws {
+    @Test func `an error in a statement is reported with its position`() throws {
         let scratch = try sample()
         let column = try scratch.firn("sql", "people.firn", "SELECT 1;\nSELECT nam FROM people", "--format", "csv")
         #expect(
@@ -135,7 +135,7 @@ import Testing
         #expect(try scratch.firn("sql", "people.firn", "SELECT * FROM people WHERE id > 9").code == 1)
     }
 
-    @Test func `temporary tables take four times the memory limit at most`() throws {
+    @Test func `temporary tables are limited to four times the memory limit`() throws {
         let scratch = try sample()
         func make(_ rows: Int) throws -> FirnRun {
             let sql =
@@ -149,7 +149,7 @@ import Testing
                 && run.errors.contains("--memory"), "\(run.code) \(run.errors)")
     }
 
-    @Test func `nothing is written to files`() throws {
+    @Test func `statements cannot write to files`() throws {
         let scratch = try sample()
         let before = try Data(contentsOf: scratch.file("people.firn"))
         let statements = [
@@ -167,7 +167,7 @@ import Testing
         #expect(try scratch.firn("sql", "people.firn", "DELETE FROM people").errors.contains("files cannot be changed"))
     }
 
-    @Test func `the plan tells what the engine took over and what it skipped`() throws {
+    @Test func `the plan lists the conditions that the engine evaluates and the segments that it skips`() throws {
         let scratch = try Scratch()
         try scratch.write("n.csv", "n,w\n" + (0..<70_000).map { "\($0),w\($0 % 7)\n" }.joined())
         #expect(try scratch.firn("convert", "n.csv", "n.firn", "-q").code == 0)
@@ -177,7 +177,7 @@ import Testing
         #expect(run.out.contains("2 segments searched, 1 of them"), "\(run.out)")
     }
 
-    @Test func `a damaged file ends with 4`() throws {
+    @Test func `a damaged file ends with exit code 4`() throws {
         let scratch = try Scratch()
         try scratch.write("n.csv", "n,w\n" + (0..<30_000).map { "\($0 * 7919 % 30_011),word \($0 * 31 % 997)\n" }.joined())
         #expect(try scratch.firn("convert", "n.csv", "n.firn", "-q").code == 0)

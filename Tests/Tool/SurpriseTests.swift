@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What somebody meets who knows the guide and nothing else.
+/// Situations that a user meets who knows only the guide.
 @Suite struct SurpriseTests {
     private func file(_ scratch: Scratch) throws {
         try scratch.write("a.csv", "id,name\n1,one\n2,two\n")
@@ -18,7 +18,7 @@ import Testing
         return process
     }
 
-    @Test func `versions that are not there are told apart, with where to find the others`() throws {
+    @Test func `a missing version and a missing tag have different errors, which name the command that lists versions`() throws {
         let scratch = try Scratch()
         try file(scratch)
         for (words, message) in [
@@ -35,18 +35,18 @@ import Testing
         }
     }
 
-    @Test func `a key is read as programs print it`() throws {
+    @Test func `a key is read in the forms that programs print`() throws {
         let scratch = try Scratch(), digits = (0..<64).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
         try file(scratch)
         try scratch.write("key", digits)
-        // As xxd -p breaks it.
+        // Broken into lines, as xxd -p prints it.
         try scratch.write("lines", stride(from: 0, to: 128, by: 60).map { digits.dropFirst($0).prefix(60) + "\n" }.joined())
         #expect(try scratch.firn("convert", "a.firn", "b.firn", "--new-key-file", "key").code == 0)
         #expect(try scratch.firn("verify", "--key-file", "lines", "b.firn").code == 0)
         #expect(try scratch.firn("verify", "b.firn", environment: ["FIRN_KEY": scratch.read("lines")]).code == 0)
     }
 
-    @Test func `names that are no text, or more than a line, are told as what they are`() throws {
+    @Test func `a file name that is not UTF-8 is an error, and control characters in names are printed visibly`() throws {
         let scratch = try Scratch()
         try file(scratch)
         try FileManager.default.copyItem(at: scratch.file("a.firn"), to: scratch.file("two\nlines\u{1B}[31m.firn"))
@@ -63,7 +63,7 @@ import Testing
         #expect(shell.terminationStatus == 2 && told.contains("is not UTF-8"), "\(told)")
     }
 
-    @Test func `tags and what is kept are set beside a program that writes without end`() throws {
+    @Test func `tags and the number of kept versions can be set while another process writes continuously`() throws {
         let scratch = try Scratch(), stress = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
         try start(stress, "soak", scratch.file("a.firn").path, "--count", "20").waitUntilExit()
         let writer = try start(stress, "write", scratch.file("a.firn").path)
@@ -80,7 +80,7 @@ import Testing
         #expect(writer.isRunning)
     }
 
-    @Test func `every command that has --json answers in lines that parse, whatever it is asked to do`() throws {
+    @Test func `every command prints valid lines of JSON with --json`() throws {
         let scratch = try Scratch()
         try file(scratch)
         try scratch.write("key", String(repeating: "5a", count: 64))
@@ -107,14 +107,14 @@ import Testing
             #expect(!lines.isEmpty && (run.code <= 1 || words[0] == "verify"), "\(words): \(run.code) \(run.errors)")
             for line in lines {
                 let parsed = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-                // What there is nothing to say of may be left out.
+                // Members without a value may be missing.
                 let found = Set((parsed ?? [:]).keys)
                 #expect(found.isSubset(of: keys) && found.contains("v"), "\(words): \(line)")
             }
         }
     }
 
-    @Test func `a folder that is missing is told as that`() throws {
+    @Test func `a missing target folder is reported as such`() throws {
         let scratch = try Scratch()
         try file(scratch)
         for target in ["none/b.firn", "none/b.csv"] {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be recovered, or written to a pipe, is refused as that`() throws {
+    @Test func `recover refuses folders and devices, and compact refuses a pipe as target`() throws {
         let scratch = try Scratch()
         try file(scratch)
         try FileManager.default.createDirectory(at: scratch.file("folder"), withIntermediateDirectories: false)

@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct UsageTests {
-    @Test func `help and version end with 0 and print to standard output`() throws {
+    @Test func `help and version end with exit code 0 and print to standard output`() throws {
         let scratch = try Scratch()
         for words in [["--version"], ["-h"], ["--help"], ["help"], ["help", "diff"], ["convert", "-h"], ["query", "--help"], []] {
             let run = try FirnRun(words, in: scratch.folder)
@@ -10,7 +10,7 @@ import Testing
         #expect(try scratch.firn("--version").out.hasPrefix("firn "))
     }
 
-    @Test func `a wrong command line ends with 2, says what is wrong and what to do, and prints no data`() throws {
+    @Test func `an invalid command line ends with exit code 2, an explanation and advice, and prints no data`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "x\n1\n")
         let wrong: [[String]] = [
@@ -29,7 +29,7 @@ import Testing
         #expect(scratch.names == ["a.csv"])
     }
 
-    @Test func `a missing or unreadable file ends with 5`() throws {
+    @Test func `a missing or unreadable file ends with exit code 5`() throws {
         let scratch = try Scratch()
         for words in [
             ["info", "none.firn"], ["query", "none.csv"], ["convert", "none.csv", "out.firn"], ["schema", "none.json"],
@@ -42,7 +42,7 @@ import Testing
         #expect(scratch.names.isEmpty)
     }
 
-    @Test func `colour is used when asked for, and never otherwise`() throws {
+    @Test func `colour is used only on request`() throws {
         let scratch = try Scratch()
         #expect(!(try scratch.firn("info", "none").errors.contains("\u{1B}")))
         #expect(try scratch.firn("info", "none", "--color=always").errors.contains("\u{1B}"))

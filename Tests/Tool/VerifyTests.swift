@@ -9,14 +9,14 @@ import Testing
         return scratch
     }
 
-    @Test func `an intact file is nothing to tell when quiet`() throws {
+    @Test func `verify --quiet prints nothing for an intact file`() throws {
         let scratch = try sample()
         let quiet = try scratch.firn("verify", "-q", "a.firn"), loud = try scratch.firn("verify", "a.firn")
         #expect(quiet.code == 0 && quiet.out.isEmpty && quiet.errors.isEmpty)
         #expect(loud.code == 0 && loud.out.hasPrefix("a.firn: intact"))
     }
 
-    @Test func `a missing file is told once, and is not called damaged`() throws {
+    @Test func `a missing file is reported once and not called damaged`() throws {
         let scratch = try sample()
         for words in [["verify", "none.firn"], ["verify", "-q", "a.firn", "none.firn"]] {
             let run = try FirnRun(words, in: scratch.folder)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `damage names its file, and the way to learn more but where that is taken`() throws {
+    @Test func `an error about damage names the file and proposes verify, except in the output of verify`() throws {
         let scratch = try sample()
         let whole = try Data(contentsOf: scratch.file("a.firn"))
         var refused = 0
