@@ -5,9 +5,9 @@ import FirnSQL
 import FirnTable
 import Testing
 
-/// What the engine takes over gives the same rows as SQLite's own tables of the same data.
+/// Queries that the engine evaluates return the same rows as SQLite's own tables with the same data.
 @Suite struct AgreementTests {
-    /// Random conditions over the columns of `Zoo`, the same for both tables.
+    /// Random conditions on the columns of `Zoo`, for either table.
     fileprivate struct Conditions {
         var random: RandomTables
 
@@ -79,7 +79,7 @@ import Testing
 
     private func agree(_ connection: SQLConnection, _ sql: (String) -> String, sorted: Bool = false, _ seed: UInt64) throws {
         func rows(_ table: String) throws -> [String] {
-            // Tables of SQLite's own keep no sign of zero.
+            // SQLite's own tables do not store the sign of zero.
             let rows = try connection.all(sql(table)).map { "\($0)".replacing("(-0.0)", with: "(0.0)") }
             return sorted ? rows.sorted() : rows
         }
@@ -105,12 +105,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func `rows in memory agree with SQLite's own under random statements`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func `random statements on rows in memory agree with SQLite's own tables`(seed: UInt64)
+        throws
+    {
         var random = RandomTables(seed: seed)
         try check(try Zoo.connection(Zoo.rows(2000, &random), threads: seed % 2 == 0 ? 2 : 1), seed, rounds: 130)
     }
 
-    @Test(arguments: [11, 12, 13, 14] as [UInt64]) func `rows of a file agree with SQLite's own under random statements`(seed: UInt64)
+    @Test(arguments: [11, 12, 13, 14] as [UInt64]) func `random statements on rows of a file agree with SQLite's own tables`(seed: UInt64)
         throws
     {
         let folder = TemporaryFolder()
@@ -118,7 +120,7 @@ import Testing
         try check(try Zoo.stored(Zoo.rows(2000, &random), folder.file("zoo.firn"), &random), seed, rounds: 130)
     }
 
-    @Test(arguments: [31, 32, 33] as [UInt64]) func `rows of a file with indexes agree with SQLite's own under random statements`(
+    @Test(arguments: [31, 32, 33] as [UInt64]) func `random statements on an indexed file agree with SQLite's own tables`(
         seed: UInt64
     ) throws {
         let folder = TemporaryFolder()
@@ -135,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a value of an indexed column is looked up by the index of the file`() throws {
+    @Test func `an equality on an indexed column uses the index of the file`() throws {
         let folder = TemporaryFolder(),
             type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int), indexes: .values), ColumnSchema("m", ColumnType(.int))])
         let database = try Database.create(path: folder.file("a.firn"))
@@ -158,7 +160,7 @@ import Testing
         #expect(plain.rows == 1 && plain.lookups == 0)
     }
 
-    @Test(arguments: [21, 22, 23] as [UInt64]) func `joins agree with SQLite's own`(seed: UInt64) throws {
+    @Test(arguments: [21, 22, 23] as [UInt64]) func `joins agree with SQLite's own tables`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed)
         let connection = try Zoo.stored(Zoo.rows(160, &random), folder.file("zoo.firn"), &random)

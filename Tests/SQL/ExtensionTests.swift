@@ -4,9 +4,9 @@ import FirnTable
 import Foundation
 import Testing
 
-/// The extension in the sqlite3 shell, where there is one.
+/// The extension in the sqlite3 shell, if there is a shell.
 @Suite struct ExtensionTests {
-    /// Built beside the tests.
+    /// SwiftPM builds it in the folder of the test bundle.
     private static let library: String? = {
         var candidates: [URL] = []
         for argument in CommandLine.arguments.prefix(3) {
@@ -25,7 +25,7 @@ import Testing
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// What the shell prints for statements; nil where it or the extension is not there, which is said.
+    /// Returns what the shell prints for the statements. Prints a notice and returns nil if there is no shell or no extension.
     private func shell(_ statements: [String], in folder: TemporaryFolder, loading: Bool = true) throws -> (
         out: String, errors: String, crashed: Bool
     )? {
@@ -37,7 +37,7 @@ import Testing
         process.executableURL = URL(filePath: shell)
         process.arguments = [":memory:"] + (loading ? [".load \(library.dropLast(".so".count))"] : []) + statements
         process.currentDirectoryURL = URL(filePath: folder.path)
-        // An extension with a sanitizer wants its functions of the program; `Tools/sanitize` says where they are.
+        // An extension built with a sanitizer needs the sanitizer's library in the program; `Tools/sanitize` sets its path.
         var environment = ProcessInfo.processInfo.environment
         if let functions = environment["FIRN_SHELL_PRELOAD"] { environment["LD_PRELOAD"] = functions }
         process.environment = environment
@@ -70,7 +70,7 @@ import Testing
         try transaction.commit()
     }
 
-    @Test func `a table of a file can be made in the shell`() throws {
+    @Test func `a table of a file can be created in the shell`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
         guard
@@ -83,7 +83,7 @@ import Testing
         #expect(run.out == "Bo|\nRex|1\nRex\n" && run.errors.isEmpty && !run.crashed, "\(run)")
     }
 
-    @Test func `all types of a file become tables by firn_open`() throws {
+    @Test func `firn_open makes a table of each type of a file`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
         guard
@@ -97,7 +97,7 @@ import Testing
         #expect(run.out == "2\nRex|Ada\n2\n1\n" && run.errors.isEmpty && !run.crashed, "\(run)")
     }
 
-    @Test func `a type with more columns than SQLite takes is an error that says so`() throws {
+    @Test func `a type with more columns than SQLite supports is an error that states this`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("wide.firn")), transaction = try database.begin()
         try transaction.extendSchema([TypeSchema("Wide", columns: (0..<40_000).map { ColumnSchema("c\($0)", ColumnType(.int)) })])
         try transaction.commit()
@@ -107,7 +107,7 @@ import Testing
             "\(run)")
     }
 
-    @Test func `what cannot be opened is an error with a reason`() throws {
+    @Test func `a file that cannot be opened is an error with the reason`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
         try Data("hello".utf8).write(to: URL(filePath: folder.file("text.firn")))
@@ -125,7 +125,7 @@ import Testing
         #expect(write.errors.contains("may not be modified"), "\(write)")
     }
 
-    @Test func `the extension adds one module and one function, and leaves the settings of the connection as they are`() throws {
+    @Test func `the extension adds one module and one function, and does not change settings of the connection`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
         let questions = [
@@ -139,7 +139,7 @@ import Testing
         #expect(loaded.out == plain.out && loaded.errors == plain.errors && loaded.out.contains("defensive"), "\(loaded)\(plain)")
     }
 
-    @Test func `views and triggers of a database file cannot open files through the extension, temporary ones can`() throws {
+    @Test func `views and triggers in a database file cannot open files through the extension, but temporary ones can`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
         let make = "CREATE VIRTUAL TABLE d USING firn('dogs.firn', 'Dog')"

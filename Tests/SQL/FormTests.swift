@@ -6,7 +6,7 @@ import FirnSQL
 import FirnTable
 import Testing
 
-/// What types, columns and values look like in SQL.
+/// How types, columns and values appear in SQL.
 @Suite struct FormTests {
     private static let address = TypeSchema(
         "Address", columns: [ColumnSchema("city", ColumnType(.string, optional: true)), ColumnSchema("zip", ColumnType(.string))],
@@ -53,7 +53,7 @@ import Testing
         return connection
     }
 
-    @Test func `a link is the key of the row it leads to, or its row id where the type has no key`() throws {
+    @Test func `a link is the key of its target row, or the row id if the type has no key`() throws {
         let folder = TemporaryFolder()
         _ = try kennel(folder.file("k.firn"))
         let sql = try connection(folder.file("k.firn"))
@@ -78,7 +78,7 @@ import Testing
         #expect(try sql.all("SELECT name FROM Dog WHERE mate = 0") == [[.string("Bo")]])
     }
 
-    @Test func `lists, sets, maps and objects are JSON, links in them as they are outside`() throws {
+    @Test func `lists, sets, maps and objects are JSON, and links in them have the form of link columns`() throws {
         let folder = TemporaryFolder()
         _ = try kennel(folder.file("k.firn"))
         let sql = try connection(folder.file("k.firn"))
@@ -106,7 +106,7 @@ import Testing
             ])
     }
 
-    @Test func `values have the kinds that SQL knows`() throws {
+    @Test func `values have the types of SQL`() throws {
         let columns: [(ColumnType, Notation, Value, [Value], String)] = [
             (ColumnType(.bool), .plain, .bool(true), [.int(1)], "BOOLEAN"), (ColumnType(.int), .plain, .int(.min), [.int(.min)], "INTEGER"),
             (ColumnType(.float), .plain, .float(0.5), [.double(0.5)], "FLOAT"),
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `names are what they are, and those that SQLite would confuse get numbers`() throws {
+    @Test func `tables and columns keep their names, except that names which SQLite considers equal get numbers`() throws {
         let columns = ["id", "ID", "Date added", "sel\"ect", "", "id_2", "group"].map { ColumnSchema($0, ColumnType(.int)) }
         let type = TypeSchema("odd \"name\"", columns: columns), schema = Schema([type])
         let table = MemoryTable(type, schema: schema, batches: [RandomTables.batch([(1...7).map { .int($0) }], of: type, in: schema)])
@@ -158,7 +158,7 @@ import Testing
             ) == [(1...7).map { .int($0) }])
     }
 
-    @Test func `a file that grows is read anew by the next statement, and a version stays what it is`() throws {
+    @Test func `each statement reads the newest version of a file, unless a version is given`() throws {
         let folder = TemporaryFolder(), database = try kennel(folder.file("k.firn"))
         let live = try connection(folder.file("k.firn")), still = try connection(folder.file("k.firn") + "@1")
         let join = "SELECT count(*) FROM Dog d JOIN Person p ON d.owner = p.id"
@@ -170,7 +170,7 @@ import Testing
         #expect(try live.column("SELECT name FROM Dog WHERE rowid = 3") == ["string(\"New\")"])
     }
 
-    @Test func `names of tables and columns may have quotes, and marks that combine with them`() throws {
+    @Test func `names of tables and columns may contain quotes and combining marks`() throws {
         let names = ["a\"b", "a\"\u{301}b", "\"\u{301}", "'\u{301}", "`\u{20E3}`", "a\"\"", "x\r\n\"y"]
         let type = TypeSchema("T\"\u{301}", columns: names.map { ColumnSchema($0, ColumnType(.int)) })
         var batch = Batch(type, in: Schema([type]))

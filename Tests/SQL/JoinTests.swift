@@ -4,7 +4,7 @@ import FirnSQL
 import FirnTable
 import Testing
 
-/// Joins on several conditions: the same rows as SQLite's own, and no more rows looked at than that takes.
+/// Joins on several conditions return the same rows as SQLite's own tables, and read no more rows than needed.
 @Suite struct JoinTests {
     /// Random joins of a table with itself.
     private struct Joins {
@@ -14,7 +14,7 @@ import Testing
 
         private mutating func column() -> String { pick(Zoo.columns).name }
 
-        /// A condition between `p` and another table.
+        /// A condition between `p` and the other table.
         private mutating func condition(_ q: String) -> String {
             let a = column(), b = random.chance(65) ? a : column()
             switch random.number(0...17) {
@@ -52,7 +52,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [41, 42, 43, 44, 45, 46] as [UInt64]) func `joins on several conditions agree with SQLite's own`(seed: UInt64) throws {
+    @Test(arguments: [41, 42, 43, 44, 45, 46] as [UInt64]) func `joins on several conditions agree with SQLite's own tables`(seed: UInt64)
+        throws
+    {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed)
         let rows = Zoo.rows(150, &random)
@@ -75,8 +77,8 @@ import Testing
         #expect(answered > 30)
     }
 
-    /// A table `t` of `rows` rows: `id` counts them, `a` has `few` values, `b` all of them for each of `a`, `word` is a long text that
-    /// begins with digits, `code` plain digits.
+    /// A table `t` with `rows` rows: `id` is the row number, `a` has `few` different values, `b` has all values for each value of `a`,
+    /// `word` is a long text that begins with digits, and `code` is plain digits.
     private func table(_ rows: Int, few: Int) throws -> SQLConnection {
         let type = TypeSchema(
             "t",
@@ -104,19 +106,19 @@ import Testing
         return connection
     }
 
-    /// The first value of the first row, and how many rows were handed to SQLite for it.
+    /// Returns the first value of the first row, and the number of rows that were passed to SQLite.
     private func cost(_ connection: SQLConnection, _ sql: String) throws -> (answer: Value, rows: Int) {
         let before = connection.tables.reduce(0) { $0 + $1.work.rowsGiven }, answer = try connection.all(sql)[0][0]
         return (answer, connection.tables.reduce(0) { $0 + $1.work.rowsGiven } - before)
     }
 
-    @Test func `a join on two equalities looks up by both of them, in whatever order they are written`() throws {
+    @Test func `a join on two equalities looks up rows by both, in any order of the conditions`() throws {
         let connection = try table(20_000, few: 10)
         let nulls = (0..<20_000).filter { $0 % 11 == 5 }.count
         for condition in ["a.a = b.a AND a.b = b.b", "a.b = b.b AND a.a = b.a", "b.b = a.b AND b.id >= 0 AND b.a = a.a"] {
             let (answer, rows) = try cost(connection, "SELECT count(*) FROM t a JOIN t b ON \(condition)")
             #expect(answer == .int(Int64(20_000 - nulls)))
-            // All rows of one side, the one that matches of the other, and those of the scans before there is an index.
+            // All rows of one side, one matching row of the other for each, and the rows that are scanned before the index exists.
             #expect(rows < 45_000, "\(condition): \(rows)")
         }
         let (left, leftRows) = try cost(connection, "SELECT count(*) + count(b.id) FROM t a LEFT JOIN t b ON b.a = a.a AND b.b = a.b + 1")
@@ -129,7 +131,7 @@ import Testing
         #expect(plan.contains("look up a = ? and b = ?, id > ?") || plan.contains("look up b = ? and a = ?, id > ?"), "\(plan)")
     }
 
-    @Test func `texts that begin with digits are looked up, as numbers where the other side is one`() throws {
+    @Test func `texts that begin with digits are looked up, as numbers if the other side is a number`() throws {
         let connection = try table(5000, few: 10)
         for (condition, count) in [("a.word = b.word", 5000), ("a.code = b.code", 5000), ("b.code = a.id + 1000000000000000", 5000)] {
             let (answer, rows) = try cost(connection, "SELECT count(*) FROM t a JOIN t b ON \(condition)")
@@ -137,19 +139,19 @@ import Testing
         }
     }
 
-    @Test func `of several orders of a join the one with fewer rows is taken`() throws {
+    @Test func `the join order with the fewest rows is used`() throws {
         let connection = try table(20_000, few: 10)
-        // By `a` alone each row has 2,000 partners; by `word` one.
+        // By `a` each row has 2,000 partners, by `word` only one.
         let (answer, rows) = try cost(
             connection, "SELECT count(*) FROM t x, t y, t z WHERE x.id < 40 AND y.a = x.a AND z.word = x.word AND y.word = z.word")
         #expect(answer == .int(40) && rows < 25_000, "\(rows)")
-        // A value that half of the rows have is known to be no help.
+        // A value of half of all rows is known not to be selective.
         let skewed = try cost(
             connection, "SELECT count(*) FROM t x JOIN t y ON y.b = x.b AND y.a = 3 WHERE x.id BETWEEN 100 AND 200 AND x.a = 3")
         #expect(skewed.answer == .int(Int64((100...200).filter { $0 % 10 == 3 && $0 % 11 != 5 }.count)), "\(skewed)")
     }
 
-    @Test func `rows of a look-up come in the order of the table, and ORDER BY and LIMIT hold for joins`() throws {
+    @Test func `a look-up returns rows in the order of the table, and ORDER BY and LIMIT apply to joins`() throws {
         let connection = try table(3000, few: 10)
         let ordered = try connection.all(
             "SELECT a.id, b.id FROM t a JOIN t b ON b.a = a.a AND b.word <> a.word WHERE a.id < 50 ORDER BY a.rowid, b.rowid LIMIT 700")

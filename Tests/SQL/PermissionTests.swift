@@ -6,7 +6,7 @@ import FirnTable
 import Foundation
 import Testing
 
-/// What statements of `firn sql` may do: read, compute, and write temporary tables.
+/// Statements of `firn sql` may read, compute, and write temporary tables, and nothing else.
 @Suite struct PermissionTests {
     private func connection() throws -> SQLConnection {
         var random = RandomTables(seed: 5)
@@ -23,10 +23,10 @@ import Testing
         .data([0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41]), .string("simple"), .string("AAAAAAAA"), .int(.max), .double(-1e300),
     ]
 
-    /// Runs a statement to its end; nil: it was refused, or failed.
+    /// Runs a statement to its end. Returns nil if it was refused or failed.
     private func rows(_ connection: SQLConnection, _ sql: String, _ values: [Value] = []) -> [[Value]]? { try? connection.all(sql, values) }
 
-    @Test func `no function of SQLite prints an address or crashes, whatever its arguments are`() throws {
+    @Test func `no function of SQLite prints an address or crashes, for any arguments`() throws {
         let connection = try connection(), memory = MappedMemory()
         let functions = try connection.all("SELECT DISTINCT name, narg FROM pragma_function_list").compactMap {
             row -> (name: String, count: Int)? in
@@ -49,7 +49,7 @@ import Testing
                         for value in rows.joined() { #expect(!memory.holdsAddress(value), "\(sql): \(value)") }
                     }
                 }
-                // SQLite trusts values that are bound more than those in the text.
+                // SQLite trusts bound values more than values in the text of a statement.
                 for value in Self.values where count > 0 {
                     let sql = "SELECT \(name)(\((1...count).map { "?\($0)" }.joined(separator: ", ")))"
                     for first in [value, .string("simple")] {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `only pragmas that list something are available, with whatever arguments`() throws {
+    @Test func `only pragmas that list something are available, for any arguments`() throws {
         let connection = try connection(), memory = MappedMemory(), folder = TemporaryFolder()
         var names = try connection.column("SELECT name FROM pragma_pragma_list").map { String($0.dropFirst("string(\"".count).dropLast(2)) }
         names += [
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `no module of SQLite is a table, but for those of JSON`() throws {
+    @Test func `no module of SQLite can be used as a table, except those for JSON`() throws {
         let connection = try connection()
         let names = try connection.column("SELECT name FROM pragma_module_list").map { String($0.dropFirst("string(\"".count).dropLast(2)) }
         #expect(names.contains("fts3") && names.contains("dbstat"))
@@ -209,16 +209,16 @@ extension TemporaryFolder {
     fileprivate var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
 }
 
-/// The addresses that mean something in this process, to find them in results.
+/// The mapped addresses of this process, to find them in results.
 private struct MappedMemory {
     private var ranges: [Range<UInt64>] = []
 
-    /// Empty where the system has no list of them (macOS).
+    /// Empty on systems without a list of them (macOS).
     init() {
         guard let list = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else { return }
         for line in list.split(separator: "\n") {
             let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
-            // The kernel's page for calls is where it is in every process.
+            // The kernel's page for system calls has the same address in every process.
             if bounds.count == 2, bounds[0] < bounds[1], bounds[0] > 1 << 32, !line.contains("vsyscall") {
                 ranges.append(bounds[0]..<bounds[1])
             }
@@ -227,7 +227,7 @@ private struct MappedMemory {
 
     private func holds(_ number: UInt64?) -> Bool { number.map { number in ranges.contains { $0.contains(number) } } ?? false }
 
-    /// An integer that is an address, bytes of one, or its digits in a text.
+    /// Whether a value is an address: as an integer, as bytes, or as digits in a text.
     func holdsAddress(_ value: Value) -> Bool {
         switch value {
         case .int(let x): return holds(UInt64(bitPattern: x))
@@ -250,7 +250,7 @@ private struct MappedMemory {
 }
 
 @Suite struct MappedMemoryTests {
-    @Test func `the search for addresses finds those of this process, and no other numbers`() throws {
+    @Test func `the search for addresses finds addresses of this process and no other numbers`() throws {
         let memory = MappedMemory()
         let place = UnsafeMutablePointer<Int>.allocate(capacity: 1 << 20)
         defer { place.deallocate() }

@@ -81,7 +81,7 @@ enum Zoo {
         return connection
     }
 
-    /// The rows in a file; some of them are deleted, some changed, and some stand in the delta.
+    /// Stores the rows in a file, with some rows deleted, some changed, and some in the delta.
     static func stored(_ rows: [[Value]], _ path: String, _ random: inout RandomTables, indexed: Bool = false) throws -> SQLConnection {
         let database = try Database.create(path: path)
         var transaction = try database.begin()
@@ -90,7 +90,7 @@ enum Zoo {
         for batch in batches(rows) { try writer.append(batch) }
         try transaction.commit()
         transaction = try database.begin()
-        // Of what can have one.
+        // Not every column type can have an index.
         if indexed { for column in columns { try? transaction.addIndex("Row", column.name, .values) } }
         for _ in 0..<rows.count / 10 {
             let id = Int64(random.number(0...rows.count - 1))
@@ -107,7 +107,7 @@ enum Zoo {
         return connection
     }
 
-    /// Makes the table `r` of SQLite's own from the table `t`, with the same columns and the row ids as their row ids.
+    /// Copies the table `t` to the SQLite table `r`, with the same columns and row ids.
     static func copy(_ connection: SQLConnection) throws {
         let names = columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
         let types = [
@@ -122,7 +122,7 @@ enum Zoo {
 }
 
 extension SQLConnection {
-    /// All rows of one statement.
+    /// Returns all rows of a statement.
     func all(_ sql: String, _ values: [Value] = []) throws -> [[Value]] {
         var start = 0
         let statement = try #require(try statement(Array(sql.utf8CString.dropLast()), from: &start))
@@ -132,6 +132,6 @@ extension SQLConnection {
         return out
     }
 
-    /// The first column of each row, as text.
+    /// Returns the first column of each row as text.
     func column(_ sql: String, _ values: [Value] = []) throws -> [String] { try all(sql, values).map { "\($0[0])" } }
 }
