@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// The parts of an AND, asked in the order of what they refuse for their cost.
+/// The conditions of an AND are evaluated in the order of the rows they exclude for their cost.
 @Suite struct ConjunctTests {
     private static let count = 64 * vectorSize
     private static let type = TypeSchema(
@@ -19,7 +19,7 @@ import Testing
         var random = Random(seed: seed), batch = Batch(type, in: Schema([type]))
         for row in 0..<count {
             batch.columns[0].append(.int(Int64(random.below(1000))))
-            // Its second half is another: what refused much refuses little.
+            // The second half differs: the condition that excluded most rows excludes few there.
             batch.columns[1].append(.int(Int64(random.below(row < count / 2 ? 1000 : 3))))
             batch.columns[2].append(random.below(5) == 0 ? .null : .double(Double(random.below(100)) / 4))
             batch.columns[3].append(.string("word \(random.below(300))"))
@@ -28,7 +28,7 @@ import Testing
         return MemoryTable(type, schema: Schema([type]), batches: [batch])
     }
 
-    @Test func `T3 the part that refuses more is asked first, once that is known`() throws {
+    @Test func `the condition that excludes more rows is evaluated first once this is known`() throws {
         let run = try QueryRun(QueryRequest(filter: "a < 990 AND b == 5"), table: ConjunctTests.table(1))
         let found = try run.rowPositions()
         let tally = try #require(run.statistics.conjuncts[0])
@@ -39,7 +39,7 @@ import Testing
         #expect(try QueryRun(QueryRequest(filter: "b == 5 AND a < 990"), table: ConjunctTests.table(1)).count() == found.count)
     }
 
-    @Test(arguments: [2, 3, 4] as [UInt64]) func `T3 the order of tests changes no answer`(seed: UInt64) throws {
+    @Test(arguments: [2, 3, 4] as [UInt64]) func `the order of conditions does not change the result`(seed: UInt64) throws {
         var random = Random(seed: seed &* 31)
         let table = ConjunctTests.table(seed)
         let parts = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// A small zoo that most rules are tried on.
+/// A small table with values for most rules of the language.
 enum Zoo {
     static let toy = TypeSchema(
         "Toy",
@@ -69,7 +69,7 @@ enum Zoo {
         ],
     ]
 
-    /// Two segments, so that both ends of everything are crossed.
+    /// Two segments, so that every test crosses a segment boundary.
     static let table: MemoryTable = {
         var batches: [Batch] = []
         for part in [rows[0..<3], rows[3..<5]] {
@@ -83,7 +83,7 @@ enum Zoo {
         return MemoryTable(dog, schema: schema, batches: batches)
     }()
 
-    /// The letters of the rows found, in order.
+    /// The letters of the found rows, in order.
     static func find(_ query: String, _ arguments: [Value] = []) throws -> String {
         let run = try QueryRun(QueryRequest(filter: query, arguments: arguments), table: table)
         let letters = Array("abcde")
@@ -93,7 +93,7 @@ enum Zoo {
 
 @Suite struct EngineTests {
     @Test(arguments: Zoo.expectations)
-    func `a query finds the rows that its rules say`(query: String, expected: String) throws {
+    func `a query finds the rows that the rule lists`(query: String, expected: String) throws {
         #expect(try Zoo.find(query, [.string("k")]) == expected, "\(query)")
     }
 
@@ -109,7 +109,7 @@ enum Zoo {
         ("ints < set", "cannot compare two collections"), ("TRUEPREDICATE SORT(ints ASC)", "one value a row"),
         ("data == 'x'", "'x' is string"), ("age.@type == 'nope'", "not the name of a type"), ("name.@sum == 5", "needs a collection"),
     ])
-    func `what does not fit the table is an error before any row is read`(query: String, part: String) {
+    func `a query that does not fit the table is an error before any row is read`(query: String, part: String) {
         do {
             _ = try QueryRun(QueryRequest(filter: query, arguments: [.int(1)]), table: Zoo.table)
             Issue.record("\(query) was accepted")
@@ -119,7 +119,7 @@ enum Zoo {
         }
     }
 
-    @Test func `a literal with more digits than a double has is compared exactly with values of any kind`() throws {
+    @Test func `a literal with more digits than a double is compared exactly with values of any kind`() throws {
         let type = TypeSchema("T", columns: [ColumnSchema("v", ColumnType(.any))])
         let values: [Value] = [
             .decimal(Decimal("100000000000000000001")!), .double(1e20), .string("x"), .double(0.1), .int(7), .decimal(Decimal("1E20")!),
@@ -138,14 +138,14 @@ enum Zoo {
         #expect(try count("v == 0.1") == 1 && count("v == 0.10") == 1 && count("v == 7.0") == 1)
     }
 
-    @Test func `segments visited, skipped and not needed are all there are`() throws {
+    @Test func `the numbers of segments visited, skipped and not needed add up to all segments`() throws {
         let run = try QueryRun(QueryRequest(filter: "TRUEPREDICATE LIMIT(1)"), table: Zoo.table)
         try run.forEachBatch { _ in true }
         #expect(run.explain().contains("segments: 1 of 2 visited, 0 skipped by zones, 1 not needed\n"), "\(run.explain())")
     }
 
     @Test(arguments: [1, 2])
-    func `distinct rows up to a limit are the first of all, and no more is read for them`(threads: Int) throws {
+    func `distinct rows with a limit are the first ones, and no further segment is read`(threads: Int) throws {
         func found(_ descriptors: String) throws -> (rows: [Int], segments: Int) {
             let run = try QueryRun(QueryRequest(filter: "TRUEPREDICATE " + descriptors), table: Zoo.table, threads: threads)
             return (try run.rowPositions().map { $0.segment * 3 + $0.row }, run.statistics.segments)

@@ -1,5 +1,5 @@
 extension Zoo {
-    /// One rule a line: the rows of the zoo that match, in order, then the query.
+    /// Each line has a rule: the matching rows of the zoo, in order, then the query.
     static let expectations: [(query: String, rows: String)] = rules.split(separator: "\n").filter { !$0.hasPrefix("//") }.map { line in
         let bar = line.firstIndex(of: "|")!
         return (String(line[line.index(bar, offsetBy: 2)...]), line[..<bar].filter { $0 != " " })

@@ -20,7 +20,7 @@ import Testing
         return try QueryRun(QueryRequest(filter: query), table: table).rowPositions().map { FoldingTests.words[$0.row] }
     }
 
-    @Test func `text is compared without case, without marks or without both`() throws {
+    @Test func `text can be compared without case, without diacritics, or without both`() throws {
         func same(_ query: String, _ expected: [String]) throws {
             #expect(try find(query).map { Array($0.utf8) } == expected.map { Array($0.utf8) }, "\(query)")
         }
@@ -38,7 +38,7 @@ import Testing
         try same("self !=[cd] 'a' AND NOT self ==[cd] 'asa' AND self BEGINSWITH[c] 'c'", ["Café", "CAFÉ", "cafe"])
     }
 
-    @Test func `marks go as Foundation's decomposition has them`() {
+    @Test func `diacritics are removed as in Foundation's decomposition`() {
         for code in UInt32(0xC0)..<0x2200 {
             guard let scalar = Unicode.Scalar(code), scalar.properties.isAlphabetic else { continue }
             let parts = Array(String(Character(scalar)).decomposedStringWithCanonicalMapping.unicodeScalars)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `order has no modifiers, and unknown ones are refused`() {
+    @Test func `ordering comparisons accept no modifiers, and unknown modifiers are refused`() {
         for query in ["self <[d] 'a'", "self ==[x] 'a'", "self BETWEEN[cd] {'a', 'b'}"] {
             #expect(throws: QueryError.self) { try find(query) }
         }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["a ==[c] 'x'", "a !=[d] 'x'", "a LIKE[cd] 'x'"])
-    func `modifiers are printed as they are read`(text: String) throws {
+    func `modifiers are printed as they were written`(text: String) throws {
         #expect(try Parser.query(text).description == text)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// What is written like a function: SUBQUERY, TEXT, GEOWITHIN, obj.
+/// The functions of the language: SUBQUERY, TEXT, GEOWITHIN and obj.
 @Suite struct FunctionTests {
     @Test(
         arguments: Kennel.expectations(
@@ -17,31 +17,31 @@ import Testing
             c      | SUBQUERY(toys, $x, $x.price == nil).@count == 1
             c      | SUBQUERY(toys, $x, TRUEPREDICATE).@count != toys.@count
             abcdef | SUBQUERY(toys, $x, FALSEPREDICATE).@count == 0
-            // A property alone is one of the element as well; the row around it is not seen.
+            // A property without a variable also belongs to the element. The enclosing row is not visible.
             ade    | SUBQUERY(toys, $x, price > 3).@count > 0
             ade    | subquery(toys, $t, ANY $t.tags == 'red' OR $t.tags.@count == 2).@count >= 1 AND id != 6
-            // On either side, against each other, in arithmetic.
+            // On either side of a comparison, compared with each other, and in arithmetic.
             ade    | 0 < SUBQUERY(toys, $x, $x.price > 3).@count
             ade    | SUBQUERY(toys, $x, $x.price > 3).@count >= 1 AND SUBQUERY(toys, $y, $y.price > 3).@count == SUBQUERY(toys, $x, $x.name BEGINSWITH 'bo' OR $x.name == 'rope').@count
             a      | SUBQUERY(toys, $x, $x.name == 'ball').@count * 2 == 4
             abe    | SUBQUERY(toys, $x, $x.price > 3).@count BETWEEN {0, 9} AND id IN {1, 2, 5}
-            // Embedded objects, and what they link to.
+            // Embedded objects, and the objects that they link to.
             ad     | SUBQUERY(parts, $p, $p.of.price < 5).@count == 1
             a      | SUBQUERY(parts, $p, $p.size > 2 AND $p.marks.@count == 2).@count == 1
             acf    | SUBQUERY(parts, $p, $p.of == nil OR $p.size == nil).@count == 1
             d      | SUBQUERY(parts, $p, ANY $p.marks > 5).@count == 1
-            // Through links, backwards, and by name.
+            // Through links, inverse links, and inverse links by name.
             c      | SUBQUERY(other.toys, $x, $x.name == 'ball').@count == 2
             ad     | SUBQUERY(toys, $x, $x.sellers.@count == 2 OR $x.@links.Shop.best.@count == 1 AND $x.price > 8).@count > 0 AND id != 5
             abef   | SUBQUERY(best.sellers, $s, $s.id < 6).@count > 0
-            // Within one another: each sees its own elements.
+            // Nested: each has its own elements.
             ade    | SUBQUERY(toys, $x, SUBQUERY($x.sellers, $y, $y.id > 3).@count > 0).@count > 0 AND id < 6
             a      | SUBQUERY(toys, $x, $x.twin == obj('Toy', 'bone')).@count == 2
             a      | SUBQUERY(toys, $x, $x == obj('Toy', 'ball')).@count == 2
-            // After it.
+            // With descriptors.
             bd     | SUBQUERY(toys, $x, $x.price > 0).@count >= 0 SORT(toys.@count ASC) LIMIT(2)
             """#))
-    func `SUBQUERY counts the elements that a predicate holds for`(query: String, expected: String) throws {
+    func `SUBQUERY counts the elements that satisfy a predicate`(query: String, expected: String) throws {
         #expect(try Globe.find(query) == expected, "\(query)")
         #expect(try Globe.find(query, threads: 2) == expected, "\(query)")
         let tree = try Parser.query(query)
@@ -68,7 +68,7 @@ import Testing
         ("SUBQUERY(toys, $K0, $x.price > 1).@count > 0", "a variable, such as $x"),
         ("TRUEPREDICATE SORT($x.price ASC)", "no variable \"$x\""),
     ])
-    func `a SUBQUERY that cannot be says why`(query: String, part: String) {
+    func `an invalid SUBQUERY is refused with the reason`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")
     }
 
@@ -100,7 +100,7 @@ import Testing
             abcd   | NONE notes TEXT 'ice'
             cf     | other == nil AND about TEXT 'sn*' OR about TEXT 'toys'
             """#))
-    func `TEXT finds words`(query: String, expected: String) throws {
+    func `TEXT finds rows by words`(query: String, expected: String) throws {
         #expect(try Globe.find(query, [.string("cream")]) == expected, "\(query)")
         let tree = try Parser.query(query)
         #expect(try Parser.query(tree.description) == tree, "\(tree)")
@@ -114,7 +114,7 @@ import Testing
         ("'x' TEXT about", "a property on its left"), ("about TEXT about", "a constant on its right"),
         ("about TEXT {'x', 'y'}", "needs ANY, ALL or NONE"),
     ])
-    func `TEXT that cannot be searched says why`(query: String, part: String) {
+    func `an invalid TEXT is refused with the reason`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")
     }
 
@@ -145,7 +145,7 @@ import Testing
             bcdef  | NONE branches GEOWITHIN geoBox([0, 40], [10, 50])
             c      | other.place GEOWITHIN geoBox([7, 46], [8, 47])
             """#))
-    func `GEOWITHIN finds points of GeoJSON within a shape`(query: String, expected: String) throws {
+    func `GEOWITHIN finds GeoJSON points within a shape`(query: String, expected: String) throws {
         let shape = GeoShape.box(GeoPlace(longitude: 5, latitude: 40)!, GeoPlace(longitude: 15, latitude: 50)!)
         #expect(try Globe.find(query, [shape.value, .double(7.5), .int(47), .double(0.01)]) == expected, "\(query)")
         let tree = try Parser.query(query)
@@ -166,11 +166,11 @@ import Testing
         ("place == geoCircle([0, 0], 1)", "a shape is allowed only on the right of GEOWITHIN"),
         ("place GEOWITHIN geoBlob([0, 0])", "unexpected \"(\""),
     ])
-    func `GEOWITHIN that cannot be asked says why`(query: String, part: String) {
+    func `an invalid GEOWITHIN is refused with the reason`(query: String, part: String) {
         #expect(Globe.complaint(query, [.int(1)]).contains(part), "\(query): \(Globe.complaint(query, [.int(1)]))")
     }
 
-    @Test func `circles agree with the distance of the cosine, polygons with the halfspaces of triangles`() {
+    @Test func `circles agree with distances by cosine, and triangles agree with three half-spaces`() {
         var random = Random(seed: 5)
         func place() -> GeoPlace {
             GeoPlace(longitude: Double(random.below(3601)) / 10 - 180, latitude: Double(random.below(1801)) / 10 - 90)!
@@ -187,7 +187,7 @@ import Testing
                 wrong.append(round)
             }
             let corners = [place(), place(), place()], v = corners.map(\.vector)
-            // Inside a triangle is what lies on the same side of its edges as it does itself.
+            // A point is inside a triangle if it is on the same side of all edges as the interior.
             let turn = dot(cross(v[0], v[1]), v[2]), sides = (0..<3).map { dot(cross(v[$0], v[($0 + 1) % 3]), point.vector) }
             guard (sides + [turn]).allSatisfy({ abs($0) > 1e-9 }) else { continue }
             if GeoTest(.polygon([corners])).contains(point) != sides.allSatisfy({ ($0 > 0) == (turn > 0) }) { wrong.append(round) }
@@ -227,7 +227,7 @@ import Testing
             ce     | `O7` == 7
             e      | `O7` > 3 AND best == O3
             """#))
-    func `obj and the keys of rows mean rows, and one that is not there equals none`(query: String, expected: String) throws {
+    func `obj and row numbers refer to rows, and a row that does not exist is equal to nothing`(query: String, expected: String) throws {
         #expect(try Globe.find(query, [.int(2)]) == expected, "\(query)")
         let tree = try Parser.query(query)
         #expect(try Parser.query(tree.description) == tree, "\(tree)")
@@ -241,7 +241,7 @@ import Testing
         ("best < obj('Toy', 'ball')", "links have no order"), ("O7 == 7", "Cannot compare two constants"),
         ("id == obj('Toy', 'ball')", "id is int"), ("about == O1", "about is string"),
     ])
-    func `an object that cannot be meant says why`(query: String, part: String) {
+    func `an invalid reference to an object is refused with the reason`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")
     }
 }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import FirnQuery
 
-/// Queries that nobody means: each is an error with a position, or an answer. A million: FIRN_FUZZ=1000000 swift test --filter FuzzTests
+/// Random invalid queries: each is an error with a position, or has an answer. `FIRN_FUZZ=1000000 swift test --filter FuzzTests` runs a
+/// million.
 @Suite struct FuzzTests {
     private static let rounds = ProcessInfo.processInfo.environment["FIRN_FUZZ"].flatMap { Int($0) } ?? 100_000
 
@@ -45,7 +46,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test(arguments: 0..<2) func `a mutilated query is refused with a position or answered`(part: Int) {
+    @Test(arguments: 0..<2) func `a mutated query is answered or refused with a position`(part: Int) {
         var random = Random(seed: 2_026 + UInt64(part))
         var answered = 0, refused = 0
         let arguments: [Value] = [.int(5), .string("age"), .list([.int(1), .null]), .link(1)]
@@ -68,8 +69,8 @@ import Testing
         #expect(answered > FuzzTests.rounds / 50 && refused > FuzzTests.rounds / 50, "\(answered) answered, \(refused) refused")
     }
 
-    @Test func `long and deep queries take steps as they are long`() throws {
-        // Each nesting by itself, as deep as the language allows and far deeper.
+    @Test func `parsing long and deeply nested queries takes a number of steps proportional to their length`() throws {
+        // Each kind of nesting, up to the permitted depth and far beyond it.
         let shapes: [(String, String, String)] = [
             ("(", "age == 1", ")"), ("!", "age == 1", ""), ("NOT ", "age == 1", ""), ("(age == 1 OR ", "age == 1", ")"),
             ("(1 + ", "age", ") == 1"), ("SUBQUERY(toys, $x, ", "price > 1", ").@count > 0"),
@@ -84,7 +85,7 @@ import Testing
                 if depth > 1000, tree != nil { Issue.record("\(open) \(depth) times was accepted") }
             }
         }
-        // What is long, not deep, is read to its end in as many steps as it has words.
+        // Long queries without nesting are read to their end, with at most one step for each token.
         let long = [
             "age == 1" + String(repeating: " OR age == 1", count: 20_000), "age IN {" + String(repeating: "1, ", count: 50_000) + "2}",
             "name == '" + String(repeating: "x", count: 1 << 20) + "'",
@@ -104,13 +105,13 @@ import Testing
         #expect(throws: QueryError.self) {
             try QueryRun(QueryRequest(filter: "mixed" + String(repeating: "[0]", count: 100_000) + " == 1"), table: Zoo.table)
         }
-        // Trees that programs make are bounded as well.
+        // The depth of trees that programs build is limited as well.
         var tree = try Parser.query("age == 1").predicate
         for _ in 0..<5_000 { tree = .not(tree) }
         #expect(throws: QueryError.self) { try QueryRun(QueryRequest(parsed: QuerySyntax(tree)), table: Zoo.table) }
     }
 
-    /// Measured by hand: FIRN_PARSE=100000 perf stat -e instructions:u … --filter 'parsed and bound', less the same with 1.
+    /// A manual measurement: FIRN_PARSE=100000 perf stat -e instructions:u … --filter 'parsed and bound', minus the same with 1.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["FIRN_PARSE"] != nil)) func `typical queries are parsed and bound`() throws {
         let rounds = ProcessInfo.processInfo.environment["FIRN_PARSE"].flatMap { Int($0) } ?? 1
         let queries = [

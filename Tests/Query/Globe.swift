@@ -3,7 +3,7 @@ import FirnTable
 
 @testable import FirnQuery
 
-/// Shops with places on the globe, texts, and toys by key: what functions of the language are tried on. A letter each, `abcdef`.
+/// Shops with locations, texts, and toys by key, for the functions of the language. Each shop has a letter of `abcdef`.
 enum Globe {
     static let point = TypeSchema(
         "Point", columns: [ColumnSchema("type", ColumnType(.string)), ColumnSchema("coordinates", ColumnType(.double, collection: .list))],
@@ -50,7 +50,7 @@ enum Globe {
         [.string("bone"), .double(4), .list([.string("blue"), .string("old")]), .link(0)],
         [.string("kite"), .null, .list([]), .null], [.string("rope"), .double(9), .list([.string("red")]), .link(99)],
     ]
-    /// a: Bern, b: Rome, c: Suva (beyond 180°), d: nowhere, e: the north pole, f: something that is no point.
+    /// a: Bern, b: Rome, c: Suva (beyond 180°), d: no location, e: the north pole, f: a value that is not a point.
     static let shops: [[Value]] = [
         [
             .int(1), .string("Bälle, Knochen & mehr in Bern"), place(7.45, 46.95), .list([place(2.35, 48.86), place(7.59, 47.56)]),
@@ -104,7 +104,7 @@ enum Globe {
         return String(try run.rowPositions().map { letters[$0.segment * 4 + $0.row] })
     }
 
-    /// What an error says.
+    /// Returns the text of the error.
     static func complaint(_ query: String, _ arguments: [Value] = []) -> String {
         do {
             let found = try find(query, arguments)

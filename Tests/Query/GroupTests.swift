@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// Random rows in several segments, small enough to be checked by an obvious evaluator.
+/// Random rows in several segments, few enough for a simple evaluator.
 struct RandomTable {
     static let type = TypeSchema(
         "R",
@@ -39,7 +39,7 @@ struct RandomTable {
     }
 }
 
-/// A random predicate as text, and what it says of a row, written without the engine.
+/// Returns a random predicate as text, and a function that evaluates it for a row without the engine.
 enum RandomPredicate {
     static func make(_ random: inout Random, _ depth: Int) -> (String, ([Value]) -> Bool) {
         switch depth > 0 ? random.below(6) : 3 + random.below(3) {
@@ -106,7 +106,7 @@ enum RandomPredicate {
 }
 
 @Suite struct GroupTests {
-    @Test func `random predicates find the rows that an obvious evaluator finds`() throws {
+    @Test func `random predicates find the same rows as a simple evaluator`() throws {
         for seed in 0..<250 {
             var random = Random(seed: UInt64(seed))
             let data = RandomTable(&random)
@@ -125,7 +125,7 @@ enum RandomPredicate {
         }
     }
 
-    @Test(arguments: [1, 2, 7]) func `groups and their figures are those of an obvious evaluator`(threads: Int) throws {
+    @Test(arguments: [1, 2, 7]) func `groups and their aggregates are those of a simple evaluator`(threads: Int) throws {
         var random = Random(seed: 5)
         let data = RandomTable(&random)
         let request = QueryRequest(
@@ -151,7 +151,7 @@ enum RandomPredicate {
         #expect(groups == expected.count)
     }
 
-    @Test func `groups are sorted and cut like rows, and no rows are one row of figures`() throws {
+    @Test func `groups are sorted and limited like rows, and aggregates of no rows are one row`() throws {
         let request = QueryRequest(
             filter: "age > -10", select: ["age", "count"], sort: [.init("count", ascending: false), .init("age")], limit: 2,
             groupBy: ["age"], aggregates: try Aggregate.list("count"))
@@ -170,7 +170,7 @@ enum RandomPredicate {
         #expect(out == [.int(0), .int(0), .null])
     }
 
-    @Test func `a sum of ints that does not fit is an error, not another number`() throws {
+    @Test func `a sum of integers that overflows is an error`() throws {
         let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.int))])
         var batch = Batch(type, in: Schema([type]))
         for _ in 0..<2 { batch.columns[0].append(.int(.max)) }

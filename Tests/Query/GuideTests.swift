@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// The examples of docs/guide/query.md, run over the dogs that it shows.
+/// The examples of docs/guide/query.md, run on the dogs that the page shows.
 @Suite struct GuideTests {
     private static let point = TypeSchema(
         "Point", columns: [ColumnSchema("type", ColumnType(.string)), ColumnSchema("coordinates", ColumnType(.double, collection: .list))],
@@ -76,7 +76,7 @@ import Testing
         ) { tables[$0] },
     ]
 
-    /// Lines `query → names` of the blocks that are marked as queries.
+    /// The lines `query → names` of the blocks marked as queries.
     private static func examples() throws -> [(query: String, names: String)] {
         let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs/guide/query.md")
         var out: [(String, String)] = [], isQuery = false
@@ -90,13 +90,13 @@ import Testing
                         line[arrow.upperBound...].trimmingCharacters(in: .whitespaces)
                     ))
             } else if isQuery {
-                Issue.record("no answer stands behind \(line)")
+                Issue.record("no answer follows after \(line)")
             }
         }
         return out
     }
 
-    @Test func `the examples of the guide find what it says`() throws {
+    @Test func `the examples of the guide find the rows that it lists`() throws {
         let examples = try GuideTests.examples()
         #expect(examples.count > 50)
         for (query, expected) in examples {

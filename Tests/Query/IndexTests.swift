@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `answers are the same with indexes and without`(seed: UInt64) throws {
+    func `queries find the same rows with and without indexes`(seed: UInt64) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var random = RandomTables(seed: seed), used = 0, ids: [Int64] = []
         func row() -> [Value] { IndexTests.kinds.map { value($0, &random) } }
@@ -88,7 +88,7 @@ import Testing
             for _ in 0..<5 { try transaction.delete("T", rowID: ids.remove(at: random.number(0...ids.count - 1))) }
             if round == 4 { try transaction.flushAll() }
             if seed % 2 == 0, round == 1 {
-                // Indexes as they were made before short text was kept as it is.
+                // Indexes in the older format, which does not store short texts themselves.
                 for place in transaction.states[0].indexes.indices {
                     transaction.states[0].indexes[place].keepsShort = false
                     try transaction.remake(0, place)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
-    func `answers within a transaction are the same with indexes and without, and of its own changes`(seed: UInt64) throws {
+    func `queries in a transaction find the same rows with and without indexes, including its own changes`(seed: UInt64) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var random = RandomTables(seed: seed), used = 0, ids: [Int64] = []
         func row() -> [Value] { IndexTests.kinds.map { value($0, &random) } }
@@ -158,7 +158,7 @@ import Testing
         return try QueryRun(QueryRequest(), table: table).rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) }
     }
 
-    @Test func `a look-up within a transaction does not go through the rows, and sees what it changed`() throws {
+    @Test func `a look-up in a transaction does not read all rows, and includes the transaction's changes`() throws {
         let type = TypeSchema(
             "T",
             columns: [
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
-    func `TEXT gives the same with an index of words and without`(seed: UInt64) throws {
+    func `TEXT finds the same rows with and without a word index`(seed: UInt64) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         let type = TypeSchema(
             "T",
@@ -239,7 +239,7 @@ import Testing
         #expect(used > 60, "seed \(seed): the index was used \(used) times")
     }
 
-    @Test func `the plan tells which index led to how many rows, and what was read`() throws {
+    @Test func `the plan reports the index, the number of candidate rows, and the segments read`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         let type = TypeSchema(
             "Dog", columns: [ColumnSchema("name", ColumnType(.string), indexes: .values), ColumnSchema("age", ColumnType(.int))])
@@ -271,6 +271,6 @@ import Testing
 }
 
 extension String {
-    /// Bools have no order.
+    /// Booleans have no order.
     fileprivate func replacingOccurrences(_ kind: ScalarKind) -> String { kind == .bool || kind == .any ? "==" : self }
 }

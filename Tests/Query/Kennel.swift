@@ -4,7 +4,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// A small kennel whose rows link to one another, for paths through links. Row ids count from 0; ids from 90 on lead nowhere.
+/// A small kennel whose rows link to each other, for paths through links. Row ids count from 0; rows with ids from 90 do not exist.
 enum Kennel {
     static let address = TypeSchema("Address", columns: [ColumnSchema("city", ColumnType(.string, optional: true))], isEmbedded: true)
     static let person = TypeSchema(
@@ -80,7 +80,7 @@ enum Kennel {
         QueryRequest.Inverse("made", type: "Toy", column: "maker"),
     ]
 
-    /// The rows of a type found, in order: a letter each, `abc…` of dogs, `ABC…` of people, `wxyz` of toys.
+    /// Returns the found rows of a type in order, as letters: `abc…` for dogs, `ABC…` for people, `wxyz` for toys.
     static func find(_ typeName: String, _ query: String, _ arguments: [Value] = arguments, threads: Int = 1) throws -> String {
         let table = tables[typeName]!
         let run = try QueryRun(QueryRequest(filter: query, arguments: arguments, inverses: inverses), table: table, threads: threads)
@@ -94,7 +94,7 @@ enum Kennel {
 
     static let arguments: [Value] = [.link(0), .link(99), .list([.link(0), .link(2)]), .link(1), .link(2)]
 
-    /// One rule a line, as in the zoo.
+    /// Parses rules, one per line, as for the zoo.
     static func expectations(_ rules: String) -> [(query: String, rows: String)] {
         rules.split(separator: "\n").filter { !$0.hasPrefix("//") }.map { line in
             let bar = line.firstIndex(of: "|")!

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// The language section by section, over the zoo: what EngineTests' rules leave out, and what is no query.
+/// The sections of the language on the table of the zoo: rules that EngineTests does not cover, and invalid queries.
 @Suite struct LanguageTests {
     private static func check(_ query: String, _ expected: String) throws {
         #expect(try Zoo.find(query, [.string("k"), .int(5)]) == expected, "\(query)")
@@ -31,7 +31,9 @@ import Testing
             ad    | self.age == $1 || SELF.age == 5
             a     | (((name == 'Rex')))
             """#))
-    func `2 grammar: precedence, parentheses, words in any case`(query: String, expected: String) throws { try Self.check(query, expected) }
+    func `operators have their precedence, parentheses group, and keywords may be in any case`(query: String, expected: String) throws {
+        try Self.check(query, expected)
+    }
 
     @Test(
         arguments: Kennel.expectations(
@@ -58,7 +60,7 @@ import Testing
             e     | data == bin('\u0001')
             ac    | good == true AND best != nil
             """#))
-    func `3 operators`(query: String, expected: String) throws { try Self.check(query, expected) }
+    func `operators compare as the guide describes them`(query: String, expected: String) throws { try Self.check(query, expected) }
 
     @Test(
         arguments: Kennel.expectations(
@@ -89,7 +91,7 @@ import Testing
             ac    | data IN {bin(B64"AQI="), binary(B64"/w==")}
             ad    | name IN[c] {'\u0072\u0065\u0078', null}  AND name != nil
             """#))
-    func `4 literals`(query: String, expected: String) throws { try Self.check(query, expected) }
+    func `literals have the values that the guide describes`(query: String, expected: String) throws { try Self.check(query, expected) }
 
     @Test(
         arguments: Kennel.expectations(
@@ -112,7 +114,7 @@ import Testing
             a     | 2 == toys.@count
             a     | toys.@max.price > best.price
             """#))
-    func `5 paths`(query: String, expected: String) throws { try Self.check(query, expected) }
+    func `paths lead to the values that the guide describes`(query: String, expected: String) throws { try Self.check(query, expected) }
 
     @Test(
         arguments: Kennel.expectations(
@@ -134,7 +136,9 @@ import Testing
             ac    | mixed < 'S' AND age > 4 OR mixed == nil
             """#
         ).filter { !$0.query.contains("strs[FIRST]") && !$0.query.contains("mixed < 'S'") })
-    func `6 null and types`(query: String, expected: String) throws { try Self.check(query, expected) }
+    func `null and values of different types compare as the guide describes`(query: String, expected: String) throws {
+        try Self.check(query, expected)
+    }
 
     @Test(
         arguments: Kennel.expectations(
@@ -150,13 +154,13 @@ import Testing
             b     | TRUEPREDICATE SORT(data ASC) LIMIT(1)
             """#
         ).filter { !$0.query.contains("dict.@count") })
-    func `7 descriptors in any order and number`(query: String, expected: String) throws { try Self.check(query, expected) }
+    func `descriptors may be repeated and in any order`(query: String, expected: String) throws { try Self.check(query, expected) }
 
-    // MARK: What is no query
+    // MARK: Invalid queries
 
     @Test(
         arguments: [
-            // Where the fault is (counted from 0), and what is said.
+            // The offset of the fault, and a part of the message.
             ("good", 4, "a value alone is not a predicate"), ("-age == -5", 1, "a property has no sign"), ("a.any == 1", 2, "back-quotes"),
             ("age == ", 7, "the query ends too early"),
             ("age == 5 AND", 12, "ends too early"), ("age = 5 ADN name = 'x'", 8, "did you mean AND?"),
@@ -179,7 +183,7 @@ import Testing
             ("x == oid(12)", 5, "not an object id"), ("x == decimal(a)", 5, "not a decimal number"),
             ("x == bin(B64'*')", 9, "not base 64"), ("x == 0xfffffffffffffffff", 5, "not a 64-bit number"),
             ("5a == 1", 0, "cannot begin with a digit"), ("age == $", 7, "the number of an argument"), ("SORT(age ASC)", 4, "a comparison"),
-            // Bound to the zoo.
+            // Errors that depend on the zoo's columns.
             ("agee == 5", 0, "did you mean \"age\"?"), ("best.nmae == 'x'", 5, "did you mean \"name\"?"),
             ("age == 5 AND toys.prize > 1", 18, "did you mean \"price\"?"), ("TRUEPREDICATE SORT(nmae ASC)", 19, "did you mean \"name\"?"),
             ("age == 'five'", 4, "expected a value of type int"), ("good == 1", 5, "expected a value of type bool"),
@@ -189,7 +193,7 @@ import Testing
             ("TRUEPREDICATE SORT(toys.price ASC)", 19, "one value a row"), ("ALL age > 5", 4, "must contain a list"),
             ("ints > {1, 2}", 7, "ANY, ALL or NONE"),
         ] as [(String, Int, String)])
-    func `an error tells where and what was expected`(query: String, position: Int, part: String) {
+    func `an error has the position of the fault and names what was expected`(query: String, position: Int, part: String) {
         do {
             _ = try QueryRun(QueryRequest(filter: query, arguments: [.int(1)]), table: Zoo.table)
             Issue.record("\(query) was accepted")
@@ -200,7 +204,7 @@ import Testing
         }
     }
 
-    // MARK: Numbers that do not fit
+    // MARK: Numbers beyond a range
 
     private func numbers(_ kind: ScalarKind, _ values: [Value]) -> MemoryTable {
         let type = TypeSchema(
@@ -224,18 +228,18 @@ import Testing
         return out
     }
 
-    @Test func `sums of ints are exact or refused, never wrong`() throws {
+    @Test func `a sum of integers is exact or an error`() throws {
         let large = numbers(.int, [.int(.max), .int(1)]), back = numbers(.int, [.int(.max), .int(.max), .int(.min), .int(.min), .int(7)])
         #expect(throws: FirnError.self) { try figure(.sum, large) }
         #expect(throws: FirnError.self) { try QueryRun(QueryRequest(filter: "list.@sum > 0"), table: large).count() }
         #expect(try figure(.sum, back) == .int(5) && figure(.avg, large) == .double(0x1p62))
         #expect(try QueryRun(QueryRequest(filter: "list.@sum == 5"), table: back).count() == 5)
-        // Values of any kind widen.
+        // Values of kind `any` are added as doubles.
         #expect(try figure(.sum, numbers(.any, [.int(.max), .int(1)])) == .double(0x1p63))
         #expect(try figure(.sum, numbers(.int, [])) == .int(0) && figure(.avg, numbers(.int, [.null])) == .null)
     }
 
-    @Test func `what is no number is left out of least and greatest, and makes sums no number`() throws {
+    @Test func `NaN is ignored by minimum and maximum, and makes a sum NaN`() throws {
         let reals = numbers(.double, [.double(.nan), .double(2), .double(.infinity), .null])
         #expect(try figure(.min, reals) == .double(2) && figure(.max, reals) == .double(.infinity))
         guard case .double(let sum) = try figure(.sum, reals) else { return #expect(Bool(false)) }
@@ -248,7 +252,7 @@ import Testing
             ).count() == 2)
     }
 
-    @Test func `whole maps are equal where their keys and values are`() throws {
+    @Test func `maps are equal if their keys and values are equal`() throws {
         let type = TypeSchema(
             "T",
             columns: [
@@ -268,7 +272,7 @@ import Testing
         #expect(try QueryRun(QueryRequest(filter: "a != b"), table: table).rowPositions().map(\.row) == [0, 1, 3])
     }
 
-    @Test func `a constant beyond the range of floats is no infinity`() throws {
+    @Test func `a constant beyond the range of floats does not equal infinity`() throws {
         let floats = numbers(.float, [.float(.infinity), .float(1)])
         #expect(try QueryRun(QueryRequest(filter: "x == 1e300"), table: floats).count() == 0)
         #expect(try QueryRun(QueryRequest(filter: "x > 1e300"), table: floats).count() == 1)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import FirnQuery
 
-/// Random rows of two types that link to one another and to rows that are not there, in a file: bulk rows, later rows, changed and deleted
-/// ones.
+/// Random rows of two types in a file, which link to each other and to rows that do not exist: bulk rows, later rows, changed and deleted
+/// rows.
 struct RandomLinks {
     static let node = TypeSchema(
         "Node",
@@ -24,7 +24,7 @@ struct RandomLinks {
         ])
     static let schema = Schema([node, leaf])
 
-    /// By row id; nil: deleted.
+    /// By row id. Nil for deleted rows.
     var nodes: [[Value]?] = [], leaves: [[Value]?] = []
     let folder = TemporaryFolder()
     let snapshot: DatabaseSnapshot
@@ -82,7 +82,7 @@ struct RandomLinks {
         return id < rows.count ? rows[Int(id)] : nil
     }
 
-    /// The rows of a type that link to one by a column, as often as they do.
+    /// Returns the rows of a type that link to a row by a column, once for each link.
     func sources(_ typeName: String, _ column: Int, _ target: Value) -> [Value] {
         var out: [Value] = []
         for (id, row) in (typeName == "Node" ? nodes : leaves).enumerated() {
@@ -99,23 +99,23 @@ struct RandomLinks {
     }
 }
 
-/// What a path gives for a row, found one value after the other.
+/// The values of a path for a row, computed one by one.
 struct PathValues {
     var values: [Value]
     var isMany = false
-    /// Takes part in no comparison: `list[0]` of an empty list.
+    /// Whether the path takes part in no comparison, such as `list[0]` of an empty list.
     var isAbsent = false
-    /// The object that the last property is read of is not there.
+    /// Whether the object with the last property does not exist.
     var isLost = false
 
     mutating func each(_ body: (Value) -> [Value]) { values = values.flatMap(body) }
 }
 
-/// A random path as text, and its values for a row.
+/// A random path as text, and a function that computes its values for a row.
 struct RandomPath {
     var text = ""
     var isMany = false
-    /// Names one list of numbers a row: compared with nil, the list itself is meant.
+    /// Whether the path is one list of numbers for each row, so that a comparison with nil applies to the list itself.
     var isWhole = false
     var values: (RandomLinks, Int) -> PathValues
 
@@ -231,7 +231,7 @@ struct RandomPath {
         }
     }
 
-    /// A random comparison of a path, and what it says of a row.
+    /// Returns a random comparison of a path, and its result for a row.
     private static func comparison(_ random: inout Random, _ data: RandomLinks) -> (String, (Int) -> Bool) {
         let path = RandomPath(&random), comparator = ["==", "!=", "<", ">="][random.below(4)],
             constant = [-1.0, 0, 0.5, 1][random.below(4)]
@@ -257,14 +257,14 @@ struct RandomPath {
         return quantifier == "ALL " ? passed == found.values.count : quantifier == "NONE " ? passed == 0 : passed > 0
     }
 
-    @Test func `random paths through links find, sort and keep the rows that an obvious evaluator does`() throws {
+    @Test func `random paths through links filter, sort and deduplicate rows like a simple evaluator`() throws {
         for seed in 0..<120 {
             var random = Random(seed: UInt64(seed))
             let data = try RandomLinks(&random)
             let table = try #require(data.snapshot.table(named: "Node"))
             let chosen = random.bool() ? (0..<random.below(80)).map { _ in Int64(random.below(data.nodes.count + 2)) } : nil
             let rows: any Table = chosen.map { SelectedRows($0, of: table) } ?? table
-            // Ids of the rows there are, in order.
+            // The ids of existing rows, in order.
             let ids = (chosen ?? data.nodes.indices.map { Int64($0) }).map { Int($0) }.filter {
                 $0 < data.nodes.count && data.nodes[$0] != nil
             }

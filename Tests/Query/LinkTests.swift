@@ -11,7 +11,7 @@ import Testing
     @Test(
         arguments: Kennel.expectations(
             #"""
-            // One link: null where it is null or leads nowhere.
+            // A single link: null if it is null or its target does not exist.
             a     | owner.name == 'Ada'
             bcde  | owner.name != 'Ada'
             bcd   | owner.age == nil
@@ -86,7 +86,7 @@ import Testing
             e     | dict.@values.price < 0
             a     | dict['k'] == $0
             d     | dict['k'].tags.@count == 2
-            // Descriptors: null values first, null links last ascending and first descending.
+            // Descriptors: null values are first, and null links are last ascending and first descending.
             beacd | TRUEPREDICATE SORT(owner.age ASC)
             cdaeb | TRUEPREDICATE SORT(owner.age DESC)
             abe   | TRUEPREDICATE DISTINCT(owner.age)
@@ -100,7 +100,7 @@ import Testing
             abce  | TRUEPREDICATE DISTINCT(owner)
             ea    | owner.age > 0 SORT(owner.age ASC)
             b     | owner != nil SORT(owner.age ASC) LIMIT(1)
-            // The other way round, from the dogs on.
+            // Inverse links, from the dogs.
             abe   | owner.dogs.@count == 1
             cd    | owner.@links.Dog.owner.@count == 0
             a     | ANY owner.made.name == 'ball'
@@ -109,7 +109,7 @@ import Testing
             ac    | SELF IN $2
             ae    | owner.@links.@count > 1 AND owner.@links.Person.best.@count < 2 AND owner.name != 'Bob'
             """#))
-    func `paths lead through links`(query: String, expected: String) throws {
+    func `paths follow links`(query: String, expected: String) throws {
         #expect(try Kennel.find("Dog", query) == expected, "\(query)")
         #expect(try Kennel.find("Dog", query, threads: 2) == expected, "\(query)")
     }
@@ -131,13 +131,13 @@ import Testing
             D     | best == SELF
             ABCD  | TRUEPREDICATE SORT(dogs.@count DESC)
             """#))
-    func `paths lead from a row to those that link to it`(query: String, expected: String) throws {
-        // `dogs[0]` of nobody takes part in no comparison.
+    func `paths follow inverse links`(query: String, expected: String) throws {
+        // `dogs[0]` of a person without dogs takes part in no comparison.
         let expected = query.hasPrefix("dogs[0].name") ? "" : expected
         #expect(try Kennel.find("Person", query) == expected, "\(query)")
     }
 
-    @Test func `a list that names a row twice links to it twice`() throws {
+    @Test func `a list that contains a row twice links to it twice`() throws {
         #expect(try Kennel.find("Toy", "players.@count == 2 AND @links.Dog.toys.@count == 2") == "wx")
         #expect(try Kennel.find("Toy", "@links.Dog.dict.name == 'e'") == "z")
         #expect(try Kennel.find("Toy", "@links.Dog.set.@count == 2") == "z")
@@ -157,7 +157,7 @@ import Testing
         ("owner CONTAINS 'x'", "needs text"), ("toys.@sum.name == 1", "cannot be used with"), ("@links == 1", "must be followed by"),
         ("@links.Dog == 1", "must be followed by"),
     ])
-    func `what does not fit is an error with a place`(query: String, part: String) {
+    func `an invalid path is an error with a position`(query: String, part: String) {
         do {
             _ = try QueryRun(
                 QueryRequest(filter: query, arguments: Kennel.arguments, inverses: Kennel.inverses), table: Kennel.tables["Dog"]!)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `paths through links are selected, grouped and aggregated`() throws {
+    @Test func `paths through links can be selected, grouped and aggregated`() throws {
         func rows(_ request: QueryRequest) throws -> [[Value]] {
             var out: [[Value]] = []
             let run = try QueryRun(request, table: Kennel.tables["Dog"]!)
@@ -210,7 +210,7 @@ import Testing
             ])
     }
 
-    @Test func `paths come as arguments, and arguments in order`() throws {
+    @Test func `paths can be arguments, and arguments are taken in order`() throws {
         #expect(try Kennel.find("Dog", "%K == %@", [.string("owner.name"), .string("Ada")]) == "a")
         #expect(
             try Kennel.find("Dog", "ANY %K.price > %@ AND %K.@count == %@", [.string("toys"), .int(3), .string("toys"), .int(2)]) == "d")
@@ -231,7 +231,7 @@ import Testing
         #expect(try Parser.query(tree.description) == tree)
     }
 
-    @Test func `a list of rows is searched, counted and added up in its order, as often as it names them`() throws {
+    @Test func `a list of rows is searched, counted and summed in its order, with its repetitions`() throws {
         let dogs = Kennel.tables["Dog"]!
         let list = SelectedRows([4, 0, 70, 0, 3, 1], of: dogs)
         func find(_ query: String) throws -> String {
@@ -258,7 +258,7 @@ import Testing
         #expect(throws: FirnError.self) { try QueryRun(QueryRequest(filter: "age > 1"), table: broken).count() }
     }
 
-    @Test func `threads find the same through links`() throws {
+    @Test func `several threads find the same rows through links`() throws {
         let type = TypeSchema(
             "N", columns: [ColumnSchema("i", ColumnType(.int)), ColumnSchema("next", ColumnType(.link, optional: true, target: "N"))])
         var random = Random(seed: 3), batches: [Batch] = []
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test func `embedded objects know their owners, and damage of linked rows is told`() throws {
+    @Test func `inverse links of embedded objects lead to their owners, and damage of linked rows is an error`() throws {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
@@ -316,13 +316,13 @@ import Testing
         for query in ["owner.name == 'x'", "owner == nil", "TRUEPREDICATE SORT(owner.age ASC)"] {
             do {
                 _ = try QueryRun(QueryRequest(filter: query), table: dogs, file: "a.firn").count()
-                Issue.record("\(query) gave an answer")
+                Issue.record("\(query) succeeded on a damaged table")
             } catch let error as FirnError { #expect(error.code == .damaged, "\(query): \(error)") }
         }
     }
 }
 
-/// A table whose bytes cannot be read.
+/// A table whose segments cannot be read.
 private final class BrokenTable: Table {
     let type: TypeSchema
     init(_ type: TypeSchema) { self.type = type }

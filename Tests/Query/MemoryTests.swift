@@ -5,11 +5,11 @@ import FirnQuery
 import FirnTable
 import Testing
 
-/// Results, groups and orders that are held in memory are charged to the budget of the table.
+/// Results, groups and sorted rows in memory are counted against the memory budget of the table.
 @Suite struct MemoryTests {
     private static let rows = 300_000
 
-    /// A file of ascending numbers, which takes a few bytes a vector.
+    /// A file of ascending numbers, which takes a few bytes for each vector.
     private func table(_ folder: TemporaryFolder, _ budget: MemoryBudget) throws -> StoredTable {
         let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int))]), path = folder.file("a.firn")
         let database = try Database.create(path: path)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3])
-    func `groups beyond the limit are refused under the name of the key`(threads: Int) throws {
+    func `groups beyond the memory limit are refused with an error that names the key`(threads: Int) throws {
         let folder = TemporaryFolder(), budget = MemoryBudget(limit: 2_000_000)
         let table = try table(folder, budget)
         let request = QueryRequest(groupBy: ["n"], aggregates: [Aggregate(.count)])
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3])
-    func `an order of all rows beyond the limit is refused, one of the first rows is not`(threads: Int) throws {
+    func `sorting all rows beyond the memory limit is refused, but sorting with a limit is not`(threads: Int) throws {
         let folder = TemporaryFolder(), budget = MemoryBudget(limit: 6_000_000)
         let table = try table(folder, budget)
         let error = #expect(throws: FirnError.self) {
@@ -62,14 +62,14 @@ import Testing
         #expect(try run(QueryRequest(filter: "n >= 0 LIMIT(5)"), table, threads: threads) == 5)
     }
 
-    @Test func `what a query held is released at its end`() throws {
+    @Test func `a query releases its memory at its end`() throws {
         let folder = TemporaryFolder(), budget = MemoryBudget(limit: .max)
         do {
             let table = try table(folder, budget)
             #expect(try run(QueryRequest(filter: "TRUEPREDICATE SORT(n DESC)"), table, threads: 1) == MemoryTests.rows)
             #expect(try run(QueryRequest(groupBy: ["n"], aggregates: [Aggregate(.count)]), table, threads: 1) == MemoryTests.rows)
             #expect(budget.peak > 6_000_000)
-            // Readers of open segments stay.
+            // Readers of open segments are kept.
             #expect(budget.used < 1_000_000)
         }
         #expect(budget.used == 0)

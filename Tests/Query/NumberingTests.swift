@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// Tables that number what they meet: of groups and of distinct values.
+/// Tables that assign numbers to the keys of groups and to distinct values.
 struct NumberingTests {
     static func column(_ type: ColumnType, _ values: [Value]) -> Column {
         var column = Column(type)
@@ -13,7 +13,7 @@ struct NumberingTests {
         return column
     }
 
-    /// Values of a kind, many of them more than once.
+    /// A random value of a kind, from a limited set.
     static func value(_ kind: ScalarKind, _ random: inout Random, among bound: Int) -> Value {
         let n = random.below(bound)
         return switch kind {
@@ -28,7 +28,7 @@ struct NumberingTests {
     }
 
     @Test(arguments: [ScalarKind.bool, .int, .double, .string, .date, .any], [1.0, 0.9])
-    func `many at once are numbered as one after another, whatever is asked for between`(kind: ScalarKind, share: Double) {
+    func `numbering values in batches gives the same numbers as one by one, also when both are mixed`(kind: ScalarKind, share: Double) {
         for seed in 0..<12 {
             var random = Random(seed: UInt64(seed))
             let type = ColumnType(kind, optional: share < 1), bound = [3, 300, 40_000][seed % 3]
@@ -59,13 +59,13 @@ struct NumberingTests {
         }
     }
 
-    @Test func `words chosen to meet in one place are numbered all the same, by a hash that cannot be known`() {
+    @Test func `integers chosen to collide are numbered with a hash that has a secret key`() {
         func inverse(_ odd: UInt64) -> UInt64 {
             var x = odd
             for _ in 0..<6 { x = x &* (2 &- odd &* x) }
             return x
         }
-        // The hash backwards, from numbers whose upper bits are all zero.
+        // The inverse of the hash function, for hashes whose upper bits are all zero.
         let words = (0..<20_000).map { i -> Int64 in
             var x = UInt64(i) &* inverse(0xBF58_476D_1CE4_E5B9)
             x ^= x >> 29 ^ x >> 58
@@ -83,8 +83,8 @@ struct NumberingTests {
         #expect(!friendly.isKeyed)
     }
 
-    @Test func `texts chosen to meet in one place are numbered all the same, by a hash that cannot be known`() {
-        // What the first half of a pair of words turns in the hash's state, the second turns back.
+    @Test func `texts chosen to collide are numbered with a hash that has a secret key`() {
+        // The second half of each pair of words cancels the change of the hash state by the first half.
         let texts = (0..<4096).map { choice -> [UInt8] in
             var bytes = [UInt8](repeating: 0x41, count: 200)
             for pair in 0..<12 where choice >> pair & 1 == 1 { for place in [7, 11, 15] { bytes[pair * 16 + place] ^= 0x80 } }
@@ -110,7 +110,7 @@ struct NumberingTests {
     }
 
     @Test(arguments: [1, 2, 3], ["", "few", "many"])
-    func `distinct values are counted in one, some and very many groups, by any number of threads`(threads: Int, by: String) throws {
+    func `distinct values are counted in one, few and many groups by any number of threads`(threads: Int, by: String) throws {
         let type = TypeSchema(
             "R",
             columns: [

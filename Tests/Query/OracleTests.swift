@@ -8,9 +8,10 @@ import Testing
 
 @testable import FirnQuery
 
-/// Random trees over random tables: printed, parsed, bound and run by the engine, and judged by the oracle.
+/// Random syntax trees on random tables: printed, parsed, bound and run by the engine, and compared with the oracle.
 @Suite struct OracleTests {
-    /// How many tables and how many queries of each: 10^5 cases. More with FIRN_ORACLE_TABLES; a run begins at FIRN_ORACLE_SEED.
+    /// The number of tables, and of queries for each: more than 10^5 cases. FIRN_ORACLE_TABLES sets the number of tables, FIRN_ORACLE_SEED
+    /// the first seed.
     private static let tables = ProcessInfo.processInfo.environment["FIRN_ORACLE_TABLES"].flatMap { Int($0) } ?? 620
     private static let first = ProcessInfo.processInfo.environment["FIRN_ORACLE_SEED"].flatMap { UInt64($0) } ?? 1
     private static let queries = 220
@@ -19,7 +20,7 @@ import Testing
         var cases = 0, refused = 0, unknown = 0, faults: [String] = []
     }
 
-    @Test(arguments: 0..<4) func `the engine finds what the oracle finds`(part: Int) throws {
+    @Test(arguments: 0..<4) func `the engine finds the rows that the oracle finds`(part: Int) throws {
         var tally = Tally()
         for number in stride(from: part, to: OracleTests.tables, by: 4) {
             try OracleTests.compare(seed: OracleTests.first + UInt64(number), &tally)
@@ -61,7 +62,7 @@ import Testing
                     tally.unknown += 1
                     _ = error
                 } catch is Oracle.Overflow {
-                    // The engine may have left the rows alone that it overflows for.
+                    // The engine may not have evaluated the rows that overflow.
                     tally.unknown += 1
                 }
                 let found = try run.rowPositions().map { Int(try table.segment($0.segment).rowID(at: $0.row)) }
@@ -80,7 +81,7 @@ import Testing
             } catch let error as QueryError {
                 if ProcessInfo.processInfo.environment["FIRN_REFUSED"] != nil { print("REFUSED \(error.message) IN \(text)") }
                 tally.refused += 1
-                // What the oracle understands and the engine does not is worth a look only where nobody says no.
+                // A query that the engine refuses is not compared.
             } catch let error as FirnError {
                 if !error.message.contains("@sum of ints does not fit") { fault("\(error)") }
                 tally.unknown += 1

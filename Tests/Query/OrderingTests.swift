@@ -5,10 +5,10 @@ import Testing
 @testable import FirnQuery
 
 @Suite struct OrderingTests {
-    @Test func `rows without a date keep their order, whatever stands in their places`() {
+    @Test func `rows with a null date keep their order, whatever their slots contain`() {
         var column = Column(ColumnType(.date, optional: true))
         for row in 0..<6 { column.append(row % 2 == 0 ? .date(Timestamp(seconds: Int64(row / 4))) : .null) }
-        // Decoders leave there what they like.
+        // Decoders may leave any values in the slots of nulls.
         column.extra[1] = 9
         column.extra[3] = 5
         column.words[5] = -1

@@ -14,7 +14,7 @@ import Testing
         "Any == 1", "between == 1 and like = 2 and text = 3 and asc=4 and first=5 and size=6", "x == 2.5f", "x == 0xFf",
         "x == .5 and y == 1.", "m.@type == 'int'",
     ])
-    func `the description of a query parses back to the same tree`(text: String) throws {
+    func `the description of a query parses to the same tree`(text: String) throws {
         let tree = try Parser.query(text)
         #expect(try Parser.query(tree.description) == tree, "\(tree)")
     }
@@ -24,7 +24,7 @@ import Testing
         "x BETWEEN {1}",
         "(a == 1", "a == 1)", "a == (b == 1)", "x == 5 LIMIT(-1)", "not", "x == \\q", "x == '\\q'", "5a == 1", "a == {1,", "ANY 5.5 IN a",
     ])
-    func `text outside the language is an error with a position`(text: String) {
+    func `invalid text is an error with a position`(text: String) {
         do {
             _ = try Parser.query(text)
             Issue.record("\(text) was accepted")
@@ -44,11 +44,11 @@ import Testing
         ("(a BETWEEN $0 AND 5)", "a BETWEEN {$0, 5}"),
         ("a NOT LIKE 'x*'", "NOT a LIKE 'x*'"), ("a <> 1 && b = 2 || c != 3", "a != 1 AND b == 2 OR c != 3"),
         ("a IN ($0, $1)", "a IN {$0, $1}"),
-        // As before: what may be a list of its own, and a condition after an argument that is one.
+        // These keep their meaning: a parenthesis that is a list itself, and a condition after an argument that is a list.
         ("a IN ($0)", "a IN $0"), ("a IN (b)", "a IN b"), ("a BETWEEN $0 AND $1 < b", "a BETWEEN $0 AND ($1 < b)"),
         ("a BETWEEN $0 AND b == 1", "(a BETWEEN $0) AND b == 1"), ("is == 1 AND is IS NULL", "`is` == 1 AND `is` == NULL"),
     ])
-    func `spellings of SQL mean what the language says otherwise`(text: String, same: String) throws {
+    func `spellings of SQL parse to the equivalent queries of the language`(text: String, same: String) throws {
         func tree(_ text: String) -> String {
             do { return try Parser.query(text).description } catch { return "\(error.message)" }
         }
@@ -59,7 +59,7 @@ import Testing
         ("a > 1 ORDER BY a", "SORT("), ("a > 1 LIMIT 5", "LIMIT(5)"), ("a ILIKE 'x'", "LIKE[c]"), ("a IS 5", "=="),
         ("a BETWEEN b AND c", ">="), ("a BETWEEN 1", "BETWEEN 1 AND 10"), ("select a from b", "firn sql"),
     ])
-    func `what SQL says otherwise is explained with what to write`(text: String, hint: String) {
+    func `SQL that the language does not support is an error with the equivalent to write`(text: String, hint: String) {
         let error = #expect(throws: QueryError.self) { try Parser.query(text) }
         #expect(error?.description.contains(hint) == true, "\(String(describing: error))")
     }
@@ -68,14 +68,14 @@ import Testing
         #expect(try Parser.query("a == 'Re\\u0078 \\ud83d\\ude00'") == Parser.query("a == 'Rex 😀'"))
     }
 
-    @Test func `nesting is bounded and long queries are not`() throws {
+    @Test func `the depth of nesting is limited, the length of a query is not`() throws {
         #expect(throws: QueryError.self) { try Parser.query(String(repeating: "(", count: 100_000) + "a == 1") }
         #expect(throws: QueryError.self) { try Parser.query(String(repeating: "!", count: 100_000) + "a == 1") }
         #expect(throws: QueryError.self) { try Parser.query("a == 1" + String(repeating: " + 1", count: 100_000)) }
         _ = try Parser.query("a == 1" + String(repeating: " OR a == 1", count: 20_000))
     }
 
-    @Test func `a name is printed so that it reads back, whatever characters are in it`() throws {
+    @Test func `a printed name parses to the same name, with any characters in it`() throws {
         let parts = [
             "`", "``", "\u{301}", "\u{20E3}", "\u{200D}", "\u{FE0F}", "\u{1F3FD}", "a", "Z", "é", "like", "IN", "O1", "T5-", "0", "-", "$",
             ".", " ", "\t", "\n", "\r\n", "\0", "'", "\"", "\\", "(", ")", ",", "{", "@", "日", "👩", "\u{202E}",
@@ -90,14 +90,14 @@ import Testing
             guard case .and(let tests) = tree.predicate, case .comparison(let first) = tests[0], case .path(let read) = first.left,
                 read.steps.count == 2, case .name(let again, _) = read.steps[0]
             else {
-                Issue.record("\(text.debugDescription) is read as \(tree)")
+                Issue.record("\(text.debugDescription) parses to \(tree)")
                 continue
             }
             #expect(Array(again.utf8) == Array(name.utf8), "\(text.debugDescription)")
         }
     }
 
-    @Test func `any text is parsed or refused, and what parses is printed faithfully`() throws {
+    @Test func `any text is parsed or refused, and a parsed query is printed faithfully`() throws {
         let words = [
             "a", "b.c", "==", "!=", "<", "IN", "{", "}", "(", ")", "1", "-", "2.5", "'x'", "and", "or", "not", "ANY", "[c]", "[", "]", "0",
             "FIRST", ".", "@count", "@min",

@@ -20,12 +20,12 @@ import Testing
             ("self > 0 SORT(SELF ASC)", [1, 4, 3, 0]), ("TRUEPREDICATE DISTINCT(self)", [0, 1, 2, 3]), ("Self BETWEEN {5, 7}", [1, 3, 4]),
             ("`self` == 9", [0]), ("NOT self == 9", [1, 2, 3, 4]),
         ] as [(String, [Int])])
-    func `elements that are plain values are called self`(query: String, expected: [Int]) throws {
+    func `self refers to the elements of a collection of values`(query: String, expected: [Int]) throws {
         let numbers = table(ColumnType(.int, optional: true), [.int(9), .int(5), .null, .int(7), .int(5)])
         #expect(try QueryRun(QueryRequest(filter: query), table: numbers).rowPositions().map(\.row) == expected, "\(query)")
     }
 
-    @Test func `text, sorting by request and values of any kind are called self too`() throws {
+    @Test func `self also refers to text, to sort keys of a request, and to values of any kind`() throws {
         let texts = table(ColumnType(.string), [.string("b"), .string("xa"), .string("ax")])
         #expect(try QueryRun(QueryRequest(filter: "SELF CONTAINS 'x' SORT(self ASC)"), table: texts).rowPositions().map(\.row) == [2, 1])
         #expect(

@@ -7,8 +7,8 @@ import Testing
 
 @testable import FirnQuery
 
-/// Columns as the codecs store them in many ways, in a file, with rows changed and gone; and the same rows in memory, where nothing is
-/// searched, added or gathered as it is stored.
+/// Columns in a file in many encodings, with changed and deleted rows, and the same rows in memory, where no encoded data is searched,
+/// summed or gathered.
 private struct TwoTables {
     static let type = TypeSchema(
         "T",
@@ -124,7 +124,7 @@ private func predicate(_ random: inout RandomTables, _ depth: Int) -> String {
     }
 }
 
-/// The same but for the last digits of doubles, whose sums depend on the order.
+/// Compares doubles except for the last digits, because sums depend on the order.
 private func isNear(_ a: Value, _ b: Value) -> Bool {
     guard case .double(let x) = a, case .double(let y) = b else { return a == b }
     return x == y || x.isNaN && y.isNaN || abs(x - y) <= 1e-9 * max(1, abs(x), abs(y))
@@ -132,7 +132,7 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
 
 @Suite struct StoredQueryTests {
     @Test(arguments: [(1, 3000, 0), (2, 5000, 40), (3, 1024, 5), (4, 700, 3), (5, 2500, 0)] as [(UInt64, Int, Int)])
-    func `what is searched as it is stored is what decoding finds`(seed: UInt64, rows: Int, edits: Int) throws {
+    func `searching encoded data finds the same rows as searching decoded data`(seed: UInt64, rows: Int, edits: Int) throws {
         let tables = try TwoTables(seed, rows: rows, edits: edits)
         var random = RandomTables(seed: seed + 100)
         var searched = 0
@@ -143,12 +143,14 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
             #expect(found == wanted, "seed \(seed): \(text)")
             searched += run.statistics.vectorsSearched
         }
-        // Vectors with changed rows are decoded; with few rows all are such.
+        // Vectors with changed rows are decoded. A table with few rows has no other vectors.
         #expect(rows < 2000 && edits > 0 || searched > 100, "\(searched)")
     }
 
     @Test(arguments: [(1, 3000, 0), (2, 5000, 40), (6, 70_000, 10)] as [(UInt64, Int, Int)])
-    func `groups and their figures are the same as stored and in memory, on one thread and several`(seed: UInt64, rows: Int, edits: Int)
+    func `groups and their aggregates are the same in a file and in memory, with one thread and several`(
+        seed: UInt64, rows: Int, edits: Int
+    )
         throws
     {
         let tables = try TwoTables(seed, rows: rows, edits: edits)
@@ -188,7 +190,7 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         }
     }
 
-    @Test func `the first rows of an order are those that ordering all rows gives`() throws {
+    @Test func `the first rows of a sorted query are those of sorting all rows`() throws {
         let tables = try TwoTables(8, rows: 24_000, edits: 30)
         for (i, keys) in ["gaps", "noise", "moment, price", "small, wide", "price", "single, ids", "mark, noise", "label, small", "day"]
             .enumerated()
@@ -208,14 +210,14 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         }
     }
 
-    @Test func `medians and quantiles lie where sorting puts them`() throws {
+    @Test func `medians and quantiles are the values at the sorted positions`() throws {
         var random = RandomTables(seed: 77)
         for count in [1, 2, 3, 10, 101, 5000, 9000, 30_000] {
             let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.double))])
             var batch = Batch(type, in: Schema([type]))
             var values: [Double] = []
             for i in 0..<count {
-                // In order, few different ones, all different, and all but a few the same.
+                // Ascending values, a few different values, all different values, and all equal values except a few.
                 values.append(
                     count == 101
                         ? Double(i)
@@ -245,7 +247,7 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
     private static let medians: [Double] = [.infinity, -.infinity, -.infinity, 0, 3]
 
     @Test(arguments: zip(extremes, medians))
-    func `a median between infinities, or numbers far apart, lies between them`(values: [Double], median: Double) throws {
+    func `a median of infinite values or of values far apart does not overflow`(values: [Double], median: Double) throws {
         let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.double))])
         var batch = Batch(type, in: Schema([type]))
         for value in values { batch.columns[0].append(.double(value)) }
@@ -260,7 +262,7 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         #expect(found == .double(median))
     }
 
-    @Test func `a sum that does not fit is an error for those alone who ask about its row`() throws {
+    @Test func `a sum that overflows is an error only for queries that need its row`() throws {
         let type = TypeSchema(
             "T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("xs", ColumnType(.int, collection: .list))])
         let folder = TemporaryFolder()
@@ -285,7 +287,7 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         #expect(try rows(try database.snapshot().table(named: "T")!, "xs.@sum > 2 OR id == 7 SORT(xs.@sum DESC)") == [2, 0])
     }
 
-    @Test func `a product of ints in a sum that does not fit is an error, not another number`() throws {
+    @Test func `a product of integers that overflows in a sum is an error`() throws {
         let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.int, optional: true))])
         var batch = Batch(type, in: Schema([type]))
         for value in [Value.int(1 << 40), .null, .int(3)] { batch.columns[0].append(value) }
@@ -305,7 +307,7 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
     @Test(arguments: [
         "sum(1)", "sum(x > 1)", "quantile(x)", "quantile(x, 2)", "sum(s * 2)", "median(s)", "sum(x +)", "first()", "sum(x * (1 - y))",
     ])
-    func `figures that make no sense are refused with a word`(text: String) throws {
+    func `invalid aggregates are refused`(text: String) throws {
         let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.int)), ColumnSchema("s", ColumnType(.string))])
         #expect(throws: QueryError.self) {
             _ = try QueryRun(

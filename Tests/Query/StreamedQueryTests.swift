@@ -5,7 +5,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// Rows that come in batches and are not kept give the answers of a table that holds them all.
+/// Rows that arrive in batches and are not kept give the same answers as a table that contains them all.
 @Suite struct StreamedQueryTests {
     private func rows(_ give: ((Batch) throws(FirnError) -> Bool) throws(FirnError) -> Void) throws -> [[Value]] {
         var out: [[Value]] = []
@@ -16,7 +16,7 @@ import Testing
         return out
     }
 
-    @Test func `streamed and held rows answer alike, whatever is asked`() throws {
+    @Test func `streamed rows and rows of a table give the same answers to random queries`() throws {
         for seed in 0..<60 {
             var random = Random(seed: UInt64(seed) + 900)
             let data = RandomTable(&random)
@@ -58,11 +58,11 @@ import Testing
         }
     }
 
-    @Test func `the first rows of a sorted stream are kept, and no others`() throws {
+    @Test func `only the first rows of a sorted stream are kept`() throws {
         let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.int))])
         let query = try StreamedQuery(QueryRequest(sort: [.init("x")], limit: 5), type: type, schema: Schema([type]))
         let none: (Batch) throws(FirnError) -> Bool = { _ in
-            Issue.record("nothing is known before the end")
+            Issue.record("no row may be returned before the end of the stream")
             return true
         }
         var random = Random(seed: 3), most = 0
@@ -79,7 +79,7 @@ import Testing
         #expect(found.count == 5 && found.map { $0[0].number! } == found.map { $0[0].number! }.sorted())
     }
 
-    @Test func `a stream ends where the limit does`() throws {
+    @Test func `a stream ends when its limit is reached`() throws {
         let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.int))])
         let query = try StreamedQuery(QueryRequest(filter: "x > 1 LIMIT(3)"), type: type, schema: Schema([type]))
         var batch = Batch(type, in: Schema([type]))

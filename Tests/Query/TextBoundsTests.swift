@@ -6,7 +6,7 @@ import Testing
 @testable import FirnQuery
 @testable import FirnTable
 
-/// Bounds of text skip segments and vectors, and never change an answer.
+/// Bounds of text allow segments and vectors to be skipped, and never change an answer.
 @Suite struct TextBoundsTests {
     private static let type = TypeSchema(
         "T",
@@ -84,7 +84,7 @@ import Testing
         return MemoryTable(TextBoundsTests.type, schema: Schema([TextBoundsTests.type]), batches: batches)
     }
 
-    @Test(arguments: 1...3 as ClosedRange<UInt64>) func `skipping by bounds of text never changes an answer`(seed: UInt64) throws {
+    @Test(arguments: 1...3 as ClosedRange<UInt64>) func `skipping by text bounds never changes an answer`(seed: UInt64) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var random = RandomTables(seed: seed), next = 0, skipped = 0, ids: [Int64] = []
         for round in 0..<6 {
@@ -125,7 +125,7 @@ import Testing
         #expect(skipped > 100, "\(skipped) segments were skipped")
     }
 
-    @Test func `a look-up of sorted text visits one segment and one vector, and the plan says so`() throws {
+    @Test func `a look-up in sorted text visits one segment and one vector, and the plan shows it`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var random = RandomTables(seed: 9)
         var keyed = TextBoundsTests.type
@@ -153,7 +153,7 @@ import Testing
         #expect(try folded.count() == 1 && folded.statistics.segmentsSkipped == 0)
     }
 
-    @Test func `bounds, cut and joined, never say what values contradict`() {
+    @Test func `shortened and merged bounds never contradict the values`() {
         var random = RandomTables(seed: 4)
         func bytes() -> [UInt8] {
             (0..<(random.chance(20) ? random.number(90...130) : random.number(0...4))).map { _ in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirnQuery
 
-/// Text that is stored as tokens is searched without being put together; the same rows in memory say what must be found.
+/// Text that is stored as symbols is searched without decoding it. The same rows in memory give the expected results.
 @Suite struct TokenTextTests {
     private static let type = TypeSchema(
         "T",
@@ -22,7 +22,7 @@ import Testing
         var words = (0..<random.number(0...9)).map { _ in
             random.chance(12) ? "\(random.number(0...99999))" : Self.words[random.number(0...Self.words.count - 1)]
         }
-        // Some vectors hold more than ASCII.
+        // Some vectors contain non-ASCII text.
         if row / 1024 % 3 == 1, random.chance(5) { words.append(["é", "über", "\u{212A}", "e\u{301}"][random.number(0...3)]) }
         return words.joined(separator: random.chance(5) ? "" : " ")
     }
@@ -44,7 +44,7 @@ import Testing
             ])
         }
         let comparator = pick(["LIKE", "LIKE", "CONTAINS", "BEGINSWITH", "ENDSWITH", "==", "!="])
-        // A few rows of a vector, or one.
+        // One or two rows of a vector.
         if random.chance(15) {
             let first = random.number(0...10_990)
             return (
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 0), (2, 20), (3, 0)] as [(UInt64, Int)])
-    func `text stored as tokens is searched as decoded text is`(seed: UInt64, edits: Int) throws {
+    func `searching text that is stored as symbols finds the same rows as searching decoded text`(seed: UInt64, edits: Int) throws {
         var random = RandomTables(seed: seed)
         let folder = TemporaryFolder(), schema = Schema([Self.type]), database = try Database.create(path: folder.file("t.firn"))
         let rows: [[Value]] = (0..<11_000).map { row in
@@ -92,9 +92,9 @@ import Testing
             searched += run.statistics.vectorsSearched
             single += run.statistics.valuesGathered
         }
-        // Eleven vectors a question: what holds more than ASCII is decoded where case or marks do not count, and so is what was changed.
+        // Each query has eleven vectors. Non-ASCII vectors are decoded if case or diacritics are ignored, and changed vectors always.
         #expect(searched > 100, "seed \(seed): \(searched)")
-        // Where an index or another test left few rows, these are read, and no pattern is made for the table of tokens.
+        // If an index or another condition left few rows, these are read, and no pattern is compiled for the symbol table.
         #expect(single > 0 || edits > 0, "seed \(seed): \(single)")
     }
 }
