@@ -6,7 +6,7 @@ import FirnTable
 import Foundation
 import Testing
 
-/// What a difference reports, put to one side, gives the other: both ways.
+/// Applying the changes between two versions to one of them gives the other, in both directions.
 @Suite struct ApplyTests {
     private typealias Rows = [Int64: [Value]]
 
@@ -23,7 +23,7 @@ import Testing
         return rows
     }
 
-    /// `old` with the changes that lead to `new`, taking from `new` no value that they do not name.
+    /// Applies the changes to `old`. Only values that the changes name are taken from `new`.
     private func apply(_ changes: TableChanges, to old: Rows, from new: Rows, columns: [Int?]) throws -> Rows {
         var rows = old.mapValues { values in columns.map { $0.map { values[$0] } ?? .null } }
         for id in changes.deleted { #expect(rows.removeValue(forKey: id) != nil, "deleted \(id)") }
@@ -35,11 +35,11 @@ import Testing
         return rows
     }
 
-    /// `FIRN_HISTORIES`: how many random histories; the seed is printed with what fails.
+    /// `FIRN_HISTORIES` sets the number of random histories. Failures include the seed.
     private static let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORIES"] ?? "") ?? 4
 
     @Test(arguments: 1...max(histories, 1))
-    func `T14: changes between any two versions, applied to one, give the other`(seed: UInt64) throws {
+    func `changes between any two versions, applied to one of them, give the other`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed &* 7919), schema = random.schema(), ids: [Int64] = []
         let database = try Database.create(path: folder.file("a.firn"), keep: 64)
@@ -67,7 +67,7 @@ import Testing
             if random.chance(20) { try transaction.flushAll() }
             try transaction.commit()
             if random.chance(15), step > 2 {
-                // Back to some version: rows that were deleted are there again, before the newest.
+                // Reverts to an older version: deleted rows exist again, before the newest rows.
                 let older = try database.snapshot(version: UInt64(random.number(1...step)))
                 let back = try database.begin()
                 try back.revert(to: older)

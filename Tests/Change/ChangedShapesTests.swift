@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirnChange
 
-/// Changes of keys, kinds and shapes, of one type and without links (T14).
+/// Changes of keys, column kinds and schemas of one type without links.
 @Suite struct ChangedShapesTests {
     private static func file(_ path: String, _ types: [TypeSchema], _ rows: [String: [[Value]]]) throws -> Database {
         let database = try Database.create(path: path), transaction = try database.begin()
@@ -17,7 +17,7 @@ import Testing
         return database
     }
 
-    /// There, back, and refused the second time.
+    /// Applies the changes and reverses them, and checks that applying them twice is refused.
     private func expectBothWays(_ changes: Changeset, _ old: Database, _ new: Database, _ what: String = "") throws {
         let first = try LinkedChangesTests.hashes(old), last = try LinkedChangesTests.hashes(new)
         do {
@@ -35,7 +35,7 @@ import Testing
         #expect(try LinkedChangesTests.hashes(old) == first, "\(what)")
     }
 
-    @Test func `T14: a key that changes alone, without a row that does, is a change`() throws {
+    @Test func `a changed key is a change, even if no row changes`() throws {
         let folder = TemporaryFolder()
         func type(_ key: [Int]) -> TypeSchema { TypeSchema("Thing", columns: [column("id", .int), column("x", .string)], key: key) }
         let rows: [String: [[Value]]] = ["Thing": [[.int(1), .string("a")], [.int(2), .string("b")]]]
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `T14: a key column that becomes another kind keeps its values`() throws {
+    @Test func `a key column that changes its kind keeps its values`() throws {
         let folder = TemporaryFolder()
         let old = try Self.file(
             folder.file("a.firn"), [TypeSchema("Thing", columns: [column("id", .int), column("x", .string)], key: [0])],
@@ -57,7 +57,7 @@ import Testing
         try expectBothWays(LinkedChangesTests.changes(old, new, folder.file("c.firn")), old, new)
     }
 
-    @Test func `T14: values of any that read alike and hash otherwise are changes`() throws {
+    @Test func `equal values of kind any with different hashes are changes`() throws {
         let folder = TemporaryFolder()
         let type = TypeSchema(
             "Thing", columns: [column("id", .int), column("x", .any), ColumnSchema("l", ColumnType(.any, collection: .list))], key: [0])
@@ -86,7 +86,7 @@ import Testing
         try expectBothWays(LinkedChangesTests.changes(old, new, folder.file("c.firn")), old, new)
     }
 
-    @Test func `T14: values that only differ in how they are written are no changes`() throws {
+    @Test func `values that differ only in their representation are not changes`() throws {
         let folder = TemporaryFolder()
         let columns = [
             column("k", .double), column("d", .double), column("f", .float), column("m", .decimal), column("s", .string),
@@ -113,7 +113,7 @@ import Testing
         try expectBothWays(changes, old, new)
     }
 
-    @Test func `T14: objects whose types hold each other in a diamond come with a patch`() throws {
+    @Test func `a patch includes embedded types that contain each other in a diamond`() throws {
         let folder = TemporaryFolder()
         func object(_ name: String, _ target: String) -> ColumnSchema {
             ColumnSchema(name, ColumnType(.embedded, optional: true, target: target))
@@ -132,7 +132,7 @@ import Testing
         let new = try Self.file(folder.file("b.firn"), types + [thing], ["Thing": [[.int(1), b, c, d], [.int(2), .null, c, .null]]])
         try expectBothWays(LinkedChangesTests.changes(none, new, folder.file("c.firn")), none, new, "from nothing")
         try expectBothWays(LinkedChangesTests.changes(old, new, folder.file("d.firn")), old, new, "from one column")
-        // All objects of another shape.
+        // Objects with a different schema.
         var wider = types
         wider[0].columns.append(column("w", .string))
         wider[1].columns.reverse()
@@ -142,7 +142,7 @@ import Testing
         try expectBothWays(LinkedChangesTests.changes(new, other, folder.file("e.firn")), new, other, "another shape")
     }
 
-    @Test func `T14: objects whose fields stand in another order get the values of their names`() throws {
+    @Test func `objects whose fields are in another order receive the values by field name`() throws {
         let folder = TemporaryFolder()
         func types(_ fields: [String]) -> [TypeSchema] {
             [
@@ -170,7 +170,7 @@ import Testing
         try expectBothWays(LinkedChangesTests.changes(old, new, folder.file("e.firn")), turned, new)
     }
 
-    @Test func `T14: types that are called as those of a file of changes are types like others`() throws {
+    @Test func `types may have the names of types in a file of changes`() throws {
         let folder = TemporaryFolder()
         func link(_ name: String, _ target: String) -> ColumnSchema {
             ColumnSchema(name, ColumnType(.link, optional: true, target: target))
@@ -197,7 +197,7 @@ import Testing
         for turn in 0..<4 {
             let old = try database("a\(turn).firn", 0), new = try database("b\(turn).firn", 1)
             try expectBothWays(LinkedChangesTests.changes(old, new, folder.file("c\(turn).firn")), old, new)
-            // Compared by what they were, as where other rows have come.
+            // The rows are compared with the recorded cells, because the file has additional rows.
             let drifted = try database("d\(turn).firn", 0), transaction = try drifted.begin()
             for name in names { try transaction.insert(name, [.int(9), .null] + names.map { _ in .null }) }
             try transaction.commit()
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func `T14: keys of any values become what they are in the new file, and may hold no links`() throws {
+    @Test func `keys of kind any get the values of the new file, and may not contain links`() throws {
         let folder = TemporaryFolder()
         let type = TypeSchema("Thing", columns: [column("id", .any), column("x", .int)], key: [0])
         let old = try Self.file(
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `T14: columns that go or become others take no values with them that the changes do not know`() throws {
+    @Test func `columns that are removed or change their kind are refused if they have values that the changes do not contain`() throws {
         let folder = TemporaryFolder()
         let x = column("x", .int, optional: false), l = ColumnSchema("l", ColumnType(.int, collection: .list))
         let before = TypeSchema("Thing", columns: [column("id", .int), column("note", .string), x, l], key: [0])
@@ -270,7 +270,7 @@ import Testing
         try expectBothWays(changes, old, new)
     }
 
-    @Test func `T14: a column that may be null in the file stays so where other rows are there`() throws {
+    @Test func `an optional column of a file with additional rows stays optional`() throws {
         let folder = TemporaryFolder()
         func type(_ optional: Bool, _ more: [ColumnSchema]) -> TypeSchema {
             TypeSchema(
@@ -291,7 +291,7 @@ import Testing
         #expect(try drifted.snapshot().table(named: "Thing")?.row(1) == [.int(2), .null, .list([.int(1), .null]), .null])
     }
 
-    @Test func `T14: objects stay where their type has another name in the other file, and a column comes`() throws {
+    @Test func `embedded objects are kept if their type has another name in the new file and a column is added`() throws {
         let folder = TemporaryFolder()
         func types(_ name: String, _ more: [ColumnSchema]) -> [TypeSchema] {
             [
@@ -314,7 +314,7 @@ import Testing
         try expectBothWays(LinkedChangesTests.changes(old, new, folder.file("c.firn")), old, new)
     }
 
-    @Test func `T14: pairs of rows with two keys, and more facts than there can be, are refused`() throws {
+    @Test func `pairs of rows with two different keys, and too many rows in a file of changes, are refused`() throws {
         let folder = TemporaryFolder()
         let type = TypeSchema("Thing", columns: [column("id", .int), column("x", .int)], key: [0])
         let old = try Self.file(folder.file("a.firn"), [type], ["Thing": [[.int(1), .int(1)], [.int(2), .int(2)]]]),
@@ -324,7 +324,7 @@ import Testing
         var transaction = try file.begin()
         try transaction.update("new.Thing", rowID: 0, column: "id", .int(7))
         try transaction.commit()
-        // Other rows are there, so that no hash tells.
+        // The file has additional rows, so a hash of all rows cannot detect the fault.
         let drifted = try Self.file(
             folder.file("d.firn"), [type], ["Thing": [[.int(1), .int(1)], [.int(2), .int(2)], [.int(3), .int(3)]]])
         #expect { try LinkedChangesTests.apply(Changeset(file.snapshot(), name: "c"), drifted) } throws: {
@@ -348,7 +348,9 @@ import Testing
         }
     }
 
-    @Test func `T14: a key that is a third one is not taken away, and a key column of another kind keeps other rows' keys`() throws {
+    @Test func `a key other than the expected one is kept, and a key column does not change its kind if other rows would lose their keys`()
+        throws
+    {
         let folder = TemporaryFolder()
         func type(_ key: [Int], _ kind: ScalarKind = .int) -> TypeSchema {
             TypeSchema("Thing", columns: [column("id", kind), column("x", .int)], key: key)
@@ -369,7 +371,7 @@ import Testing
         #expect(lost[0].key == "id=5")
     }
 
-    @Test func `T14: changes of one type, applied to one that is called as objects of theirs, are an error`() throws {
+    @Test func `changes of one type cannot be applied to an embedded type`() throws {
         let folder = TemporaryFolder()
         let types = [
             TypeSchema("Part", columns: [column("v", .int)], isEmbedded: true),

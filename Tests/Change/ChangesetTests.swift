@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirnChange
 
-/// apply(diff(a, b), a) is b, and back, by content hash (T14).
+/// apply(diff(a, b), a) equals b, and the reverse gives a, by content hash.
 @Suite struct ChangesetTests {
     static let key = ["k1", "k2"]
 
@@ -30,7 +30,7 @@ import Testing
 
     private func table(_ database: Database) throws -> StoredTable { try #require(try database.snapshot().table(named: "Thing")) }
 
-    /// The differences of two files, written to a third.
+    /// Writes the differences of two files to a third file.
     private func changes(_ old: Database, _ new: Database, _ path: String) throws -> Changeset {
         let found = try difference(table(old), table(new)) { $0.key = Self.key }
         let database = try Database.create(path: path), transaction = try database.begin()
@@ -47,7 +47,7 @@ import Testing
         return read
     }
 
-    /// Values of `any` columns may mean the same and not be the same.
+    /// Values in `any` columns may be equal but not identical.
     private func holdsAny(_ difference: TableDifference) -> Bool {
         difference.new.type.columns.contains { difference.new.schema.mayHoldAny($0.type) }
     }
@@ -60,7 +60,7 @@ import Testing
         return outcome
     }
 
-    /// A random type with a key of two columns, which may be null, and rows without two of one key.
+    /// A random type with a key of two optional columns, and rows with distinct keys.
     private func sample(_ random: inout RandomTables, keyed: Bool) -> (Schema, [[Value]]) {
         var schema = random.schema()
         let place = schema.types.firstIndex { $0.name == "Thing" }!
@@ -81,11 +81,11 @@ import Testing
         }
     }
 
-    /// `FIRN_HISTORIES`: how many random pairs are tried; the seed is printed with what fails.
+    /// `FIRN_HISTORIES` sets the number of random pairs. Failures include the seed.
     private static let pairs = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORIES"] ?? "") ?? 8
 
     @Test(arguments: 1...max(pairs, 1))
-    func `T14: changes of random rows lead there and back, by content hash`(seed: UInt64) throws {
+    func `changes of random rows round trip by content hash`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed &* 15_485_863)
         let (schema, before) = sample(&random, keyed: seed % 2 == 0), type = schema["Thing"]!
@@ -102,7 +102,7 @@ import Testing
         after.shuffle(using: &random.generator)
         var wider = schema
         if random.chance(30) {
-            // Other columns: one goes, one comes, one is of another type.
+            // The columns change too: one is removed, one is added, one changes its type.
             let place = wider.types.firstIndex { $0.name == "Thing" }!
             wider.types[place].columns[0] = ColumnSchema("c0", ColumnType(.data, optional: true))
             wider.types[place].columns.append(column("late", .double))
@@ -122,7 +122,7 @@ import Testing
         }
         #expect(try back == first && hash(table(old)) == first, "seed \(seed)")
         #expect(try old.snapshot().verify(full: true).isEmpty, "seed \(seed)")
-        // Backwards from the other file as well.
+        // In reverse from the other file too.
         guard case .applied(first, true) = try apply(changes.reversed, new) else {
             Issue.record("seed \(seed): refused from the other"); return
         }
@@ -136,7 +136,7 @@ import Testing
         [.int(Int64(key)), .null, x.map { .int(Int64($0)) } ?? .null, .string(y)]
     }
 
-    @Test func `T14: rows that are not as they were refuse all changes, and are named`() throws {
+    @Test func `rows that differ from the recorded ones refuse all changes, and are named`() throws {
         let folder = TemporaryFolder()
         func file(_ name: String, _ rows: [[Value]]) throws -> Database { try store(Self.plain, rows, folder.file(name)) }
         let old = try file("a.firn", [row(1, 1), row(2, 2), row(3, 3), row(4, nil)]),
@@ -154,21 +154,21 @@ import Testing
                 "k1=2, k2=null: another value in x", "k1=3, k2=null: there is no such row", "k1=5, k2=null: there is such a row already",
             ])
         #expect(try refusals("e.firn", []).count == 3)
-        // What others changed beside stays, in other rows and in other cells of the same.
+        // Other changes are kept, in other rows and in other cells of the same rows.
         let drifted = try file("f.firn", [row(9, 9), row(1, 100), row(2, 2, "z"), row(3, 3), row(4, nil)])
         guard case .applied(_, false) = try apply(changes, drifted) else { Issue.record("refused, or proven"); return }
         let wanted = try file("g.firn", [row(9, 9), row(1, 100), row(2, 20, "z"), row(4, 4), row(5, 5)])
         #expect(try hash(table(drifted)) == hash(table(wanted)))
         // Already applied.
         guard case .refused(_, _, isReached: true) = try apply(changes, new) else { Issue.record("applied twice"); return }
-        // Other columns.
+        // A file with other columns.
         let other = try Database.create(path: folder.file("h.firn")), transaction = try other.begin()
         try transaction.extendSchema([TypeSchema("Thing", columns: [column("k1", .int), column("k2", .string)])])
         try transaction.commit()
         #expect(throws: FirnError.self) { try apply(changes, other) }
     }
 
-    @Test func `T14: changes whose rows are not those they speak of are damage, and not applied`() throws {
+    @Test func `changes whose rows do not match their description are damage, and not applied`() throws {
         let folder = TemporaryFolder()
         let old = try store(Self.plain, [row(1, 1), row(2, 2)], folder.file("a.firn")),
             new = try store(Self.plain, [row(1, 1), row(2, 20)], folder.file("b.firn"))
@@ -196,7 +196,7 @@ import Testing
         }
         _ = try Changeset(file.snapshot(), name: "c")
         #expect(throws: FirnError.self) { _ = try Changeset(old.snapshot(), name: "a") }
-        // Rows that are not there.
+        // Rows that do not exist.
         let deleting = try file.begin()
         try deleting.delete("old.Thing", rowID: 0)
         _ = try deleting.insert("old.Thing", row(2, 2))

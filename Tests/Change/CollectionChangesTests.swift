@@ -4,8 +4,7 @@ import FirnKit
 import FirnTable
 import Testing
 
-/// What an observer makes of an old version and the changes: deletions from high to low, insertions from low to high, modifications
-/// replaced.
+/// Applies changes to an old version as an observer does: deletions in descending order, insertions in ascending order, then modifications.
 func applied<T>(_ changes: CollectionChanges, to old: [T], _ new: [T]) -> [T] {
     var out = old
     for (a, b) in zip(changes.modificationsOld, changes.modificationsNew) { out[a] = new[b] }
@@ -14,7 +13,7 @@ func applied<T>(_ changes: CollectionChanges, to old: [T], _ new: [T]) -> [T] {
     return out
 }
 
-/// The length of a longest common subsequence, the slow way.
+/// Returns the length of a longest common subsequence by a simple, slow method.
 private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
     var row = [Int](repeating: 0, count: b.count + 1)
     for x in a {
@@ -29,7 +28,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
 }
 
 @Suite struct CollectionChangesTests {
-    /// A list, and what became of it: elements taken out, put in, moved, runs moved, reversed.
+    /// A list, and a new version of it with elements removed, inserted and moved, runs moved, and parts reversed.
     private func versions(_ generator: inout SeededGenerator) -> (old: [Int64], new: [Int64]) {
         let alphabet = [2, 4, 20, 1000].randomElement(using: &generator)!
         let old = (0..<Int.random(in: 0...14, using: &generator)).map { _ in Int64.random(in: 0..<Int64(alphabet), using: &generator) }
@@ -52,7 +51,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
         return (old, new)
     }
 
-    @Test func `deletions and insertions lead from the old rows to the new, with the fewest of either`() {
+    @Test func `a minimal number of deletions and insertions leads from the old rows to the new rows`() {
         var generator = SeededGenerator(seed: 1)
         for round in 0..<100_000 {
             let (old, new) = versions(&generator)
@@ -64,7 +63,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
                 Issue.record("seed 1, round \(round): \(old) -> \(new): \(changes)")
                 return
             }
-            // What stayed and was modified stands in pairs, and nothing that went or came is among it.
+            // The old and new positions of modified rows are pairs, and contain no deleted or inserted rows.
             #expect(changes.modificationsOld.map { old[$0] } == changes.modificationsNew.map { new[$0] })
             #expect(
                 changes.modificationsOld == changes.modificationsOld.sorted()
@@ -73,7 +72,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
             let stayed = old.indices.filter { !gone.contains($0) && old[$0] % 3 == 0 }
             #expect(changes.modificationsOld == stayed)
             #expect(changes.modificationsNew == new.indices.filter { !come.contains($0) && new[$0] % 3 == 0 })
-            // Every deletion that has an insertion of the same row is a move, once.
+            // Each deletion with an insertion of the same row is exactly one move.
             if round % 2 == 0 {
                 var counts: [Int64: Int] = [:]
                 for i in changes.deletions { counts[old[i], default: 0] += 1 }
@@ -89,7 +88,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
         }
     }
 
-    @Test func `changes of a list of values lead from the old to the new`() {
+    @Test func `changes lead from an old list of values to the new list`() {
         var generator = SeededGenerator(seed: 2)
         for round in 0..<20_000 {
             let (a, b) = versions(&generator)
@@ -102,7 +101,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
         }
     }
 
-    @Test func `long lists of few different rows stay exact where that is cheap and right where it is not`() {
+    @Test func `changes of long lists with few different rows are minimal where this is fast, and always correct`() {
         var generator = SeededGenerator(seed: 3)
         for round in 0..<30 {
             let old = (0..<500).map { _ in Int64.random(in: 0...1, using: &generator) }
@@ -118,7 +117,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
         }
     }
 
-    @Test func `a hundred thousand rows in another order take no quadratic time`() {
+    @Test func `reordering a hundred thousand rows does not take quadratic time`() {
         var generator = SeededGenerator(seed: 4)
         let old = (0..<100_000).map(Int64.init)
         let orders = [old.shuffled(using: &generator), Array(old.reversed()), Array(old[50_000...] + old[..<50_000])]
@@ -129,7 +128,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
         }
         #expect(CollectionChanges.between(old: old, new: orders[1]) { _ in false }.deletions.count == 99_999)
         #expect(CollectionChanges.between(old: old, new: orders[2]) { _ in false }.deletions.count == 50_000)
-        // The same row a hundred thousand times, and all of it between other ends.
+        // The same row a hundred thousand times, with different rows at both ends.
         let same = [Int64](repeating: 7, count: 100_000)
         #expect(CollectionChanges.between(old: [1] + same + [2], new: [3] + same.dropLast() + [4]) { _ in false }.deletions.count == 3)
         let halves = same.map { _ in Int64.random(in: 0...1, using: &generator) }
@@ -138,17 +137,17 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
         #expect(changes.deletions.count == changes.insertions.count && changes.deletions.count < 100_000)
     }
 
-    @Test func `the examples of the contract`() {
-        // Modify 3 -> 4 and delete 2: the modification is told by its old index.
+    @Test func `changes are those of the examples in the contract`() {
+        // Modify 3 -> 4 and delete 2: the modification has its old index.
         let first = CollectionChanges.between(old: [1, 2, 3], new: [1, 3]) { $0 == 3 }
         #expect((first.deletions, first.insertions, first.modificationsOld, first.modificationsNew) == ([1], [], [2], [1]))
         // One element moved to the front: one deletion, one insertion.
         let second = CollectionChanges.between(old: [1, 2, 3], new: [3, 1, 2], detectMoves: true) { _ in true }
         #expect((second.deletions, second.insertions, second.moves) == ([2], [0], [.init(from: 2, to: 0)]))
         #expect(second.modificationsOld == [0, 1])
-        // Nothing changed is no change.
+        // Equal lists have no changes.
         #expect(CollectionChanges.between(old: [5, 5, 6], new: [5, 5, 6]) { _ in false }.isEmpty)
-        // A value that was replaced is a modification; one that was put in beside it an insertion.
+        // A replaced value is a modification, and an additional one is an insertion.
         let third = CollectionChanges.between(old: [.int(1), .int(2), .int(3)] as [Value], new: [.int(1), .int(9), .int(8), .int(3)])
         #expect((third.deletions, third.insertions, third.modificationsOld, third.modificationsNew) == ([], [2], [1], [1]))
     }

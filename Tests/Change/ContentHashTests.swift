@@ -6,7 +6,7 @@ import FirnTable
 import Foundation
 import Testing
 
-/// What rows are has one hash, however they are stored (T14).
+/// The content of rows has one hash, however it is stored.
 @Suite struct ContentHashTests {
     private func hash(_ table: any Table, key: [String]? = nil) throws -> Hash128 {
         var options = ContentHash.Options()
@@ -22,7 +22,7 @@ import Testing
         return Dictionary(uniqueKeysWithValues: hash.columns.map { ($0.name, $0.hash) })
     }
 
-    /// A column of every kind and collection, with nulls, and what is written in two ways.
+    /// A column of every kind and collection, with nulls, and with values that have two representations.
     static let zoo: (columns: [ColumnSchema], rows: [[Value]], embedded: [TypeSchema]) = {
         let part = TypeSchema("Part", columns: [column("n", .int), column("t", .string)], isEmbedded: true)
         let columns = [
@@ -49,8 +49,8 @@ import Testing
         return (columns, [first, second], [part])
     }()
 
-    /// Computed by another program from docs/format/content-hash.md: whatever changes them breaks a promise.
-    @Test func `T14: the hash is the one that its document describes`() throws {
+    /// These hashes were computed by another program from docs/format/content-hash.md. They must never change.
+    @Test func `the hash is the one that docs/format/content-hash.md defines`() throws {
         let zoo = Self.zoo
         let open = table(zoo.columns, zoo.rows, embedded: zoo.embedded),
             keyed = table(zoo.columns, zoo.rows, key: ["id"], embedded: zoo.embedded)
@@ -64,7 +64,7 @@ import Testing
         #expect("\(ContentHash.ofFile([try ContentHash(of: open), try ContentHash(of: empty)]))" == "2f7b172940a7a27232dc7374333a213e")
     }
 
-    @Test func `T14: the hash knows the order of rows without a key alone, and never that of columns`() throws {
+    @Test func `the order of rows changes the hash only of a type without a key, and the order of columns never does`() throws {
         let zoo = Self.zoo
         func rows(_ key: [String], _ order: [Int]) -> MemoryTable {
             table(zoo.columns, order.map { zoo.rows[$0] }, key: key, batch: 1, embedded: zoo.embedded)
@@ -76,7 +76,7 @@ import Testing
         let turned = table(zoo.columns.reversed(), zoo.rows.map { $0.reversed() }, embedded: zoo.embedded)
         #expect(try hash(turned) == hash(rows([], [0, 1])))
         #expect(try columns(turned) == columns(rows([], [0, 1])))
-        // What tells a list from its parts, and absent from empty.
+        // A list differs from its elements, and null differs from empty.
         func one(_ kind: ColumnType, _ values: Value...) throws -> Hash128 {
             try hash(table([ColumnSchema("a", kind)], values.map { [$0] }))
         }
@@ -93,7 +93,7 @@ import Testing
         #expect(throws: FirnError.self) { try hash(rows([], [0]), key: ["nothing"]) }
     }
 
-    @Test func `T14: links are known by the key of the row they lead to, or by where it stands`() throws {
+    @Test func `links are hashed by the key of the target row, or by its position if it has no key`() throws {
         let folder = TemporaryFolder()
         func file(_ name: String, key: [Int], others: Bool) throws -> StoredTable {
             let dog = TypeSchema(
@@ -122,7 +122,7 @@ import Testing
         #expect(try hash(file("c.firn", key: [0], others: false)) != hash(file("d.firn", key: [], others: false)))
     }
 
-    @Test func `a decimal among values of any kind has the hash of a double that equals it exactly, and of no other`() throws {
+    @Test func `a decimal of kind any has the hash of a double only if their values are exactly equal`() throws {
         func hash(_ value: Value) throws -> Hash128 {
             let type = TypeSchema("Thing", columns: [column("any", .any)])
             let batch = RandomTables.batch([[value]], of: type, in: Schema([type]))
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `T14: random rows have one hash in memory, in bulk, in a delta, changed and changed back, and compacted`(seed: UInt64) throws {
+    func `random rows have one hash in memory, in bulk, in a delta, changed and changed back, and compacted`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed &* 104_729)
         let schema = random.schema(), type = schema["Thing"]!
@@ -174,7 +174,7 @@ import Testing
             to: folder.file("b.firn"), overwrite: true, encryption: .plain, profile: .small, threads: 1, progress: { _ in })
         let compacted = try Database.open(path: folder.file("b.firn")).snapshot()
         #expect(try hash(#require(compacted.table(named: "Thing"))) == truth, "seed \(seed)")
-        // One value that means something else: the hash and its column's are others, those of all others stay.
+        // A value that is not equal changes the hash of the rows and of its column, but not those of other columns.
         for _ in 0..<20 {
             let row = random.number(0...rows.count - 1), place = random.number(0...type.columns.count - 1), before = rows[row][place]
             rows[row][place] = random.value(type.columns[place].type, in: schema)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DifferenceTests {
     let columns = [column("id", .int), column("name", .string), column("score", .double)]
 
-    @Test func `tables of more segments than a row's number can tell are refused on either side`() throws {
+    @Test func `tables with more segments than a row number can address are refused on either side`() throws {
         let columns = [column("id", .int)], few = table(columns, [[.int(1)]], key: ["id"]),
             many = table(columns, (0...65_536).map { [.int(Int64($0 % 65_536))] }, key: ["id"], batch: 1)
         for (old, new) in [(few, many), (many, few)] {
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `rows are told apart by key whatever their order`() throws {
+    @Test func `rows are matched by key in any order`() throws {
         let old = table(
             columns,
             [
@@ -72,7 +72,7 @@ import Testing
                 }) == ["-2", "~1 name score", "+3"])
     }
 
-    @Test func `rows outside the chosen ones are not there`() throws {
+    @Test func `rows outside the selection are ignored`() throws {
         let rows: [[Value]] = (0..<10).map { [.int($0), .string("x"), .double(0)] }
         let old = table(columns, rows), new = table(columns, rows.reversed())
         let result = try difference(old, new) {
@@ -92,7 +92,7 @@ import Testing
         #expect(result.unchanged == 5)
     }
 
-    @Test func `the key of the type is used, and without one the error proposes one`() throws {
+    @Test func `the key of the type is used, and the error for a type without one proposes a key`() throws {
         let rows: [[Value]] = [[.int(1), .string("a"), .null], [.int(1), .string("b"), .null], [.int(2), .string("a"), .null]]
         #expect(try difference(table(columns, rows, key: ["id", "name"]), table(columns, rows)).unchanged == 3)
         let error = #expect(throws: FirnError.self) { try difference(table(columns, rows), table(columns, rows)) }
@@ -133,7 +133,7 @@ import Testing
         #expect((last.leftOutOld, last.leftOutNew, last.unchanged) == (0, 3, 7))
     }
 
-    @Test func `differences of the columns stand apart`() throws {
+    @Test func `differences of the columns are reported separately from those of rows`() throws {
         let old = table(
             [column("id", .int), column("a", .int), column("b", .string), column("c", .bool)],
             [[.int(1), .int(2), .string("x"), .bool(true)]])
@@ -149,7 +149,7 @@ import Testing
         #expect(!result.isEmpty)
     }
 
-    @Test func `tables without rows compare`() throws {
+    @Test func `tables without rows can be compared`() throws {
         let none = table(columns, []), one = table(columns, [[.int(1), .null, .null]])
         #expect(try difference(none, none) { $0.key = ["id"] }.isEmpty)
         #expect(try lines(difference(none, one) { $0.key = ["id"] }) == ["+1"])
@@ -170,19 +170,19 @@ import Testing
         let result = try difference(old, after)
         #expect(try lines(result) == ["-2000", "~5 name", "+9000"])
         #expect(result.unchanged == 2998)
-        // Of vectors without a changed row the key alone is read.
+        // In vectors without a changed row only the key is read.
         #expect(after.read.filter { $0 == "1 score" || $0 == "1 name" }.isEmpty && after.read.contains("0 name"))
         #expect(try difference(old, old).unchanged == 3000)
-        // A changed row that takes the key of a shared one is a repeated key.
+        // A changed row with the key of a shared row is a duplicate key.
         later[2000][0] = .int(7)
         let twice = Version(table(columns, later, key: ["id"], batch: 1500), after.differing)
         #expect(#expect(throws: FirnError.self) { try difference(old, twice) }?.code == .duplicateKey)
-        // Another key than the table's own may repeat: every row counts.
+        // A key other than that of the type may have duplicates, so every row is counted.
         #expect(try difference(old, after) { $0.key = ["name"] }.unchanged == 2998)
     }
 }
 
-/// A table whose segments claim to know which rows may differ; notes the vectors read.
+/// A table whose segments report which rows may differ. Records the vectors that are read.
 private final class Version: Table, @unchecked Sendable {
     let base: MemoryTable
     let differing: (Int) -> Bits

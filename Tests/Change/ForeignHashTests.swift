@@ -5,7 +5,7 @@ import FirnKit
 import FirnTable
 import Testing
 
-/// Files whose logical hashes another writer filled as it liked: what differs is found by the values.
+/// Files with wrong logical hashes, as another writer may store them: differences are found by comparing values.
 @Suite struct ForeignHashTests {
     private static let type = TypeSchema(
         "Row",
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [0, 7, 255] as [UInt8])
-    func `30 rows that differ in two files are found whatever hashes both claim`(byte: UInt8) throws {
+    func `30 rows that differ between two files are found whatever hashes the files claim`(byte: UInt8) throws {
         let folder = TemporaryFolder()
         let paths = [folder.file("a.firn"), folder.file("b.firn")]
         try write(rows(0..<0), paths[0])
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [0, 7] as [UInt8])
-    func `rows that differ in two versions are found whatever hashes the file claims`(byte: UInt8) throws {
+    func `rows that differ between two versions are found whatever hashes the file claims`(byte: UInt8) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         try write(rows(0..<0), path)
         do {

@@ -28,7 +28,7 @@ import Testing
         ])
     static let schema = Schema([dog, toy, maker, tag])
 
-    /// A file with dogs and toys; commits; what a filter makes of the last one.
+    /// A file with dogs and toys, which makes commits and returns the rows of the last one that a filter reports.
     final class Kennel {
         let folder = TemporaryFolder()
         let database: Database
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `an inverse fires when rows begin or cease to lead here, and on what a path names of them`() throws {
+    @Test func `an inverse is reported when rows start or stop linking to a row, and when a property named by a path changes`() throws {
         let kennel = try Kennel()
         // Dogs 0, 2 and 4 have toys 0, 2 and 4.
         #expect(try kennel.modified(["owners.name"], root: "Toy") { try $0.update("Dog", rowID: 2, column: "name", .string("x")) } == [2])
@@ -99,12 +99,12 @@ import Testing
             try kennel.modified(["owners"], root: "Toy") {
                 _ = try $0.insert("Dog", [.string("n"), .int(1), .list([.link(3)]), .null, .map([]), .set([]), .null])
             } == [3])
-        // Forwards and backwards: a toy's maker's other toys; a maker's toys' owners.
+        // Paths with links and inverse links: the other toys of a toy's maker, and the owners of a maker's toys.
         #expect(
             try kennel.modified(["maker.toys.price"], root: "Toy") { try $0.update("Toy", rowID: 1, column: "price", .int(90)) } == [1, 4])
         #expect(try kennel.modified(["toys.owners.age"], root: "Maker") { try $0.update("Dog", rowID: 4, column: "age", .int(8)) } == [1])
         #expect(try kennel.modified(["makers.toys.brand"]) { try $0.update("Toy", rowID: 3, column: "brand", .string("z")) } == [5])
-        // Both ends deleted: nothing is left that could count.
+        // If both rows are deleted, no row is left to report.
         #expect(
             try kennel.modified(["owners"], root: "Toy") {
                 try $0.delete("Dog", rowID: 0)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `N10: a path names what fires, and nothing else does`() throws {
+    @Test func `only changes of the properties that a key path names are reported [N10]`() throws {
         let kennel = try Kennel()
         let age: (DatabaseTransaction) throws -> Void = {
             try $0.update("Dog", rowID: 2, column: "age", .int(Int64.random(in: 2...Int64.max)))
@@ -124,7 +124,7 @@ import Testing
         #expect(try kennel.modified(["name"], age) == [])
         #expect(try kennel.modified(["age"], age) == [2])
         #expect(try kennel.modified(["name"]) { try $0.update("Dog", rowID: 2, column: "name", .string("x")) } == [2])
-        // ["toys"]: the list itself, not what its toys hold.
+        // ["toys"]: the list itself, not properties of its toys.
         #expect(try kennel.modified(["toys"]) { try $0.update("Toy", rowID: 0, column: "brand", .string("x")) } == [])
         #expect(try kennel.modified(["toys"]) { try $0.update("Dog", rowID: 3, column: "toys", .list([.link(0)])) } == [3])
         // ["toys.brand"]: the list, and the brand of each toy in it.
@@ -132,45 +132,47 @@ import Testing
         #expect(try kennel.modified(["toys.brand"]) { try $0.update("Toy", rowID: 0, column: "price", .int(77)) } == [])
         #expect(try kennel.modified(["toys.brand"]) { try $0.update("Dog", rowID: 3, column: "toys", .list([])) } == [3])
         #expect(try kennel.modified(["toys.brand"], age) == [])
-        // One link, a map and a set are followed too.
+        // Single links, maps and sets are followed too.
         for (path, dog) in [("best.price", 1), ("byName.price", 3), ("bag.price", 5)] {
             #expect(
                 try kennel.modified([path]) { try $0.update("Toy", rowID: 0, column: "price", .int(Int64(dog))) } == [Int64(dog)], "\(path)"
             )
         }
-        // Embedded objects: by their own fields.
+        // Embedded objects: changes of their own fields.
         #expect(try kennel.modified(["tag.text"]) { try $0.update("Tag", rowID: 4, column: "text", .string("u")) } == [4])
         #expect(try kennel.modified(["tag"]) { try $0.update("Tag", rowID: 4, column: "text", .string("v")) } == [])
         #expect(
             try kennel.modified(["tag"]) { try $0.update("Dog", rowID: 4, column: "tag", .object([.init("text", .string("v"))])) } == [4])
-        // Several paths; wildcards.
+        // Several paths, and wildcards.
         #expect(try kennel.modified(["name", "toys.maker.name"]) { try $0.update("Maker", rowID: 2, column: "name", .string("z")) } == [2])
         #expect(try kennel.modified(["*"]) { try $0.update("Toy", rowID: 0, column: "price", .int(100)) } == [])
         #expect(try kennel.modified(["*"], age) == [2])
         #expect(try kennel.modified(["*.price"]) { try $0.update("Toy", rowID: 0, column: "price", .int(101)) } == [0, 1, 3, 5])
         #expect(try kennel.modified(["toys.*"]) { try $0.update("Toy", rowID: 2, column: "price", .int(102)) } == [2])
-        // None: what an element holds does not matter.
+        // An empty list of paths: properties of elements do not count.
         #expect(try kennel.modified([], age) == [])
     }
 
-    @Test func `N11: without key paths everything over four links counts, and circles end`() throws {
+    @Test func `without key paths changes within four links are reported, and cycles of links end [N11]`() throws {
         let kennel = try Kennel()
-        // Dog 5 is the dog of maker 0, who makes toys 0 and 3: dogs 0 and 2 ... reach dog 5 over toy and maker in three links.
+        // Dog 5 is the dog of maker 0, who makes toys 0 and 3. Dogs with one of these toys reach dog 5 through toy and maker in three
+        // links.
         #expect(try kennel.modified(nil) { try $0.update("Dog", rowID: 5, column: "age", .int(9)) } == [0, 1, 3, 5])
         #expect(try kennel.modified(nil) { try $0.update("Tag", rowID: 5, column: "text", .string("w")) } == [0, 1, 3, 5])
-        // A chain of makers' dogs and toys longer than four links is cut.
+        // A chain of dogs, toys and makers that is longer than four links is not followed to its end.
         #expect(
             try kennel.modified(nil) {
                 try $0.update("Maker", rowID: 1, column: "dog", .link(0))
                 try $0.update("Dog", rowID: 0, column: "toys", .list([]))
             } == [0, 4, 5])
-        // Dog 4 -> toy 4 -> maker 1 -> dog 0 -> (best) toy 2: four links. A fifth, its maker 2, is too far for dog 4 but not for dog 0.
+        // Dog 4 -> toy 4 -> maker 1 -> dog 0 -> (best) toy 2 is four links. Its maker 2 is a fifth link: too far for dog 4 but not for dog
+        // 0.
         _ = try kennel.modified(nil) { try $0.update("Dog", rowID: 0, column: "best", .link(2)) }
         #expect(try kennel.modified(nil) { try $0.update("Toy", rowID: 2, column: "price", .int(500)) } == [0, 2, 4, 5])
         #expect(try kennel.modified(nil) { try $0.update("Maker", rowID: 2, column: "name", .string("q")) } == [0, 2])
     }
 
-    @Test func `a wrong path is refused with the property and its type`() throws {
+    @Test func `an invalid key path is refused with the property and its type`() throws {
         func message(_ path: String) -> String {
             do throws(FirnError) {
                 _ = try KeyPathFilter(root: "Dog", in: Self.schema, keyPaths: ["name", path])
@@ -191,7 +193,7 @@ import Testing
         #expect(try KeyPathFilter(root: "Dog", in: Self.schema, keyPaths: nil).types == ["Dog", "Toy", "Maker", "Tag"])
     }
 
-    @Test func `links are not read if nothing that they lead to changed, and few are read for few rows`() throws {
+    @Test func `links are not read if no target has changed, and for few rows only few links are read`() throws {
         let kennel = try Kennel(dogs: 20_000, toys: 5000, flushed: true)
         let transaction = try kennel.database.begin()
         try transaction.update("Dog", rowID: 77, column: "age", .int(50))
@@ -212,7 +214,7 @@ import Testing
         #expect(few.decoded.vectors == 0 && few.decoded.values == 3)
     }
 
-    @Test func `a deleted row does not count, whatever it led to`() throws {
+    @Test func `a deleted row is not reported, even if it linked to a changed row`() throws {
         let kennel = try Kennel(flushed: true)
         _ = try kennel.modified(nil) { try $0.delete("Dog", rowID: 1) }
         let price: (DatabaseTransaction) throws -> Void = {
@@ -223,7 +225,7 @@ import Testing
         #expect(try kennel.modified(["*.price"], price) == [0, 3, 5])
     }
 
-    @Test func `rows that are reached both among few and among most of a type's are all looked at`() throws {
+    @Test func `rows reached through a path with few rows and through one with many are all checked`() throws {
         func links(_ name: String, _ target: String) -> ColumnSchema {
             ColumnSchema(name, ColumnType(.link, collection: .list, target: target))
         }
@@ -260,8 +262,8 @@ import Testing
         }
     }
 
-    /// Random links between random rows; a random commit; compared with following every link by hand.
-    @Test(arguments: 1...20) func `the rows that count are those from which a change is reached`(seed: Int) throws {
+    /// Random links between random rows and a random commit, compared with a simple search that follows every link.
+    @Test(arguments: 1...20) func `the rows that are reported are those that reach a change`(seed: Int) throws {
         var random = RandomTables(seed: UInt64(seed) &* 77)
         let types = ["A", "B"].map { name in
             TypeSchema(
@@ -291,7 +293,7 @@ import Testing
                 if gone.contains("\(type)\(row)") { continue }
                 switch random.number(0...6) {
                 case 6:
-                    // Links to it dangle, and its own lead nowhere any more.
+                    // Links to the row dangle, and its own links no longer count.
                     try transaction.delete(type, rowID: row)
                     gone.insert("\(type)\(row)")
                 case 0: try transaction.update(type, rowID: row, column: "one", link(&random))

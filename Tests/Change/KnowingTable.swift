@@ -1,13 +1,13 @@
 import FirnBytes
 import FirnTable
 
-/// A table in memory whose last segment says which of its rows may differ, as segments do that versions share parts of.
+/// A table in memory whose last segment reports which of its rows may differ, like segments whose parts are shared between versions.
 final class KnowingTable: Table {
     let type: TypeSchema
     let schema: Schema
     private let segments: [KnowingSegment]
 
-    /// `batches`: rows of ints, segment by segment; row ids count on.
+    /// `batches`: rows of integers by segment. Row ids count on from segment to segment.
     init(_ batches: [[Int64]], changed: [Int], longest: Int) {
         type = TypeSchema("Row", columns: [ColumnSchema("a", ColumnType(.int))])
         schema = Schema([type])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirnChange
 
-/// apply(diff(a, b), a) is b, and back, by content hash, of types whose rows link to each other (T14).
+/// apply(diff(a, b), a) equals b, and the reverse gives a, by content hash, for types whose rows link to each other.
 @Suite struct LinkedChangesTests {
     static func hashes(_ database: Database) throws -> [String: Hash128] {
         let snapshot = try database.snapshot()
@@ -18,7 +18,7 @@ import Testing
         return found
     }
 
-    /// The differences of all types of two files, written to a third.
+    /// Writes the differences of all types of two files to a third file.
     static func changes(_ old: Database, _ new: Database, _ path: String, types: [String]? = nil) throws -> Changeset {
         let before = try old.snapshot(), after = try new.snapshot()
         var changed: [ChangedType] = []
@@ -51,11 +51,11 @@ import Testing
         return outcome
     }
 
-    /// `FIRN_HISTORIES`: how many random pairs are tried; the seed is printed with what fails.
+    /// `FIRN_HISTORIES` sets the number of random pairs. Failures include the seed.
     private static let pairs = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORIES"] ?? "") ?? 12
 
     @Test(arguments: 1...max(pairs, 1))
-    func `T14: changes of types that link to each other lead there and back, by content hash`(seed: UInt64) throws {
+    func `changes of types that link to each other round trip by content hash`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed &* 15_485_867)
         let before = LinkedModel(&random)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: 1...max(pairs / 3, 1))
-    func `T14: so do those of types with keys of every kind, and of objects deep within objects`(seed: UInt64) throws {
+    func `changes of types with keys of every kind and with deeply nested objects round trip by content hash`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed &* 32_452_843)
         let before = LinkedModel(&random, keys: [.bool, .int, .float, .double, .string, .data, .date, .decimal, .objectID, .uuid, .any])
@@ -107,7 +107,7 @@ import Testing
             let defects = try database.verifyStructure().map { "\($0)" } + database.snapshot().verify(full: true).map { "\($0)" }
             #expect(defects.isEmpty, "seed \(seed): \(defects)")
         }
-        // And there again, where types that had gone stand empty.
+        // Applies the changes again, now with empty types instead of missing ones.
         guard case .applied(_, true) = try Self.apply(changes, new) else {
             Issue.record("seed \(seed): refused again: \(try Self.apply(changes, new))"); return
         }
@@ -115,9 +115,9 @@ import Testing
     }
 }
 
-/// Patches on a disk that may fail at any moment.
+/// Patches on a disk that can fail at any moment.
 @Suite struct PatchCrashTests {
-    @Test func `T2, T14: after any crash a patched file holds the rows of before or of after`() throws {
+    @Test func `after any crash a patched file has the old or the new rows`() throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: 41)
         let before = LinkedModel(&random)
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// What links of changes need, and what is refused.
+/// The requirements of links in changes, and what is refused.
 @Suite struct ChangedLinksTests {
     private static let person = TypeSchema(
         "Person",
@@ -161,7 +161,7 @@ import Testing
         ], key: [0])
     private static let spot = TypeSchema("Spot", columns: [column("where", .string)])
 
-    /// Persons by id with friend, and tags of pets; pets by tag with owner and the place of a spot.
+    /// Persons by id, with a friend and the tags of pets. Pets by tag, with an owner and the position of a spot.
     private func file(
         _ path: String, _ persons: [(Int64, String, friend: Int64?, pets: [String])], _ pets: [(String, owner: Int64?, spot: Int?)],
         spots: [String] = ["yard", "barn"]
@@ -193,7 +193,7 @@ import Testing
         return found.map { "\($0.key): \($0.what)" }.sorted()
     }
 
-    @Test func `T14: new rows of several types that lead to each other come together, in any order of row ids`() throws {
+    @Test func `new rows of several types that link to each other are added together in any order of row ids`() throws {
         let folder = TemporaryFolder()
         let old = try file(folder.file("a.firn"), [(1, "Ada", nil, [])], [])
         let new = try file(
@@ -206,7 +206,7 @@ import Testing
         #expect(try rows.row(1) == [.int(3), .string("Cy"), .link(2), .list([.link(1), .link(0)])])
     }
 
-    @Test func `T14: a link to a row that the file has not is named with type, key, column and row, and nothing is done`() throws {
+    @Test func `a link to a row that the file does not have is reported with type, key, column and row, and nothing is changed`() throws {
         let folder = TemporaryFolder()
         let old = try file(folder.file("a.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, [])], [("rex", owner: nil, spot: nil)])
         let new = try file(folder.file("b.firn"), [(1, "Ada", friend: 2, []), (2, "Bo", nil, ["rex"])], [("rex", owner: 2, spot: nil)])
@@ -216,7 +216,7 @@ import Testing
         let lone = try LinkedChangesTests.changes(old, new, folder.file("e.firn"), types: ["Pet"])
         let missing = try refusal(lone, drifted)
         #expect(missing == ["tag=\"rex\": owner refers to a row that does not exist: Person id=2"])
-        // With the row, other rows may be others.
+        // If the row exists, other rows may differ.
         let more = try file(
             folder.file("f.firn"), [(2, "Bobby", friend: 9, []), (9, "Eve", nil, [])],
             [("tom", owner: 9, spot: 0), ("rex", owner: nil, spot: nil)])
@@ -224,7 +224,7 @@ import Testing
         #expect(try more.snapshot().table(named: "Pet")?.row(1) == [.string("rex"), .link(0), .null])
     }
 
-    @Test func `T14: rows that are removed are taken out of links of rows that the changes do not know`() throws {
+    @Test func `removed rows are also removed from links of rows that the changes do not contain`() throws {
         let folder = TemporaryFolder()
         let old = try file(folder.file("a.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, [])], []),
             new = try file(folder.file("b.firn"), [(1, "Ada", nil, [])], [])
@@ -237,7 +237,7 @@ import Testing
                 && drifted.snapshot().table(named: "Pet")?.row(0)?[1] == .null)
     }
 
-    @Test func `T14: links to rows without key are by place, and refuse files where the rows stand otherwise`() throws {
+    @Test func `links to rows without key are by position, and are refused in files where these rows differ`() throws {
         let folder = TemporaryFolder()
         func spotted(_ name: String, _ spot: Int?, _ spots: [String]) throws -> Database {
             try file(folder.file(name), [], [("rex", owner: nil, spot: spot)], spots: spots)
@@ -250,7 +250,7 @@ import Testing
             ])
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new))
-        // Rows that change with the links to them: all types together.
+        // Changes of rows without key and of the links to them must be written together.
         let other = try spotted("e.firn", 2, ["roof", "barn", "tree"])
         #expect { try LinkedChangesTests.changes(new, other, folder.file("f.firn"), types: ["Pet"]) } throws: {
             ($0 as? FirnError)?.message.contains("rows of \"Spot\", which have no key") ?? false
@@ -260,7 +260,7 @@ import Testing
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(other))
     }
 
-    @Test func `T14: types come and go with their rows, and one that is there already with rows refuses`() throws {
+    @Test func `types are added and removed with their rows, and an existing type with rows is not overwritten`() throws {
         let folder = TemporaryFolder()
         func database(_ name: String, _ rows: [String: [Int64]]) throws -> Database {
             let database = try Database.create(path: folder.file(name)), transaction = try database.begin()
@@ -291,13 +291,13 @@ import Testing
             Issue.record("refused backwards"); return
         }
         #expect(try LinkedChangesTests.hashes(old) == first)
-        // A type that the file has not at all.
+        // A type that the file does not have.
         #expect { try LinkedChangesTests.apply(changes, database("f.firn", ["A": [1, 2], "Loose": [9]])) } throws: {
             ($0 as? FirnError)?.message == "there is no type \"Gone\", which the changes apply to"
         }
     }
 
-    @Test func `T14: links without a name outside of the file are not written, and the column is told`() throws {
+    @Test func `changes of links to rows that have no usable key are refused, and the error names the column`() throws {
         let folder = TemporaryFolder()
         func database(_ name: String, _ types: [TypeSchema], _ value: Int64) throws -> Database {
             let database = try Database.create(path: folder.file(name)), transaction = try database.begin()
@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    @Test func `links between versions of a file are other links when the rows they lead to have other keys, go, or move`() throws {
+    @Test func `links differ between versions if their target rows have other keys, are removed, or change their position`() throws {
         let folder = TemporaryFolder()
         let database = try file(
             folder.file("a.firn"), [(1, "Ada", friend: 2, ["rex"]), (2, "Bo", friend: 1, [])],
@@ -337,7 +337,7 @@ import Testing
             }
             return found
         }
-        // Rows that come behind leave all links what they are.
+        // Rows that are added at the end do not change any link.
         #expect(try changed { try $0.insert("Spot", [.string("tree")]) } == ["Person": [], "Pet": []])
         #expect(
             try changed { try $0.update("Pet", rowID: 0, column: "tag", .string("max")) } == [
@@ -348,9 +348,10 @@ import Testing
         #expect(try changed { try $0.delete("Person", rowID: 1) } == ["Person": ["-2", "~1 friend"], "Pet": ["~\"tom\" owner"]])
     }
 
-    /// Cells of a file of changes are changed at random: the answer is an error, a refusal or what the changes then say, and never a trap.
+    /// Random changes of cells in a file of changes end with an error, a refusal, or the result that the new cells describe, and never with
+    /// a trap.
     @Test(arguments: 1...UInt64(3))
-    func `T14: changes that somebody has changed are refused, or lead to what they say`(seed: UInt64) throws {
+    func `modified files of changes are refused, or lead to the rows that they describe`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed &* 7_368_787)
         let before = LinkedModel(&random)

@@ -5,7 +5,7 @@ import FirnTable
 @testable import FirnChange
 
 extension LinkedModel {
-    /// Columns come, go and become others; a type comes; a type may get a key, lose its own or have another.
+    /// Columns are added, removed and changed, a type is added, and types get a key, lose it, or get another one.
     mutating func reshape(_ random: inout RandomTables) {
         for name in ["Int", "Pair", "Plain"] where random.chance(70) {
             let place = schema.types.firstIndex { $0.name == name }!
@@ -30,7 +30,7 @@ extension LinkedModel {
             }
         }
         if random.chance(50), let place = schema.types.firstIndex(where: { $0.name == "Inner" }) {
-            // Objects of another shape: all that hold them begin anew.
+            // The embedded type changes, so all columns with such objects become empty.
             schema.types[place].columns.append(column("more", .double))
             for type in schema.roots {
                 for (c, column) in type.columns.enumerated() where column.type.kind == .embedded {

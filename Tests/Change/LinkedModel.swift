@@ -6,8 +6,8 @@ import Testing
 
 @testable import FirnChange
 
-/// Types whose rows link to each other, as a model that is stored with other row ids and in another order each time: links are by numbers
-/// that rows keep.
+/// A model of types whose rows link to each other. It is stored with other row ids and in another order each time, so links refer to
+/// numbers that rows keep.
 struct LinkedModel {
     struct Row {
         var number: Int64
@@ -17,16 +17,16 @@ struct LinkedModel {
     var schema: Schema
     var rows: [String: [Row]] = [:]
     private var next: Int64 = 1
-    /// The types that links lead to.
+    /// The types that are targets of links.
     private var names = ["Int", "Text", "Pair", "Plain"]
 
-    /// What a row is told apart by in a type's key columns, to keep keys distinct.
+    /// The keys in use for each type, to keep keys distinct.
     private var taken: [String: Set<String>] = [:]
 
-    // MARK: Making
+    // MARK: Creating
 
-    /// Some types with keys of one column, of one that may be null, of two, and without; objects that hold links.
-    /// `keys`: and types with a key of each of these kinds; objects within objects within objects then.
+    /// Types with keys of one column, of one optional column and of two columns, types without key, and objects with links. For each kind
+    /// in `keys` there is also a type with a key of this kind, and objects are nested three levels deep.
     init(_ random: inout RandomTables, keys: [ScalarKind] = []) {
         names += keys.map { "Of\($0.rawValue)" }
         let names = names
@@ -95,7 +95,7 @@ struct LinkedModel {
         for name in names { relink(name, percent: 100, &random) }
     }
 
-    /// New rows, whose links lead nowhere yet.
+    /// Adds rows whose links are null.
     mutating func add(_ count: Int, of name: String, _ random: inout RandomTables) {
         let type = schema[name]!
         for _ in 0..<count {
@@ -138,7 +138,7 @@ struct LinkedModel {
         }
     }
 
-    /// The same key, written otherwise.
+    /// The same key in another representation.
     private func rewritten(_ key: Value) -> Value {
         switch key {
         case .double(0): .double(-0.0)
@@ -149,7 +149,7 @@ struct LinkedModel {
         }
     }
 
-    /// Gives some of the values that may hold links new ones.
+    /// Replaces some of the values that may contain links.
     mutating func relink(_ name: String, percent: Int, _ random: inout RandomTables) {
         for (place, column) in schema[name]!.columns.enumerated()
         where schema.mayHoldLinks(column.type) && !schema[name]!.key.contains(place) {
@@ -159,7 +159,7 @@ struct LinkedModel {
         }
     }
 
-    /// Nil if there is none; -5 is a row that was deleted.
+    /// Returns nil if the type has no rows. -5 stands for a deleted row.
     private func target(_ name: String, _ random: inout RandomTables, mayBeGone: Bool) -> Value? {
         if mayBeGone, random.chance(5) { return .link(-5) }
         return rows[name]?.randomElement(using: &random.generator).map { .link($0.number) }
@@ -176,7 +176,7 @@ struct LinkedModel {
             var seen: [Value] = []
             for _ in 0..<random.number(0...4) {
                 let value = linked(type.element, &random)
-                // Two rows that are not there, or one and none, would be one.
+                // Two links to missing rows, or such a link and null, would become equal.
                 if !seen.contains(value), value != .link(-5), type.elementIsOptional || !value.isNull { seen.append(value) }
             }
             return .set(seen)
@@ -199,7 +199,7 @@ struct LinkedModel {
         }
     }
 
-    /// Another version of the same: rows come, go and change.
+    /// Returns another version of the model, with rows added, removed and changed.
     func changed(_ random: inout RandomTables) -> LinkedModel {
         var copy = self
         for type in schema.roots {
@@ -223,7 +223,7 @@ struct LinkedModel {
         return copy
     }
 
-    /// Links to rows that are gone go, as those to rows that are deleted do; those in `any` values stay.
+    /// Removes links to removed rows, as deleting rows does. Links in `any` values are kept.
     private mutating func forgetRowsThatAreGone() {
         let there = Set(rows.values.joined().map(\.number))
         for type in schema.roots {
@@ -253,13 +253,13 @@ struct LinkedModel {
 
     // MARK: Storing
 
-    /// Writes the model with row ids of its own.
+    /// Writes the model with new row ids.
     func store(_ path: String, _ random: inout RandomTables) throws -> Database {
         let database = try Database.create(path: path), transaction = try database.begin()
         try transaction.extendSchema(schema.types)
         var ids: [Int64: Int64] = [:], order: [String: [Row]] = [:], gone: [String: Int64] = [:]
         for type in schema.roots {
-            // Others may have been there.
+            // Rows that were deleted before shift the row ids.
             for _ in 0...random.number(0...3) {
                 let row = try transaction.insert(type.name, filler(type))
                 try transaction.delete(type.name, rowID: row)
@@ -289,10 +289,10 @@ struct LinkedModel {
         return database
     }
 
-    /// Where there are few keys they may be taken.
+    /// A kind with few values may have no unused key.
     private func hasFiller(_ type: TypeSchema) -> Bool { type.key.first.map { type.columns[$0].type.kind != .bool } ?? true }
 
-    /// A row with the same key as none, which only makes row ids others.
+    /// A row with an unused key, which only shifts row ids.
     private func filler(_ type: TypeSchema) -> [Value] {
         type.columns.enumerated().map { place, column in
             guard type.key.contains(place) else { return Column.absentValue(column.type) }

@@ -4,7 +4,7 @@ import FirnTable
 import Testing
 
 @Suite struct MeaningTests {
-    /// Compares one cell, and the same two values as keys if they may be.
+    /// Compares two values as cells, and also as keys if their types allow it.
     func same(
         _ oldType: ColumnType, _ old: Value, _ newType: ColumnType, _ new: Value, notation: Notation = .plain,
         newNotation: Notation = .plain,
@@ -37,7 +37,7 @@ import Testing
         #expect(try same(type(.any), .int(1), type(.int), .int(1)))
     }
 
-    @Test func `numbers of different kinds are equal by exact value or by shortest text, never because one was rounded`() throws {
+    @Test func `numbers of different kinds are equal by exact value or by shortest text, never after rounding`() throws {
         func decimal(_ text: String) -> Value { .decimal(Decimal(text)!) }
         let pairs: [(Value, ScalarKind, Value, ScalarKind, Bool)] = [
             (decimal("100000000000000000001"), .decimal, .double(1e20), .double, false),
@@ -77,7 +77,7 @@ import Testing
         #expect(try difference(a, b) { ($0.key, $0.tolerance) = (["id"], 1) }.isEmpty)
     }
 
-    @Test func `text equals a value of another kind that reads the same`() throws {
+    @Test func `text equals a value of another kind with the same text`() throws {
         #expect(try same(type(.string), .string("12"), type(.int), .int(12)))
         #expect(try !same(type(.string), .string("012"), type(.int), .int(12)))
         #expect(try same(type(.string), .string("1.5"), type(.double), .double(1.5)))
@@ -94,7 +94,7 @@ import Testing
         #expect(try !same(type(.string), .string(""), type(.string), .null))
     }
 
-    @Test func `lists keep their order, sets and maps have none`() throws {
+    @Test func `the order of elements counts in lists, but not in sets and maps`() throws {
         func list(_ kind: CollectionKind) -> ColumnType { ColumnType(.any, optional: true, collection: kind, elementOptional: true) }
         #expect(try same(list(.list), .list([.int(1), .string("a")]), list(.list), .list([.double(1), .string("a")])))
         #expect(try !same(list(.list), .list([.int(1), .int(2)]), list(.list), .list([.int(2), .int(1)])))
@@ -107,7 +107,7 @@ import Testing
         #expect(try !same(type(.any), .list([]), type(.any), .map([])))
     }
 
-    @Test func `embedded objects are compared by field name, and an absent field is null`() throws {
+    @Test func `embedded objects are compared by field name, and a missing field is null`() throws {
         let embedded = ColumnType(.embedded, optional: true, target: "Place")
         let old = TypeSchema("Place", columns: [column("city", .string), column("zip", .int)], isEmbedded: true)
         let new = TypeSchema(

@@ -4,7 +4,7 @@ import FirnChange
 import FirnTable
 import Testing
 
-/// xorshift64*, so that a printed seed repeats a case.
+/// xorshift64*, so that a failure can be repeated with its seed.
 struct Dice: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -16,7 +16,7 @@ struct Dice: RandomNumberGenerator {
 }
 
 @Suite struct PropertyTests {
-    /// The obvious way: a dictionary of keys.
+    /// The simple method: a dictionary of keys.
     func slow(_ old: [[Value]], _ new: [[Value]], key: Int, names: [String]) -> [String] {
         func text(_ row: [Value]) -> String { row.prefix(key).map(nestedText).joined(separator: ",") }
         var rows: [String: [Value]] = [:]
@@ -52,7 +52,7 @@ struct Dice: RandomNumberGenerator {
         return out
     }
 
-    @Test(arguments: 0..<60) func `the difference is that of a slow comparison`(number: Int) throws {
+    @Test(arguments: 0..<60) func `the difference of random tables is that of a simple comparison`(number: Int) throws {
         let seed = UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15
         var dice = Dice(state: seed)
         let columns = [

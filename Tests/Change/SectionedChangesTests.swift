@@ -8,7 +8,7 @@ import Testing
     private typealias Section = SectionedChanges.Section<String>
     private func at(_ section: Int, _ item: Int) -> SectionedChanges.Place { .init(section, item) }
 
-    @Test func `rows of a deleted section are not listed, those of an inserted one are`() {
+    @Test func `rows of a deleted section are not listed as deleted, but rows of an inserted section are listed as inserted`() {
         let old = [Section("a", [1, 2]), Section("b", [3, 4, 5]), Section("c", [6])]
         let new = [Section("a", [1, 9]), Section("c", [6]), Section("d", [2, 3])]
         let changes = SectionedChanges.between(old: old, new: new) { $0 == 6 || $0 == 2 }
@@ -20,7 +20,7 @@ import Testing
         #expect(changes.modificationsNew == [at(1, 0)])
     }
 
-    @Test func `a section that changed its place is deleted and inserted`() {
+    @Test func `a section that moves is deleted and inserted`() {
         let changes = SectionedChanges.between(
             old: [Section("a", [1]), Section("b", [2]), Section("c", [3])],
             new: [Section("c", [3]), Section("a", [1]), Section("b", [2])]
@@ -29,7 +29,7 @@ import Testing
         #expect((changes.deletions, changes.insertions) == ([], [at(0, 0)]))
     }
 
-    @Test func `sections of values`() {
+    @Test func `changes of sections of values are by position`() {
         let changes = SectionedChanges.between(
             old: [(key: 1, elements: [.int(1), .int(2)])],
             new: [(key: 0, elements: [.int(0)]), (key: 1, elements: [.int(1), .int(3), .int(4)])])
@@ -38,7 +38,7 @@ import Testing
         #expect((changes.modificationsOld, changes.modificationsNew) == ([at(0, 1)], [at(1, 1)]))
     }
 
-    @Test func `applied to the old sections, changes give the new`() {
+    @Test func `changes applied to the old sections give the new sections`() {
         var generator = SeededGenerator(seed: 5)
         func sections() -> [Section] {
             let keys = ["a", "b", "c", "d", "e"].filter { _ in Bool.random(using: &generator) }

@@ -28,7 +28,7 @@ import Testing
         return database
     }
 
-    @Test func `two versions of a file differ by what was committed between them`() throws {
+    @Test func `two versions of a file differ by the commits between them`() throws {
         let folder = TemporaryFolder()
         let rows: [[Value]] = (0..<70_000).map { [.int($0), .string("name \($0 % 100)"), .double(Double($0) / 4)] }
         let database = try write(rows, folder.file("a.firn"))
@@ -47,12 +47,12 @@ import Testing
         #expect(result.unchanged == 69_997)
         let bits = try #require(try new.segment(0).rowsThatMayDiffer(from: old.segment(0)))
         #expect((0..<bits.count).filter { bits[$0] } == [5, 7, 1000])
-        // The same by another key, which hashes and compares every row.
+        // The same with another key, for which every row is hashed and compared.
         let slow = try difference(old, new) { $0.key = ["id", "name"] }
         #expect((slow.added, slow.removed, slow.changed) == (2, 2, 1))
     }
 
-    @Test func `two files are compared by value, with dictionaries or without`() throws {
+    @Test func `two files are compared by value, with and without dictionaries`() throws {
         let folder = TemporaryFolder()
         var rows: [[Value]] = (0..<5000).map { [.int($0), $0 % 50 == 0 ? .null : .string("name \($0 % 100)"), .double(Double($0) / 4)] }
         let old = try write(rows, folder.file("a.firn")).snapshot()

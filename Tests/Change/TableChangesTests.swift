@@ -21,7 +21,7 @@ import Testing
         [.int(Int64(id)), id % 7 == 0 ? .null : .string("name \(id % 100)"), .double(Double(id) / 4), .list([])]
     }
 
-    /// A file with so many rows in sealed segments.
+    /// A file with this number of rows in sealed segments.
     static func file(_ folder: TemporaryFolder, rows: Int) throws -> Database {
         let database = try Database.create(path: folder.file("a.firn"), keep: 64)
         let transaction = try database.begin()
@@ -73,7 +73,7 @@ import Testing
         #expect((indices.modificationsOld, indices.modificationsNew) == ([777_777], [777_777]))
     }
 
-    @Test func `rows that only moved between delta and segments have not changed`() throws {
+    @Test func `rows that only moved from the delta to segments are not changed`() throws {
         let folder = TemporaryFolder()
         let database = try Self.file(folder, rows: 3000)
         let first = try database.begin()
@@ -88,7 +88,7 @@ import Testing
         let after = try database.snapshot()
         let changes = try TableChanges.between(before.table(named: "Row"), after.table(named: "Row"))
         #expect(changes.isEmpty)
-        // And the same with one true change of each kind on top.
+        // The same with one actual change of each kind.
         let third = try database.begin()
         try third.update("Row", rowID: 3050, column: "tags", .list([.string("x")]))
         try third.update("Row", rowID: 6, column: "score", .double(6.0 / 4))
@@ -100,12 +100,12 @@ import Testing
         let more = try TableChanges.between(before.table(named: "Row"), last.table(named: "Row"))
         #expect((more.inserted, more.deleted, more.modified.rowIDs) == ([id], [3099], [3050]))
         #expect(more.modified.columns(ofRow: 3050) == Bits(words: [0b1000], count: 4))
-        // Backwards, insertion and deletion change places.
+        // In reverse, insertions become deletions and the other way round.
         let back = try TableChanges.between(last.table(named: "Row"), before.table(named: "Row"))
         #expect((back.inserted, back.deleted, back.modified.rowIDs) == ([3099], [id], [3050]))
     }
 
-    @Test func `a column that came or went changes the rows that hold something in it`() throws {
+    @Test func `an added or removed column changes only the rows with a value in it`() throws {
         let folder = TemporaryFolder()
         let database = try Self.file(folder, rows: 5000)
         let before = try database.snapshot()
@@ -125,12 +125,12 @@ import Testing
         let back = try TableChanges.between(after.table(named: "Row"), before.table(named: "Row"))
         #expect(back.modified.rowIDs == [17, 19] && back.modified.differsInRemovedColumn(at: 0))
         #expect(back.modified.columns(at: 0).noneSet)
-        // A type that is not there in one version: all its rows came, or went.
+        // If one version does not have the type, all its rows are inserted or deleted.
         #expect(try TableChanges.between(nil, after.table(named: "Row")).inserted.count == 5000)
         #expect(try TableChanges.between(after.table(named: "Row"), nil).deleted.count == 5000)
     }
 
-    @Test func `an embedded object's own field is a change of its own type alone`() throws {
+    @Test func `a changed field of an embedded object is a change of the embedded type only`() throws {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let owner = TypeSchema(
@@ -158,7 +158,7 @@ import Testing
         #expect((parts.inserted.count, parts.deleted, parts.modified.rowIDs) == (1, [], [10]))
     }
 
-    @Test func `tables in memory are compared row id by row id whatever their batches`() throws {
+    @Test func `tables in memory are compared by row id for any batches`() throws {
         let columns = [column("a", .int), column("b", .any), column("c", .string)]
         var rows: [[Value]] = (0..<40).map { [.int(Int64($0)), $0 % 3 == 0 ? .null : .double(.nan), .string("s")] }
         let old = table(columns, rows, batch: 7)
@@ -169,7 +169,7 @@ import Testing
         #expect((changes.inserted, changes.deleted, changes.modified.rowIDs) == ([40], [], [3, 39]))
         #expect(changes.modified.columns(ofRow: 3) == Bits(words: [4], count: 3))
         #expect(changes.modified.columns(ofRow: 4) == nil)
-        // Objects that stand in the rows themselves are compared field by field.
+        // Objects that are stored in the rows themselves are compared field by field.
         let place = ColumnSchema("place", ColumnType(.embedded, optional: true, collection: .list, target: "Part"))
         func places(_ note: Value) -> MemoryTable {
             table(
@@ -180,7 +180,7 @@ import Testing
         #expect(try TableChanges.between(places(.null), places(.null)).isEmpty)
     }
 
-    @Test func `of a run that grew only the rows are read that its segments point to`() throws {
+    @Test func `if a run grew, only the rows that its segments report are read`() throws {
         let rows = (0..<5000).map(Int64.init)
         let old = KnowingTable([rows], changed: [], longest: 5000)
         var later = rows + [70, 71]
@@ -189,19 +189,19 @@ import Testing
         let changes = try TableChanges.between(old, new)
         #expect((changes.inserted, changes.deleted, changes.modified.rowIDs) == ([5000, 5001], [], [4321]))
         #expect(changes.decoded.vectors == 0 && changes.decoded.values == 4)
-        // Backwards: the old version is the longer one.
+        // In reverse: the old version is longer.
         let back = try TableChanges.between(
             KnowingTable([later], changed: [], longest: 5002), KnowingTable([rows], changed: [4321, 5000, 5001], longest: 5002))
         #expect((back.inserted, back.deleted, back.modified.rowIDs) == ([], [5000, 5001], [4321]))
-        // The further rows stand in the next segment of the other: nothing came or went.
+        // The additional row is in the next segment of the other version, so nothing was inserted or deleted.
         let split = try TableChanges.between(
             KnowingTable([later], changed: [], longest: 5002), KnowingTable([later.dropLast(), [71]], changed: [5001], longest: 5002))
         #expect(split.isEmpty)
         #expect(throws: Damage.self) { try TableChanges.between(old, KnowingTable([later], changed: [], longest: 12)) }
     }
 
-    /// Random commits, flushed or not; any two versions compared, forwards and backwards, with a model that is a dictionary.
-    @Test(arguments: 1...6) func `any two versions differ as their rows do`(seed: Int) throws {
+    /// Random commits with and without flush. Any two versions are compared in both directions, with a dictionary as model.
+    @Test(arguments: 1...6) func `the changes between any two versions are those of their rows`(seed: Int) throws {
         var random = RandomTables(seed: UInt64(seed))
         let folder = TemporaryFolder()
         let type = TypeSchema(

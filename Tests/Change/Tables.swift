@@ -3,7 +3,7 @@ import FirnChange
 import FirnTable
 import Testing
 
-/// A table in memory from rows of values, in batches of the given size.
+/// A table in memory with rows of values, in batches of the given size.
 func table(_ columns: [ColumnSchema], _ rows: [[Value]], key: [String] = [], batch: Int = 3, embedded: [TypeSchema] = []) -> MemoryTable {
     var type = TypeSchema("Row", columns: columns)
     type.key = key.map { type.index(of: $0)! }
@@ -28,7 +28,7 @@ func column(_ name: String, _ kind: ScalarKind, optional: Bool = true, notation:
     ColumnSchema(name, ColumnType(kind, optional: optional), notation: notation)
 }
 
-/// Entries as text: `-key`, `+key`, `~key column…`.
+/// Returns the entries as text: `-key`, `+key`, `~key column…`.
 func lines(_ difference: TableDifference) throws -> [String] {
     let readers = difference.readers()
     var out: [String] = []

@@ -8,7 +8,7 @@ import Testing
 @testable import FirnChange
 
 @Suite struct ValueEditTests {
-    /// Random nested values, and others that are nearly the same.
+    /// Returns random nested values, and similar values with a few changes.
     private struct Nested {
         var generator: SeededGenerator
 
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `edits lead from one nested value to another and back, and refuse a third`(seed: UInt64) {
+    func `edits lead from one nested value to another and back, and refuse other values`(seed: UInt64) {
         var random = Nested(generator: SeededGenerator(seed: seed))
         for _ in 0..<40 {
             let old = random.value(4), new = random.number(0...9) == 0 ? random.value(4) : random.changed(old, 4)
@@ -77,7 +77,7 @@ import Testing
             }
             if old != new, let edits = CellEdits.between(old, new) {
                 #expect(edits.size < old.encoded.count + new.encoded.count)
-                // The parts are not what they were: applied twice, edits are refused.
+                // The recorded parts do not match, so applying edits twice is refused.
                 var again = new
                 let refused = again.apply(edits)
                 #expect(refused != nil)
@@ -99,7 +99,7 @@ import Testing
         #expect(strange.text("c") == #"c["a.b"][3][""][]"#)
     }
 
-    @Test func `keys that only look the same are two keys`() {
+    @Test func `keys that only look equal are different keys`() {
         let filler = Value.Entry("z", .string(String(repeating: "x", count: 4000)))
         let composed = Value.map([.init("m", .map([filler, .init("\u{E9}", .int(1))])), filler]),
             decomposed = Value.map([.init("m", .map([.init("e\u{301}", .int(1)), filler])), filler])
@@ -108,13 +108,13 @@ import Testing
         #expect(edits?.map(\.kind) == [.removed, .added])
     }
 
-    @Test func `an insertion into a list is one edit, and a list that is another refuses it`() {
+    @Test func `an insertion into a list is one edit, which is refused if the list has changed`() {
         let old = Value.list((0..<100).map { .string("element \($0)") })
         guard case .list(var values) = old else { return }
         values.insert(.string("new"), at: 40)
         let edits = CellEdits.between(old, .list(values))!
         #expect(edits.map(\.kind) == [.checked, .added] && edits[1].path == [.int(40)])
-        // One element more before it: the position is of another element.
+        // One more element at the front: the position is that of another element.
         values.remove(at: 40)
         values.insert(.string("zero"), at: 0)
         var other = Value.list(values)
@@ -122,7 +122,7 @@ import Testing
         #expect(refused == edits[0])
     }
 
-    @Test func `a null member that the other object does not have is no part that changed`() {
+    @Test func `a null member that the other object does not have is not a difference`() {
         let old = Value.object([.init("x", .int(1)), .init("y", .int(5))]),
             new = Value.object([.init("x", .int(2)), .init("y", .null), .init("z", .null)])
         let edits = [ValueEdit].between(old, new, absentIsNull: true)
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
-    func `T14: changes of nested cells are applied and reversed, and lead to the hash of the new rows`(seed: UInt64) throws {
+    func `changes of nested cells are applied and reversed, and give the hash of the new rows`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = Nested(generator: SeededGenerator(seed: seed &* 31))
         let before = (0..<60).map { Self.row($0, &random) }
@@ -244,7 +244,7 @@ import Testing
         #expect(try LinkedChangesTests.hashes(old) == hashes.0)
     }
 
-    @Test func `a part that is not what it was is a conflict with its path, other parts are not`() throws {
+    @Test func `a part that differs from the recorded one is a conflict with its path, but other parts may differ`() throws {
         let folder = TemporaryFolder()
         func row(_ name: String, _ type: String, _ note: String = "n") -> [Value] {
             [
@@ -255,7 +255,7 @@ import Testing
         let old = try Self.file(folder.file("a.firn"), [row("Aberystwyth in the county of Ceredigion", "nation")]),
             new = try Self.file(folder.file("b.firn"), [row("Aberystwyth in the county of Ceredigion", "city")])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
-        // Another member and another column: both stay.
+        // Another member and another column differ, and both are kept.
         let merged = try Self.file(folder.file("d.firn"), [row("Aberaeron", "nation", "other")])
         guard case .applied(_, isProven: false) = try LinkedChangesTests.apply(changes, merged) else { Issue.record("refused"); return }
         #expect(try merged.snapshot().table(named: "Person")!.row(0)![1] == row("Aberaeron", "city")[1])
@@ -266,7 +266,7 @@ import Testing
         #expect(conflicts[0].what == "another value in birth.type" && conflicts[0].key == "id=1")
     }
 
-    @Test func `files without nested changes stay of version 2, and edits that are none are refused`() throws {
+    @Test func `files without nested changes have format version 2, and invalid edits are refused`() throws {
         let folder = TemporaryFolder()
         var random = Nested(generator: SeededGenerator(seed: 5))
         let row = Self.row(1, &random)
