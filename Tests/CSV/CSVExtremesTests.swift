@@ -5,14 +5,14 @@ import FirnTable
 import Foundation
 import Testing
 
-/// Texts at the edges: encodings, widths, lengths, headers of all kinds.
+/// Unusual text: encodings, widths, lengths, and headers of all kinds.
 @Suite struct CSVExtremesTests {
     private func utf16(_ text: String, big: Bool) -> [UInt8] {
         ([0xFEFF] + Array(text.utf16)).flatMap { big ? [UInt8($0 >> 8), UInt8($0 & 255)] : [UInt8($0 & 255), UInt8($0 >> 8)] }
     }
 
-    @Test func `UTF-16 is read by its mark, or by its name without one`() throws {
-        // More than the pieces that are read, with characters of two units on every border.
+    @Test func `UTF-16 is detected by its byte order mark, or read without one if the encoding is given`() throws {
+        // More than one block of input, with characters of two code units at every block boundary.
         let rows = (0..<20_000).map { "\($0),naïve 日本 😀😀\($0 % 3 == 0 ? "x" : "")" }
         let text = "id,\"größe, 😀\"\n" + rows.joined(separator: "\n") + "\n"
         for big in [false, true] {
@@ -26,11 +26,11 @@ import Testing
             #expect(try Table(Array(bytes[2...]), options).rows == table.rows)
             var same = CSVWriterOptions()
             same.isExact = true
-            #expect(try table.written(same) == bytes, "in its dialect byte for byte")
+            #expect(try table.written(same) == bytes, "the written bytes equal the input")
         }
     }
 
-    @Test func `UTF-16 that is cut or wrongly paired is refused with a place`() throws {
+    @Test func `truncated UTF-16 and unpaired surrogates are refused with a position`() throws {
         for bytes in [
             utf16("a,b\n1,2\n", big: false) + [0x31], [0xFF, 0xFE, 0x61, 0, 0x0A, 0, 0, 0xDC, 0x0A, 0], [0xFF, 0xFE, 0, 0xDC, 0x0A, 0],
             utf16("a\n1\n", big: true) + [0xD8, 0x00],
@@ -53,12 +53,12 @@ import Testing
         #expect(table.rows.count == 20 && table.rows[7][9_999] == .string("w\(9_999 ^ 7)"))
         #expect(String(decoding: try table.written(), as: UTF8.self) == text)
         print("10,000 columns × 20 rows: \(ContinuousClock.now - start)")
-        // A row that is short or long by one among so many.
+        // One row among many has one cell too few or too many.
         let error = #expect(throws: FirnError.self) { try Table(text + String(repeating: ",", count: width) + "\n") }
         #expect(error?.message == "expected 10000 cells, found 10001" && error?.place?.line == 22)
     }
 
-    @Test func `ten thousand columns of one name get names of their own`() throws {
+    @Test func `ten thousand columns of one name get different names`() throws {
         let text =
             Array(repeating: "x", count: 10_000).joined(separator: ",") + "\n" + Array(repeating: "1", count: 10_000).joined(separator: ",")
             + "\n"
@@ -68,7 +68,7 @@ import Testing
         #expect(String(decoding: try table.written(), as: UTF8.self) == text)
     }
 
-    @Test(arguments: [1 << 16, 1 << 20, 5 << 20]) func `a field longer than every buffer is read whole`(length: Int) throws {
+    @Test(arguments: [1 << 16, 1 << 20, 5 << 20]) func `a field longer than every buffer is read completely`(length: Int) throws {
         let long = String(repeating: "0123456789abcde ", count: length / 16)
         for text in ["a,b\n1,\(long)\n2,y\n", "a,b\n1,\"\(long),\n\"\"\(long)\"\n2,y\n", "a,b\n1,\(long)", "a,\"\(long)\n\"\n1,2\n"] {
             let table = try Table(text)
@@ -78,7 +78,7 @@ import Testing
         #expect(throws: FirnError.self) { try Table("a,b\n1,\"\(long)") }
     }
 
-    @Test func `headers that name a column twice or not at all are kept as they stand`() throws {
+    @Test func `missing and repeated column names are replaced for reading and kept for writing`() throws {
         let text = "a,,a,a_2,\"a\",\n1,2,3,4,5,6\n"
         let table = try Table(text)
         #expect(table.names == ["a", "column_2", "a_3", "a_2", "a_4", "column_6"])
@@ -89,7 +89,7 @@ import Testing
         #expect(String(decoding: try Table(plain).written(), as: UTF8.self) == plain)
     }
 
-    @Test(arguments: ["a,b\n", "a,b", "a,b\r\n", "\u{FEFF}a,b\n", "a\n", "a;b\n"]) func `a header alone is a table without rows`(
+    @Test(arguments: ["a,b\n", "a,b", "a,b\r\n", "\u{FEFF}a,b\n", "a\n", "a;b\n"]) func `a header without rows is a table without rows`(
         text: String
     ) throws {
         let table = try Table(text)
@@ -97,12 +97,12 @@ import Testing
         #expect(try table.written() == Array(text.utf8), "\(text.debugDescription)")
     }
 
-    @Test(arguments: ["", "\n", "\r\n\r\n", "\u{FEFF}"]) func `nothing at all is refused`(text: String) throws {
+    @Test(arguments: ["", "\n", "\r\n\r\n", "\u{FEFF}"]) func `an empty input is refused`(text: String) throws {
         let error = #expect(throws: FirnError.self) { try Table(text) }
         #expect(error?.message == "the input is empty: there is no header and no row" && error?.code == .rejected)
     }
 
-    @Test func `rows of another width are refused in words that help`() throws {
+    @Test func `rows of another width are refused with the position, the expected width and advice`() throws {
         let cases: [(String, String)] = [
             ("a,b\n1,2\n3\n", "test.csv:3:2: expected 2 cells, found 1"), ("a,b\n1,2,3\n4,5\n", "test.csv:2:6: expected 2 cells, found 3"),
             ("a,b,c\n\"x\ny\",2\n", "test.csv:3:5: expected 3 cells, found 2"),

@@ -4,7 +4,7 @@ import FirnExchange
 import FirnTable
 import Foundation
 
-/// All rows of a reader as values, row by row.
+/// Returns all rows of a reader as values.
 struct Table {
     var schema: Schema
     var rows: [[Value]] = []
@@ -36,7 +36,7 @@ struct Table {
     }
 }
 
-/// Cells by a second, plain reading of RFC 4180: nil for an empty unquoted cell.
+/// Parses cells with a second, simple implementation of RFC 4180. Nil for an empty unquoted cell.
 func plainCells(_ bytes: [UInt8], delimiter: UInt8 = 44) -> [[[UInt8]?]] {
     var rows: [[[UInt8]?]] = [], row: [[UInt8]?] = [], cell: [UInt8] = []
     var at = 0, wasQuoted = false

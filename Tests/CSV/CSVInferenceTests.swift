@@ -5,7 +5,7 @@ import FirnTable
 import Testing
 
 @Suite struct CSVInferenceTests {
-    /// One column of the given cells: its type, and the same bytes back.
+    /// Checks the type of a column with these cells, and that it is written with the same bytes.
     private func check(_ cells: [String], _ type: String, _ notation: Notation = .plain, sourceLocation: SourceLocation = #_sourceLocation)
         throws
     {
@@ -16,7 +16,7 @@ import Testing
         #expect(String(decoding: try table.written(), as: UTF8.self) == text, sourceLocation: sourceLocation)
     }
 
-    @Test func `each column gets the most telling type that gives every text back`() throws {
+    @Test func `each column gets the narrowest type that round-trips every cell`() throws {
         try check(["1", "-2", "9223372036854775807", "-9223372036854775808", "0"], "int")
         try check(["1", "", "3"], "int?")
         try check(["1", "1.5", "-0"], "double")
@@ -42,7 +42,7 @@ import Testing
         try check(["", "\"\"", "1"], "string?")
     }
 
-    @Test func `texts that no other type gives back stay text`() throws {
+    @Test func `text that no other type round-trips stays text`() throws {
         for cells in [
             ["007", "1"], ["+1"], ["1_000"], ["1e400"], ["01.5"], [".5"], ["5."], ["1,000".replacing(",", with: ".") + ".0"], ["1e5"],
             ["1E21"], [" 1"], ["1 "], ["0x10"], ["nan"],
@@ -56,13 +56,13 @@ import Testing
         }
     }
 
-    @Test func `thirty thousand integers do not outvote the rest`() throws {
+    @Test func `a single cell that is not an integer changes the type of thirty thousand integers`() throws {
         let cells = (0..<30_000).map(String.init) + ["1.7", "007", "1_000"]
         try check(cells, "string")
         try check((0..<30_000).map(String.init) + ["1.7"], "double")
     }
 
-    @Test func `columns with and without nulls at batch borders keep their rows`() throws {
+    @Test func `columns with and without nulls keep their rows across batches`() throws {
         var text = "a,b,c\n"
         for i in 0..<150_000 { text += "\(i),\(i % 7 == 0 ? "" : "w\(i % 100)"),\(i % 3).5\n" }
         let table = try Table(text)
@@ -71,7 +71,7 @@ import Testing
         #expect(String(decoding: try table.written(), as: UTF8.self) == text)
     }
 
-    @Test func `types that are asked for are used, and cells that do not fit are bad input`() throws {
+    @Test func `requested types are used, and cells that do not fit are errors or set aside`() throws {
         var options = CSVOptions()
         options.types = TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.double)), ColumnSchema("b", ColumnType(.string))])
         #expect(try Table("a,b\n1,2\n", options).rows == [[.double(1), .string("2")]])
@@ -89,7 +89,7 @@ import Testing
         #expect(String(decoding: rejected, as: UTF8.self) == "n/a,\"x\"\"y\"\n,5\n")
     }
 
-    @Test func `all text is all text, and null words are as said`() throws {
+    @Test func `the allText option makes all columns text, and nullWords sets the texts for null`() throws {
         var options = CSVOptions()
         options.allText = true
         #expect(try Table("a,b\n1,2\n", options).rows == [[.string("1"), .string("2")]])
@@ -102,7 +102,7 @@ import Testing
         #expect(String(decoding: try table.written(), as: UTF8.self) == text)
     }
 
-    @Test func `chosen columns come in the order asked`() throws {
+    @Test func `selected columns are returned in the requested order`() throws {
         var options = CSVOptions()
         options.columns = ["c", "a"]
         let table = try Table("a,b,c\n1,2,x\n", options)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import FirnCSV
 
-/// Headers and rows that need much memory, and what is advised for columns of text.
+/// Headers and rows that need much memory, and the remarks for columns of text.
 @Suite struct CSVMemoryTests {
-    @Test func `a header beyond the memory limit is an error with its place before its cells are made`() throws {
+    @Test func `a header beyond the memory limit is an error with its position, before memory for its cells is allocated`() throws {
         let width = 3_000_000
         for text in [[UInt8](repeating: 44, count: width - 1) + [10], [UInt8](repeating: 44, count: width - 1)] {
             let input = Input(bytes: text, name: "test.csv")
@@ -17,7 +17,7 @@ import Testing
                 error?.code == .outOfMemory && error?.message.contains("3000000 cells") == true && error?.place?.line == 1,
                 "\(String(describing: error))")
             #expect(error?.advice?.contains("--memory") == true)
-            // Blocks that hold the record, and nothing for its cells.
+            // The blocks with the record, and no memory for its cells.
             #expect(input.budget.peak < 32 << 20 && input.budget.used == 0, "\(input.budget.peak)")
         }
         let input = Input(bytes: [UInt8](repeating: 44, count: 9999) + [10], name: "test.csv")
@@ -26,14 +26,14 @@ import Testing
         #expect(reader.schema.types[0].columns.count == 10_000 && input.budget.used == 10_000 * CSVHeader.columnSize)
     }
 
-    @Test func `a row beyond the memory limit is an error with its place`() throws {
+    @Test func `a row beyond the memory limit is an error with its position`() throws {
         let input = Input(bytes: Array("a\n1\n\"".utf8) + [UInt8](repeating: 120, count: 40 << 20), name: "test.csv")
         input.budget = MemoryBudget(limit: 16 << 20)
         let error = #expect(throws: FirnError.self) { try CSVReader(input) }
         #expect(error?.code == .outOfMemory && error?.place?.line ?? 0 > 0, "\(String(describing: error))")
     }
 
-    @Test func `rows of many columns come in batches of bounded slots`() throws {
+    @Test func `rows with many columns are read in batches with a limited number of slots`() throws {
         let width = 20_000, rows = 2000
         var options = CSVOptions()
         options.blockSize = 1 << 18
@@ -62,14 +62,14 @@ import Testing
         #expect(count == rows)
     }
 
-    @Test func `many columns are written a few rows at a time, and come back`() throws {
+    @Test func `many columns are written a few rows at a time and round trip`() throws {
         let width = 30_000, rows = 40
         var text = (0..<width).map { "c\($0)" }.joined(separator: ",") + "\n"
         for row in 0..<rows { text += (0..<width).map { "\($0 &* 7 % 13 + row)" }.joined(separator: ",") + "\n" }
         #expect(try Table(text).written() == Array(text.utf8))
     }
 
-    @Test func `memory that nothing charged ends the reading with an error`() throws {
+    @Test func `reading ends with an error if the process exceeds its memory limit elsewhere`() throws {
         let line = String(repeating: ",", count: 4999) + "\n"
         let input = Input(bytes: Array((0...400).map { _ in line }.joined().utf8), name: "test.csv")
         input.budget = MemoryBudget(limit: 64 << 20) { more, _ in more < 1 << 20 }
@@ -87,7 +87,7 @@ import Testing
         return try CSVReader(Input(bytes: Array(text.utf8), name: "test.csv"), options: options).remarks
     }
 
-    @Test func `texts that alone keep a column from being a number are named with the flag that makes it one`() throws {
+    @Test func `a remark names the texts that keep a column from being numeric, and the option that makes it numeric`() throws {
         let ages = "age,name\n" + (0..<30).map { "\($0 % 4 == 1 ? "NA" : "\($0)"),n\($0)" }.joined(separator: "\n") + "\n"
         #expect(try remarks(ages) == ["column \"age\" is text because of \"NA\" in 8 rows; --null NA makes it int"])
         #expect(try remarks(ages, nulls: ["NA"]).isEmpty)
@@ -99,8 +99,8 @@ import Testing
             try remarks("a\n2020-01-01\n2020-01-02\n(none)\n") == [
                 "column \"a\" is text because of \"(none)\" in 1 row; --null='(none)' makes it date"
             ])
-        #expect(try remarks("a,b\nNA,1\nNA,2\n1,3\n2,4\n3,5\n").count == 1, "the first rows too")
-        // Not where something else keeps it text, where quotes say that it is one, or where such texts are most of the column.
+        #expect(try remarks("a,b\nNA,1\nNA,2\n1,3\n2,4\n3,5\n").count == 1, "texts in the first rows count too")
+        // No remark if other text remains, if the texts are quoted, or if they are most of the column.
         for text in [
             "a\n1\n2\nNA\nx y z and more\n", "a\n1\n2\n3\n\"NA\"\n", "a\nM\nF\nM\n1\n", "a\n1\n2\n3\n4\nA\nB\nC\nD\n",
             "a\n1\n2\n\"\"\nNA\n", "a\nNA\nNA\n", "a\n01\n02\nNA\n",
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `the advice names what the flag then makes of the column`() throws {
+    @Test func `the remark names the type that the option results in`() throws {
         for (cells, words) in [
             (["1", "2", "NA"], "NA"), (["1.50", "2.25", "missing"], "missing"), (["true", "false", "?"], "?"),
             (["1", "9223372036854775808", "NA"], "NA"),
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `Latin-1 and UTF-16 that were read without loss are written in their encoding`() throws {
+    @Test func `Latin-1 and UTF-16 that were read losslessly are written in their encoding`() throws {
         let text = "name,ort\nJosé,Köln\n\"Zoë, Ana\",Ærø\n"
         let latin = text.unicodeScalars.map { UInt8($0.value) }
         func encoded(_ mark: [UInt8], big: Bool) -> [UInt8] {
@@ -143,7 +143,7 @@ import Testing
             let plain = try Table(bytes, options)
             #expect(plain.schema.types[0].envelope?.contains("exact") == false)
             if encoding != nil || bytes[0] != 0xEF {
-                #expect(try plain.written() == Array(text.utf8), "UTF-8, unless the bytes are promised back")
+                #expect(try plain.written() == Array(text.utf8), "without isLossless, CSV is written as UTF-8")
             }
             options.isLossless = true
             let exact = try Table(bytes, options)
@@ -161,7 +161,7 @@ import Testing
         #expect(error?.message.contains("\"Ł\" is not in Latin-1") == true && error?.advice?.contains("--encoding utf-8") == true)
     }
 
-    @Test func `cells that are exactly a float or a whole number are read as one`() throws {
+    @Test func `a cell is read as a float or integer only if its value is exact or the shortest text`() throws {
         func value(_ text: String, _ kind: ScalarKind) throws -> Value {
             var options = CSVOptions()
             options.types = TypeSchema("T", columns: [ColumnSchema("a", ColumnType(kind))])

@@ -25,7 +25,7 @@ import Testing
         return (text, width)
     }
 
-    @Test func `random tables come back cell for cell`() throws {
+    @Test func `each cell of random tables survives a round trip`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Seeded(state: seed)
         for round in 0..<600 {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `the size of blocks and the number of threads change nothing`() throws {
+    @Test func `the size of blocks and the number of threads do not change the result`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Seeded(state: seed)
         for round in 0..<25 {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `random bytes are rows or an error, never a trap`() {
+    @Test func `random bytes are rows or an error, and never a trap`() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Seeded(state: seed)
         print("seed \(seed)")

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `every real table comes back cell for cell, and in its dialect byte for byte`() throws {
+    @Test func `each cell of every real table survives a round trip, and the bytes do in its own dialect`() throws {
         for path in files(under: "csv", [".csv"]) + files(under: "pairs", [".csv", ".tsv"]) {
             let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
             var options = path.hasSuffix(".tsv") ? CSVOptions.tsv : CSVOptions()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `csv-spectrum means what it says`() throws {
+    @Test func `csv-spectrum files have the expected cells`() throws {
         let folder =
             URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path + "/Fixtures/csv/spectrum/csvs"
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
@@ -48,7 +48,7 @@ import Testing
             for (row, want) in zip(table.rows, expected) {
                 for (name, value) in zip(table.names, row) {
                     let text = if case .string(let text) = value { text } else { "" }
-                    // One number differs between the corpus's own two files, and a line end was lost in another.
+                    // A number differs between the two files of the corpus, and another file has lost a line end.
                     if name == "Contact Phone Number" { continue }
                     #expect(
                         want[name].map { "\($0)".replacingOccurrences(of: "\r\n", with: "\n") }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `every odd file is read right or refused with a place`() throws {
+    @Test func `every unusual file is read or refused with a position`() throws {
         for path in files(under: "bad/commons-csv", [".csv", ".txt", ".bin", ".tsv"])
             + files(under: "bad/csvkit-examples", [".csv", ".tsv", ".json", ".bz2", ".gz"])
         {
