@@ -5,7 +5,7 @@ import Testing
 @testable import FirnJSON
 
 @Suite struct DocumentTests {
-    @Test func `documents are read and written in order, numbers digit by digit`() throws {
+    @Test func `documents keep the order of members and the digits of numbers`() throws {
         let text =
             #"{"b":[1,2.50,{"c":null}],"a":"x\u0000y\/","big":123456789012345678901234567890,"e":{},"f":[],"z":-0,"n":[-9223372036854775809,1E400]}"#
         let document = try JSONDocument(text)
@@ -17,7 +17,7 @@ import Testing
         #expect(try JSONDocument("\"\"").pretty == "\"\"")
     }
 
-    @Test func `faults have a line and a column`() throws {
+    @Test func `syntax errors have a line and a column`() throws {
         let cases: [(String, Int, Int, String)] = [
             ("{\n  \"a\": tru\n}", 2, 8, "expected a value"), ("[1,\n2", 2, 2, "ends too early"), ("[1] x", 1, 5, "expected a value"),
             ("[1] 2", 1, 5, "unexpected"),
@@ -37,7 +37,7 @@ import Testing
         #expect(throws: FirnError.self) { try JSONDocument(#"{"a":{"b":1,"b":2}}"#) }
     }
 
-    @Test func `the suite is accepted and refused as it must be`() throws {
+    @Test func `the JSON test suite is accepted and refused as required`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/json/suite")
         let files = try [folder, SharedData.file("bad/JSONTestSuite/test_parsing")].compactMap({ $0 }).flatMap {
             (try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)) ?? []
@@ -46,7 +46,7 @@ import Testing
         for file in files {
             let bytes = [UInt8](try Data(contentsOf: file)), name = file.lastPathComponent, document = try? JSONDocument(bytes: bytes)
             if name.hasPrefix("n_") { #expect(document == nil, "\(name)") }
-            // What JSON allows and json-c would change is refused.
+            // Valid JSON that json-c would change is refused.
             if name.hasPrefix("y_") {
                 #expect((document != nil) != (name.contains("null_in_key") || name.contains("duplicated_key")), "\(name)")
             }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `random documents come back`() throws {
+    @Test func `random documents survive a round trip`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("seed \(seed)")
         var dice = Dice(state: seed)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `what json-c cannot read back stays in the rows`() throws {
+    @Test func `parts around the rows that json-c cannot read are stored in the rows`() throws {
         for text in [#"{"a":{"x\u0000":1},"rows":[{"b":1}]}"#, #"{"n":123456789012345678901234567890,"rows":[{"b":1}]}"#] {
             try expectSameDocument(Array(text.utf8))
         }

@@ -7,7 +7,7 @@ import Testing
 @testable import FirnJSON
 
 @Suite struct GivenSchemaTests {
-    @Test func `whatever is written with a schema is read back by it`() throws {
+    @Test func `rows written with a schema are read back with the same schema and values`() throws {
         for seed in 0..<150 as Range<UInt64> {
             var random = RandomTables(seed: seed)
             let schema = random.schema(), type = schema.roots[0]
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// JSON has no word for an infinity.
+    /// Replaces infinities, which JSON cannot represent.
     private func finite(_ value: Value) -> Value {
         switch value {
         case .float(let x): .float(x.isFinite ? x : 0.5)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// Objects by the order of their fields alone.
+    /// Replaces objects by lists of their values, so that only the order of the fields counts.
     private func unnamed(_ value: Value) -> Value {
         switch value {
         case .list(let values): .list(values.map(unnamed))
@@ -80,7 +80,7 @@ import Testing
         } catch let error as FirnError { return "\(error)" } catch { return "\(error)" }
     }
 
-    @Test func `a value that does not fit is told with its line and column`() {
+    @Test func `a value that does not fit is reported with its line and column`() {
         let spot = TypeSchema("Spot", columns: [ColumnSchema("x", ColumnType(.int))], isEmbedded: true)
         func column(_ type: ColumnType) -> GivenSchema { schema(ColumnSchema("a", type), embedded: spot) }
         let cases: [(ColumnType, String, String)] = [
@@ -132,7 +132,7 @@ import Testing
         #expect(complaint("[{\"a\":1},\n 5]", column(ColumnType(.int)), .document) == "test.json:2:2: expected an object, found 5")
     }
 
-    @Test func `types that JSON cannot be read as are refused`() {
+    @Test func `types that cannot be read from JSON are refused`() {
         let node = TypeSchema(
             "Node", columns: [ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node"))], isEmbedded: true)
         #expect(
@@ -152,7 +152,7 @@ import Testing
         #expect(complaint(text + "}\n", schema(ColumnSchema("a", ColumnType(.int)))).contains("too many to be columns"))
     }
 
-    @Test func `columns that the schema does not name are inferred behind those it names`() throws {
+    @Test func `columns that the schema does not name are inferred and follow those that it names`() throws {
         let given = schema(ColumnSchema("b", ColumnType(.double)), ColumnSchema("gone", ColumnType(.string, optional: true)))
         let table = try Table("{\"a\":1,\"b\":2,\"c\":{\"d\":null}}\n{\"b\":3,\"a\":4,\"e\":\"2020-01-01\"}\n", .lines) { $0.given = given }
         #expect(table.type.columns.map(\.name) == ["b", "gone", "a", "c", "e"])
@@ -161,7 +161,7 @@ import Testing
         #expect(table.batches[0].columns[0].value(at: 1) == .double(3))
     }
 
-    @Test func `how nulls were written is found under a schema too`() throws {
+    @Test func `null and missing members are distinguished with a schema too`() throws {
         let spot = TypeSchema(
             "Spot", columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.int, optional: true))],
             isEmbedded: true)
@@ -182,7 +182,7 @@ import Testing
         #expect(FirnJSONTests.text(try table.written(.lines)) == text)
     }
 
-    @Test func `texts in another spelling are counted, and refused by a lossless reading`() throws {
+    @Test func `values that would be written differently are counted, and refused by lossless reading`() throws {
         let given = schema(ColumnSchema("d", ColumnType(.date), notation: .dateOnly), ColumnSchema("u", ColumnType(.uuid, optional: true)))
         let text = "{\"d\":\"2020-01-01\"}\n{\"d\":\"2020-01-01T00:00:00Z\",\"u\":\"6BA7B810-9dad-11d1-80b4-00c04fd430c8\"}\n"
         let table = try Table(text, .lines) { $0.given = given }
@@ -193,7 +193,7 @@ import Testing
                 == "test.json:2:6: \"2020-01-01T00:00:00Z\" would be written back as \"2020-01-01\" (column \"d\")")
     }
 
-    @Test func `bare values and objects of objects keep their shape under their own schema`() throws {
+    @Test func `plain values and objects of objects keep their form with their own schema`() throws {
         for document in [
             "[1,2,3]", "[1,null]", "{\"a\":{\"x\":1},\"b\":{\"x\":2}}", "{\"a\":{\"key\":1},\"b\":{\"key\":2}}",
             "{\"n\":\"x\",\"rows\":[{\"a\":1}]}", "5", "[{\"value\":1}]",
@@ -208,13 +208,13 @@ import Testing
         #expect(again.schema == lines.schema)
     }
 
-    @Test func `the key of a schema is that of its rows`() throws {
+    @Test func `rows have the key of the schema`() throws {
         var given = schema(ColumnSchema("b", ColumnType(.int)), ColumnSchema("a", ColumnType(.int)))
         given.schema.types[0].key = [1, 0]
         #expect(try Table("{\"a\":1,\"b\":2}\n", .lines) { $0.given = given }.type.key == [1, 0])
     }
 
-    @Test func `several documents are read one after the other, with places in the whole`() throws {
+    @Test func `several documents are read one after the other, with positions in the whole text`() throws {
         #expect(
             try JSONDocument.several(bytes: Array("{\"a\":\"}\\\"\"}\n\n{\"b\":[1]} ".utf8)) == [
                 .object([("a", .string("}\""))]), .object([("b", .array([.number("1")]))]),

@@ -44,7 +44,7 @@ struct Dice: RandomNumberGenerator {
         }
     }
 
-    /// Nulls in objects dropped: where one column has both null and missing they become the same.
+    /// Removes nulls from objects, because null and missing members become equal in a column that has both.
     static func withoutNulls(_ document: JSONDocument) -> JSONDocument {
         switch document {
         case .array(let elements): .array(elements.map(withoutNulls))
@@ -53,7 +53,7 @@ struct Dice: RandomNumberGenerator {
         }
     }
 
-    @Test func `random values come back equal, as documents and as lines`() throws {
+    @Test func `random values survive a round trip, as documents and as lines`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("seed \(seed)")
         var dice = Dice(state: seed)
@@ -67,7 +67,7 @@ struct Dice: RandomNumberGenerator {
         }
     }
 
-    @Test func `damaged text is an error or read, never a trap`() throws {
+    @Test func `damaged text is an error or is read, and never a trap`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("seed \(seed)")
         var dice = Dice(state: seed)
@@ -121,7 +121,7 @@ struct Dice: RandomNumberGenerator {
         #expect(throws: FirnError.self) { try strict.write(batch, type: "T") }
     }
 
-    @Test func `leaving out what surrounded the rows is remarked, and refused if lossless`() throws {
+    @Test func `writing rows without the text around them adds a remark, and is refused if lossless`() throws {
         let table = try Table(#"{"name":"x","rows":[{"a":1}]}"#)
         #expect(text(try table.written(.lines)) == "{\"a\":1}\n")
         #expect(throws: FirnError.self) { try table.written(.lines) { $0.isLossless = true } }

@@ -7,7 +7,7 @@ import Testing
 @testable import FirnJSON
 
 @Suite struct ReaderTests {
-    @Test func `an array of objects is rows with the types that fit all of them`() throws {
+    @Test func `the columns of an array of objects have types that fit all of its objects`() throws {
         let table = try Table(#"[{"a":1,"b":"x","c":true,"d":1.5,"e":[1,2],"f":{"g":null}},{"a":2,"c":false,"d":2,"e":[],"f":{"g":3}}]"#)
         #expect(table.typeName("a") == "int")
         #expect(table.typeName("b") == "string?")
@@ -20,7 +20,7 @@ import Testing
         #expect(table.batches[0].columns[4].value(at: 0) == .list([.int(1), .int(2)]))
     }
 
-    @Test func `every shape of document comes back`() throws {
+    @Test func `every form of document survives a round trip`() throws {
         for document in [
             #"[]"#, #"{}"#, #"[{}]"#, #"[{},{"a":1}]"#, #"[1,2,3]"#, #"[1,"a",null,[2],{"b":[]}]"#, #"null"#, #"5"#, #""text""#, #"[null]"#,
             #"[[1],[2,3],[]]"#,
@@ -37,13 +37,13 @@ import Testing
         }
     }
 
-    @Test func `a byte order mark is passed over`() throws {
+    @Test func `a byte order mark is ignored`() throws {
         let table = try Table("\u{FEFF}[{\"a\":1}]")
         #expect(table.type.columns.map(\.name) == ["a"])
         #expect(try Table("\u{FEFF}{\"a\":1}\n{\"a\":2}\n", .lines).batches[0].count == 2)
     }
 
-    @Test func `numbers keep their values or are refused with the place`() throws {
+    @Test func `numbers keep their values, or are refused with the position`() throws {
         func column(_ numbers: String) throws -> (String?, String) {
             let table = try Table("{\"x\":" + numbers.split(separator: " ").joined(separator: "}\n{\"x\":") + "}\n", .lines)
             return (table.typeName("x"), text(try table.written(.lines)).replacing("{\"x\":", with: "").replacing("}\n", with: " "))
@@ -63,7 +63,7 @@ import Testing
         #expect(throws: FirnError.self) { try Table("[1e99999]") }
     }
 
-    @Test func `dates and UUIDs are recognised only if all texts come back`() throws {
+    @Test func `dates and UUIDs are recognised only if all texts round trip`() throws {
         let table = try Table(
             #"[{"a":"2020-02-29","b":"2020-02-30","c":"2021-01-01T10:00:00Z","d":"6ba7b810-9dad-11d1-80b4-00c04fd430c8","e":"6BA7B810-9DAD-11D1-80B4-00C04FD430C8"}]"#
         )
@@ -75,20 +75,20 @@ import Testing
         #expect(off.typeName("a") == "string")
     }
 
-    @Test func `null and missing are kept apart by column`() throws {
+    @Test func `null and missing members are distinguished by column`() throws {
         try expectSameLines(Array("{\"a\":1,\"b\":1}\n{\"a\":null}\n".utf8))
         let mixed = try Table("{\"a\":null}\n{}\n{\"a\":2}\n", .lines)
         #expect(mixed.remarks.count == 1)
         #expect(throws: FirnError.self) { try Table("{\"a\":null}\n{}\n", .lines) { $0.isLossless = true } }
     }
 
-    @Test func `of two equal keys the last is taken and remarked`() throws {
+    @Test func `the last of several equal keys is used, and a remark reports this`() throws {
         let table = try Table(#"[{"a":1,"b":{"a":2},"a":3}]"#)
         #expect(table.batches[0].columns[0].value(at: 0) == .int(3))
         #expect(table.remarks.count == 1)
     }
 
-    @Test func `keys that are data become a map`() throws {
+    @Test func `objects with many different keys become a map`() throws {
         var lines = ""
         for i in 0..<100 { lines += "{\"m\":{\"k\(i)\":\(i),\"j\(i)\":null}}\n" }
         let table = try Table(lines, .lines)
@@ -101,7 +101,7 @@ import Testing
         try expectSameLines(Array(wide.utf8))
     }
 
-    @Test func `bad input is refused with line and column`() throws {
+    @Test func `syntax errors are refused with line and column`() throws {
         func place(_ text: String, _ layout: JSONOptions.Layout) -> String {
             do {
                 _ = try Table(text, layout)
@@ -126,7 +126,7 @@ import Testing
         #expect(throws: FirnError.self) { try Table(String(repeating: "[", count: 300) + String(repeating: "]", count: 300), .document) }
     }
 
-    @Test func `keys of the same text in different code points are two columns`() throws {
+    @Test func `equal keys with different code points are two columns`() throws {
         let table = try Table("[{\"\u{E9}\":1,\"e\u{301}\":2}]")
         #expect(table.batches[0].columns.map { $0.value(at: 0) } == [.int(1), .int(2)])
         #expect(Set(table.type.columns.map(\.name)).count == 2)
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `long keys in refused lines are compared inside their line`() throws {
+    @Test func `long keys in lines with errors are compared within their line`() throws {
         let key = String(repeating: "k", count: 5000)
         let error = #expect(throws: FirnError.self) {
             try Table("{\"\(key)\":1,\"\(key)\":2}\n{\"\(key)\":1}\n{\"k\":1,\"k\" 2}\n", .lines)
@@ -148,7 +148,7 @@ import Testing
         #expect(error?.place?.line == 3)
     }
 
-    @Test func `batches hold 65,536 rows wherever blocks end`() throws {
+    @Test func `batches have 65,536 rows wherever blocks end`() throws {
         var lines: [UInt8] = []
         for i in 0..<150_000 { lines += Array("{\"i\":\(i),\"s\":\"t\(i % 7)\"}\n".utf8) }
         let table = try Table(lines, .lines) { $0.blockSize = 100_000 }
@@ -157,7 +157,7 @@ import Testing
         #expect(try table.written(.lines) == lines)
     }
 
-    @Test func `where blocks end makes no difference`() throws {
+    @Test func `the ends of blocks do not change the result`() throws {
         let text =
             "{\"a\":1,\"b\":[1,2],\"c\":{\"d\":\"x\\n\"}}\n\n{\"a\":2.5,\"b\":[],\"e\":null}\r\n  \n{\"c\":{\"f\":[{\"g\":1}]},\"a\":3}"
         let whole = try Table(text, .lines)

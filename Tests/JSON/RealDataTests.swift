@@ -8,17 +8,17 @@ import Testing
 @testable import FirnJSON
 
 @Suite struct RealDataTests {
-    @Test func `fixtures come back with equal values`() throws {
+    @Test func `fixtures survive a round trip with equal values`() throws {
         for name in ["football-8.json", "mime-40.json"] { try expectSameDocument(try fixture(name)) }
         for name in ["tate-artists-20.ndjson", "scoop-bucket-12.ndjson"] { try expectSameLines(try fixture(name)) }
     }
 
-    @Test func `an indented document is written byte for byte where its keys agree in order`() throws {
+    @Test func `an indented document whose keys are in a consistent order is written byte for byte`() throws {
         let bytes = try fixture("football-8.json")
         #expect(text(try Table(bytes, .document).written()) == text(bytes) + "\n")
     }
 
-    @Test func `cases of the suite are accepted and refused with places`() throws {
+    @Test func `the cases of the test suite are accepted, or refused with positions`() throws {
         for file in try FileManager.default.contentsOfDirectory(atPath: fixtures.appendingPathComponent("suite").path).sorted() {
             let bytes = try fixture("suite/" + file)
             if file.hasPrefix("y_") { try expectSameDocument(bytes) }
@@ -34,12 +34,12 @@ import Testing
         "pairs/noop-json-keyorder-mime/new.json",
         "pairs/gemoji/new.json", "pairs/unicode-emoji/old.json",
     ])
-    func `real documents come back with equal values`(path: String) throws {
+    func `real documents survive a round trip with equal values`(path: String) throws {
         guard let bytes = shared(path) else { return }
         try expectSameDocument(bytes)
     }
 
-    @Test func `football keeps what surrounds its matches`() throws {
+    @Test func `the football document keeps the text around its matches`() throws {
         guard let bytes = shared("json/en.1.json") else { return }
         let table = try Table(bytes, .document)
         #expect(table.type.columns.map(\.name) == ["round", "date", "time", "team1", "team2", "score"])
@@ -59,18 +59,18 @@ import Testing
     }
 
     @Test(arguments: ["json/tate-artists.ndjson", "json/scoop-bucket-200.ndjson"])
-    func `real lines come back with equal values`(path: String) throws {
+    func `real lines survive a round trip with equal values`(path: String) throws {
         guard let bytes = shared(path) else { return }
         try expectSameLines(bytes)
     }
 
-    @Test func `unions of kinds are columns of any kind`() throws {
+    @Test func `values of several kinds are a column of kind any`() throws {
         guard let bytes = shared("json/scoop-bucket-200.ndjson") else { return }
         let table = try Table(bytes, .lines)
         #expect(table.typeName("license") == "any")
     }
 
-    @Test func `the JSON test suite is accepted and refused as it says`() throws {
+    @Test func `the JSON test suite accepts and refuses what its file names require`() throws {
         guard let folder = SharedData.file("bad/JSONTestSuite") else { return }
         var seen = 0
         for part in ["test_parsing", "test_transform"] {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirnJSON
 
-/// Reads text and gathers everything.
+/// Reads text and collects all batches.
 struct Table {
     var schema: Schema
     var batches: [Batch]
@@ -45,7 +45,7 @@ struct Table {
 
 func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-/// By Foundation: something to compare with `isEqual`.
+/// Parses JSON with Foundation, for comparison with `isEqual`.
 func foundation(_ bytes: [UInt8]) throws -> NSObject {
     try #require(try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed) as? NSObject)
 }
@@ -66,7 +66,7 @@ func expectSameLines(_ bytes: [UInt8], _ location: SourceLocation = #_sourceLoca
     }
 }
 
-/// Real data beside the package, if it is there.
+/// Reads a file of the shared data, if it exists.
 func shared(_ path: String) -> [UInt8]? {
     SharedData.file(path).flatMap { try? Data(contentsOf: $0) }.map { Array($0) }
 }

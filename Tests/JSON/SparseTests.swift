@@ -7,7 +7,7 @@ import Testing
 
 @testable import FirnJSON
 
-/// Rows with few of many columns, and text that takes much memory for its size.
+/// Rows with values in few of many columns, and text that needs much memory for its size.
 @Suite struct SparseTests {
     private func batches(_ text: String, limit: Int = .max, change: (inout JSONOptions) -> Void = { _ in }) throws -> (
         batches: [Batch], peak: Int
@@ -23,7 +23,7 @@ import Testing
         return (batches, input.budget.peak)
     }
 
-    @Test func `rows with a key each come in batches of bounded slots, every value in its row`() throws {
+    @Test func `rows that each have their own key are read in batches with a limited number of slots, with each value in its row`() throws {
         let count = 5000
         let text = (0..<count).map { "{\"k\($0)\":\($0)}\n" }.joined()
         let (batches, peak) = try batches(text)
@@ -40,11 +40,11 @@ import Testing
             #expect(batch.columns.reduce(0) { $0 + ($1.count - $1.nullCount) } == batch.count)
             #expect(batch.columns.allSatisfy { $0.count == batch.count && $0.words.count == batch.count })
         }
-        // 25 million slots of eight bytes, and bits, would be more than 200 MB; blocks of text take 2 × 14 MiB.
+        // 25 million slots of eight bytes, and presence bits, would be more than 200 MB. The text blocks take 2 × 14 MiB.
         #expect(peak < 120 << 20, "\(peak)")
     }
 
-    @Test func `batches of any size hold the same rows`() throws {
+    @Test func `batches of any size contain the same rows`() throws {
         for seed in 0..<40 {
             var random = Random(seed: UInt64(seed + 1))
             func value(_ depth: Int) -> String {
@@ -62,7 +62,7 @@ import Testing
                 var keys: Set<Int> = [], members: [String] = []
                 for _ in 0..<random.below(depth == 0 ? 6 : 4) {
                     let key = random.below(depth == 0 ? 40 : 6)
-                    // One kind of value for most keys, so that columns have types of their own.
+                    // Most keys have values of a single kind, so that columns have specific types.
                     if keys.insert(key).inserted {
                         members.append(
                             "\"k\(key)\":"
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `memory beyond the limit is an error that names the place and the flag`() throws {
+    @Test func `exceeding the memory limit is an error with the position and the option to raise it`() throws {
         let many = (0..<30_000).map { "{\"a\($0 % 900)\":{\"k\($0)\":\($0)}}\n" }.joined()
         for (text, limit, what) in [(many, 4 << 20, "JSON text"), (many, 17 << 20, "memory")] {
             let error = #expect(throws: FirnError.self) { try batches(text, limit: limit) }
@@ -98,7 +98,7 @@ import Testing
                 error?.code == .outOfMemory && error?.message.contains(what) == true && error?.advice?.contains("--memory") == true
                     && error?.place?.file == "test.json", "\(String(describing: error))")
         }
-        // The shapes of 30,000 paths need more than the limit leaves beside a small block; with more memory they are read.
+        // The inferred types of 30,000 paths and a small block exceed the limit. With more memory the rows are read.
         func small(_ options: inout JSONOptions) { options.blockSize = 4096 }
         let error = #expect(throws: FirnError.self) { try batches(many, limit: 3 << 20, change: small) }
         #expect(error?.code == .outOfMemory && (error?.place?.line ?? 0) > 1, "\(String(describing: error))")
@@ -106,7 +106,7 @@ import Testing
         #expect(all.reduce(0) { $0 + $1.count } == 30_000 && peak <= 256 << 20)
     }
 
-    @Test(arguments: ["[", "{\"a\":"]) func `deep nesting is found before its text is in memory`(opening: String) throws {
+    @Test(arguments: ["[", "{\"a\":"]) func `text nested too deeply is refused before all of it is in memory`(opening: String) throws {
         let folder = NSTemporaryDirectory() + "firn-nesting-\(UUID().uuidString)/"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -120,7 +120,7 @@ import Testing
             let zip = try Process.run(URL(filePath: "/bin/sh"), arguments: ["-c", "gzip -f '\(folder)text'"])
             zip.waitUntilExit()
             let input = try Input(path: folder + "text.gz")
-            // The text alone is 20 MB, and parsing it takes seven times that.
+            // The text is 20 MB, and parsing all of it would need seven times as much.
             input.budget = MemoryBudget(limit: 32 << 20)
             var options = JSONOptions(layout: layout)
             options.threads = 1
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `a number that is exactly a float is one, however many digits it has`() throws {
+    @Test func `a number with any number of digits is a float if its value is exactly a float or the shortest text`() throws {
         func given(_ kind: ScalarKind) -> GivenSchema {
             GivenSchema(Schema([TypeSchema("T", columns: [ColumnSchema("a", ColumnType(kind))])]), rows: "T")
         }
@@ -156,7 +156,7 @@ import Testing
         ] {
             #expect(throws: FirnError.self, "\(text)") { try value(text, kind) }
         }
-        // Written back it is 0.1, which a lossless reading refuses.
+        // It would be written as 0.1, so lossless reading refuses it.
         let error = #expect(throws: FirnError.self) { try value("0.10000000149011612", .float, lossless: true) }
         #expect(error?.message.contains("would be written back as 0.1") == true)
         #expect(try value("0.1", .float, lossless: true) == .float(0.1))

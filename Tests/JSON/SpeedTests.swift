@@ -6,10 +6,9 @@ import Testing
 
 @testable import FirnJSON
 
-/// Measures only when FIRN_JSON_INPUT names a file of lines:
-/// `FIRN_JSON_INPUT=rows.ndjson swift test --filter SpeedTests`.
+/// A measurement, enabled if FIRN_JSON_INPUT names a file of lines: `FIRN_JSON_INPUT=rows.ndjson swift test --filter SpeedTests`.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["FIRN_JSON_INPUT"] != nil)) struct SpeedTests {
-    @Test func `lines are read and written at the speed printed`() throws {
+    @Test func `reading and writing lines prints the speed`() throws {
         let path = ProcessInfo.processInfo.environment["FIRN_JSON_INPUT"]!
         let size = Double(try FileManager.default.attributesOfItem(atPath: path)[.size] as! Int) / 1e6
         for threads in [1, 2] {
