@@ -16,7 +16,7 @@ import Testing
         process.waitUntilExit()
     }
 
-    @Test func `plain and gzip inputs give the same bytes, twice`() throws {
+    @Test func `plain and gzip inputs give the same bytes when they are read twice`() throws {
         var bytes: [UInt8] = []
         for i in 0..<300_000 { bytes.append(UInt8(truncatingIfNeeded: i &* i >> 7)) }
         try Data(bytes).write(to: URL(fileURLWithPath: folder + "plain"))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `zstd inputs are read, and cut ones refused`() throws {
+    @Test func `zstd inputs are read, and truncated ones refused`() throws {
         try shell("seq 1 20000 > '\(folder)n'; command -v zstd >/dev/null && zstd -q -c '\(folder)n' > '\(folder)n.zst'")
         guard let packed = try? Data(contentsOf: URL(fileURLWithPath: folder + "n.zst")), !packed.isEmpty else {
             print("skipped: no zstd command")
@@ -53,7 +53,7 @@ import Testing
         #expect(throws: FirnError.self) { _ = try Input(path: folder + "cut").readToEnd() }
     }
 
-    @Test func `zeros after the last gzip member are padding, and anything else there is an error with its place`() throws {
+    @Test func `zeros after the last gzip member are padding, and other bytes there are an error with their position`() throws {
         try shell("printf 'a\\n1\\n' | gzip > '\(folder)one'; printf '2\\n' | gzip > '\(folder)two'")
         let one = try Data(contentsOf: URL(filePath: folder + "one")), two = try Data(contentsOf: URL(filePath: folder + "two"))
         func read(_ bytes: Data) throws -> String {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `bytes after the last Zstandard frame are an error with its place`() throws {
+    @Test func `bytes after the last Zstandard frame are an error with their position`() throws {
         try shell("printf 'a\\n1\\n' > '\(folder)n'; command -v zstd >/dev/null && zstd -q -c '\(folder)n' > '\(folder)n.zst'")
         guard let packed = try? Data(contentsOf: URL(filePath: folder + "n.zst")), !packed.isEmpty else {
             print("skipped: no zstd command")
@@ -92,7 +92,7 @@ import Testing
             "\(String(describing: error))")
     }
 
-    @Test func `a pipe is read twice`() throws {
+    @Test func `a pipe can be read twice`() throws {
         try shell("mkfifo '\(folder)pipe'")
         let path = folder + "pipe"
         Thread.detachNewThread {
@@ -108,7 +108,7 @@ import Testing
         #expect(all.count == 288_894)
     }
 
-    @Test func `missing files and directories say so`() {
+    @Test func `missing files and directories have specific errors`() {
         do { _ = try Input(path: folder + "nothing"); Issue.record("opened") } catch { #expect(error.code == .notFound) }
         do { _ = try Input(path: folder); Issue.record("opened") } catch { #expect(error.message.contains("directory")) }
     }
@@ -130,7 +130,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out"])
     }
 
-    @Test func `formats are told by name and by content`() {
+    @Test func `formats are detected by name and by content`() {
         #expect(FormatName.detect(path: "a/b.csv.zst", firstBytes: []) == .csv)
         #expect(FormatName.detect(path: "b.TSV", firstBytes: []) == .tsv)
         #expect(FormatName.detect(path: "-", firstBytes: Array("{\"a\":1}\n{\"a\":2}\n".utf8)) == .ndjson)

@@ -34,7 +34,7 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         }
     }
 
-    @Test func `doubles have the layout promised`() {
+    @Test func `doubles are written in the documented layout`() {
         let cases: [(Double, String)] = [
             (0, "0"), (-0.0, "-0"), (1, "1"), (1.5, "1.5"), (-2.25, "-2.25"), (0.1, "0.1"), (1e-6, "0.000001"), (1.5e-7, "1.5e-7"),
             (1e21, "1e21"), (1e20, "100000000000000000000"),
@@ -54,7 +54,7 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         #expect(text { NumberText.write(12.000001, fixed: 6, to: $0) } == "12.000001")
     }
 
-    @Test func `every double comes back with the same bits`() {
+    @Test func `every double survives a round trip with the same bits`() {
         var random = SystemRandomNumberGenerator()
         for round in 0..<200_000 {
             let value: Double
@@ -72,7 +72,7 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         }
     }
 
-    @Test func `text that is no number is refused and odd numbers are exact`() {
+    @Test func `text that is not a number is refused, and unusual numbers are exact`() {
         for bad in ["", "-", ".", "e5", "1e", "1e+", "1.2.3", "1_000", " 1", "1 ", "0x10", "1e400", "nan", "Infinity"] {
             #expect(parsed(bad) == nil, "\(bad)")
         }
@@ -86,7 +86,7 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         }
     }
 
-    @Test func `dates are read only in their notations and written back the same`() {
+    @Test func `dates are read only in their notations and are written back unchanged`() {
         for good in ["2016-09-29", "1970-01-01", "0000-01-01", "9999-12-31", "2000-02-29", "1600-02-29", "1969-12-31"] { check(good) }
         for good in [
             "2016-09-29 10:11:12", "2016-09-29T10:11:12", "2016-09-29T10:11:12Z", "2016-09-29T10:11:12.5Z", "1901-01-01 00:00:00.000000001",
@@ -112,12 +112,12 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
 
     private func check(_ good: String) {
         let reading = Array(good.utf8).withUnsafeBytes { DateText.parse($0) }
-        guard let reading else { Issue.record("\(good) is a date"); return }
+        guard let reading else { Issue.record("\(good) is not read as a date"); return }
         #expect(
             text { DateText.write(seconds: reading.seconds, nanoseconds: reading.nanoseconds, notation: reading.notation, to: $0) } == good)
     }
 
-    @Test func `a UUID is read and written in its own letters`() {
+    @Test func `a UUID is written in the case of the letters that were read`() {
         let lower = "0f8fad5b-d9cb-469f-a165-70867728950e"
         for (sample, letters) in [(lower, IdentifierText.LetterCase.lower), (lower.uppercased(), .upper)] {
             let reading = Array(sample.utf8).withUnsafeBytes { IdentifierText.parseUUID($0) }
@@ -133,7 +133,7 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         }
     }
 
-    @Test func `a text is exactly a double where all its digits are the double's`() {
+    @Test func `a text equals a double exactly only if all digits agree with its value`() {
         func exactly(_ text: String, _ value: Double) -> Bool { Array(text.utf8).withUnsafeBytes { NumberText.isExactly($0, value) } }
         #expect(
             exactly("0.5", 0.5) && exactly("-0.5", -0.5) && exactly("5e-1", 0.5) && exactly("0.50000", 0.5) && exactly("1e3", 1000)
@@ -154,7 +154,7 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         }
     }
 
-    @Test func `a whole number may be written with a point and an exponent`() {
+    @Test func `an integer may be written with a decimal point and an exponent`() {
         func whole(_ text: String) -> Int64? { Array(text.utf8).withUnsafeBytes { NumberText.wholeNumber($0) } }
         #expect(
             whole("1.0") == 1 && whole("-1e3") == -1000 && whole("0.5e1") == 5 && whole("9223372036854775807.000") == .max
