@@ -7,16 +7,16 @@ import FirnTable
 import Foundation
 import Testing
 
-/// Seeds of `Tools/fuzz/corpus/file` and `store` that hold one feature each: `FIRN_SEEDS=folder swift test --filter FeatureSeedTests`.
-/// Small enough to be mutilated by the million, and large enough that the encoders choose what they choose for more.
+/// Writes seeds of `Tools/fuzz/corpus/file` and `store` with one feature each: `FIRN_SEEDS=folder swift test --filter FeatureSeedTests`.
+/// The seeds are small enough for millions of mutations, and large enough that the encoders choose the same encodings as for larger data.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["FIRN_SEEDS"] != nil)) struct FeatureSeedTests {
     private let folder = ProcessInfo.processInfo.environment["FIRN_SEEDS"] ?? ""
-    /// The one that the attacks have.
+    /// The key that the attacks use.
     private let key = EncryptionKey([UInt8](0..<64))!
 
     private func save(_ path: String, _ attack: String, _ name: String) throws {
         let place = URL(filePath: folder).appending(path: attack), bytes = try Data(contentsOf: URL(filePath: path))
-        #expect(bytes.count <= 20_000, "\(name): \(bytes.count) bytes are too many to mutilate")
+        #expect(bytes.count <= 20_000, "\(name): \(bytes.count) bytes are too many to mutate")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         try bytes.write(to: place.appending(path: name))
     }
@@ -73,7 +73,7 @@ import Testing
         ]
     }
 
-    @Test func `numbers of every kind, in each profile`() throws {
+    @Test func `seeds have numbers of every kind in each profile`() throws {
         for (name, profile) in [("fast", Profile.fast), ("standard", .standard), ("small", .small)] {
             try file("numbers-\(name)") {
                 $0.profile = profile
@@ -82,8 +82,8 @@ import Testing
         }
     }
 
-    /// Long columns, where codes of varying length pay.
-    @Test func `entropy coding`() throws {
+    /// Long columns, for which entropy coding saves space.
+    @Test func `seeds have entropy-coded columns`() throws {
         try file("entropy") { transaction in
             transaction.profile = .small
             try load(
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `indexes of values and words`() throws {
+    @Test func `seeds have value and word indexes`() throws {
         let type = TypeSchema(
             "I",
             columns: [
@@ -148,7 +148,7 @@ import Testing
         ]
     }
 
-    @Test func `text as tokens, dictionaries, pages and bytes`() throws {
+    @Test func `seeds have text as symbols, dictionaries, pages and bytes`() throws {
         for (name, profile) in [("fast", Profile.fast), ("standard", .standard), ("small", .small)] {
             try file("text-\(name)") {
                 $0.profile = profile
@@ -157,8 +157,8 @@ import Testing
         }
     }
 
-    /// Two segments with one dictionary, which stands in an extent of its own; columns that would be nothing otherwise.
-    @Test func `a dictionary that segments share`() throws {
+    /// Two segments with a shared dictionary in a separate extent, and columns that would otherwise not be stored.
+    @Test func `seeds have a dictionary that segments share`() throws {
         try file("shared") { transaction in
             try load(
                 transaction,
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `changed, deleted and added rows, in segments and beside them`() throws {
+    @Test func `seeds have changed, deleted and added rows, in segments and in the delta`() throws {
         try file(
             "changes", { try load($0, FeatureSeedTests.numbers, 100, number) },
             { transaction in
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func `collections, links and embedded objects`() throws {
+    @Test func `seeds have collections, links and embedded objects`() throws {
         try file("collections") { try collections($0) }
         try file("collections-flushed") {
             try collections($0)
@@ -257,7 +257,7 @@ import Testing
         try file("numbers-encrypted", atFirstCommit: true, key: key) { try load($0, FeatureSeedTests.numbers, 30, number) }
     }
 
-    @Test func `tags and versions`() throws {
+    @Test func `seeds have tags and versions`() throws {
         try file(
             "tags", { try load($0, FeatureSeedTests.numbers, 30, number) }, { try $0.delete("N", rowID: 5) },
             { _ = try $0.insert("N", number(30)) },
@@ -273,7 +273,7 @@ import Testing
             })
     }
 
-    @Test func `stores with tags, deep trees and a key`() throws {
+    @Test func `seeds have stores with tags, deep trees and a key`() throws {
         for (name, key) in [("plain", nil), ("encrypted", key)] as [(String, EncryptionKey?)] {
             let scratch = TemporaryFolder(), path = scratch.file("a.firn"), store = try Store.create(path: path, overwrite: false, key: key)
             var root = ExtentRef.none

@@ -5,9 +5,9 @@ import Testing
 
 private let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/found").standardized
 
-/// Cases that fuzzing found, or that were made by hand: each once made a room break its word.
+/// Cases that fuzzing found or that were written manually. Each of them once violated a guarantee of a module.
 @Suite struct FoundTests {
-    /// In a process of its own: what traps is told as a failure, and hashes are believed there without a look.
+    /// Runs in a separate process, so that a trap is reported as a failure. Hashes are not checked there.
     private static func replay(_ attack: Attack) {
         Hash128.believesAnything = attack.knowsHashes
         let scratch = FileManager.default.temporaryDirectory.appending(path: "firn-found-\(getpid())").path
@@ -22,31 +22,31 @@ private let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appe
         for path in [scratch, scratch + ".compact", scratch + ".target"] { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    @Test func `T7 hostile files that were found get an error or their data`() async {
+    @Test func `found hostile files are an error or return their data`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.file) }
     }
-    @Test func `T7 hostile bookkeeping that was found is refused or held`() async {
+    @Test func `found hostile store structures are refused or readable`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.store) }
     }
-    @Test func `T7, T14 hostile files of changes that were found are refused, or leave a whole file`() async {
+    @Test func `found hostile files of changes are refused or leave an intact file`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.changes) }
     }
-    @Test func `T7 hostile streams that were found are damage or values`() async {
+    @Test func `found hostile streams are damage or values`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.streams) }
     }
-    @Test func `values that were once read back as others are themselves`() async {
+    @Test func `found values that were once read back differently survive a round trip`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.values) }
     }
-    @Test func `T8 CSV that was found is rows, or refused with its place`() async {
+    @Test func `found CSV is read, or refused with a position`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.csv) }
     }
-    @Test func `T8 JSON that was found is rows, or refused with its place`() async {
+    @Test func `found JSON is read, or refused with a position`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.json) }
     }
-    @Test func `T8 NDJSON that was found is rows, or refused with its place`() async {
+    @Test func `found NDJSON is read, or refused with a position`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.lines) }
     }
-    @Test func `queries that were found are answered, or refused with a position`() async {
+    @Test func `found queries are answered, or refused with a position`() async {
         await #expect(processExitsWith: .success) { FoundTests.replay(.query) }
     }
 }

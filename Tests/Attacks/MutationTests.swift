@@ -7,15 +7,15 @@ import Testing
 private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 private let environment = ProcessInfo.processInfo.environment
 
-/// Mutilated seeds of `Tools/fuzz/corpus`, without a fuzzer: a few in each run, `FIRN_ATTACKS=n` of each attack, other ones with
-/// `FIRN_ATTACK_SEED`. In a process of its own, for each: what traps, hangs for 20 seconds or wants more than 6 GB ends it, and the case
-/// lies in FIRN_ATTACK_CASES or the temporary folder.
+/// Mutated seeds of `Tools/fuzz/corpus`, without a fuzzer: a few of each attack in every run, or `FIRN_ATTACKS=n`, and other ones with
+/// `FIRN_ATTACK_SEED`. Each attack runs in a separate process, which ends if a case traps, takes 20 seconds or needs more than 6 GB. The
+/// case is then in FIRN_ATTACK_CASES or in the temporary folder.
 @Suite struct MutationTests {
     private static func torment(_ attack: Attack, short: Int) {
         let count = environment["FIRN_ATTACKS"].flatMap { Int($0) } ?? short,
             seed = environment["FIRN_ATTACK_SEED"].flatMap { UInt64($0) } ?? 1
         Hash128.believesAnything = attack.knowsHashes
-        // The address sanitizer takes terabytes of addresses for itself, and several times as long.
+        // The address sanitizer reserves terabytes of address space, and is several times slower.
         let isSanitized = dlsym(nil, "__asan_init") != nil
         var limit = rlimit(rlim_cur: 6 << 30, rlim_max: 6 << 30)
         if !isSanitized { setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) }
@@ -51,14 +51,14 @@ private let environment = ProcessInfo.processInfo.environment
         return all
     }
 
-    /// One to four changes: bits, bytes of interest, whole numbers, pieces of itself or of another, cuts. Fronts are hit as often as all
-    /// the rest.
+    /// Makes one to four changes: bits, special bytes, integers, pieces of this or another seed, and cuts. A third of them is at the front
+    /// of the file.
     private static func mutilated(_ seeds: [[UInt8]], _ random: inout SeededGenerator) -> [UInt8] {
         func below(_ n: Int) -> Int { n <= 0 ? 0 : Int(random.next() % UInt64(n)) }
         var bytes = seeds[below(seeds.count)]
         for _ in 0...below(4) {
             guard !bytes.isEmpty else { return bytes }
-            // Extents begin on units of 64 bytes, with their headers.
+            // Extents begin at multiples of 64 bytes, with their headers.
             let at: Int =
                 switch below(3) {
                 case 0: below(min(bytes.count, 64))
@@ -92,31 +92,31 @@ private let environment = ProcessInfo.processInfo.environment
         return bytes
     }
 
-    @Test func `T7 mutilated files whose hashes hold get an error or their data`() async {
+    @Test func `mutated files with valid hashes are an error or return their data`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.file, short: 300) }
     }
-    @Test func `T7 mutilated bookkeeping is refused or held`() async {
+    @Test func `mutated store structures are refused or readable`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.store, short: 300) }
     }
-    @Test func `T7, T14 mutilated files of changes are refused, or leave a whole file`() async {
+    @Test func `mutated files of changes are refused or leave an intact file`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.changes, short: 300) }
     }
-    @Test func `T7 mutilated streams are damage or values`() async {
+    @Test func `mutated streams are damage or values`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.streams, short: 3000) }
     }
-    @Test func `mutilated values are written and read back as themselves`() async {
+    @Test func `mutated values survive a round trip`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.values, short: 500) }
     }
-    @Test func `T8 mutilated CSV is rows, or refused with its place`() async {
+    @Test func `mutated CSV is read, or refused with a position`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.csv, short: 1000) }
     }
-    @Test func `T8 mutilated JSON is rows, or refused with its place`() async {
+    @Test func `mutated JSON is read, or refused with a position`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.json, short: 1000) }
     }
-    @Test func `T8 mutilated NDJSON is rows, or refused with its place`() async {
+    @Test func `mutated NDJSON is read, or refused with a position`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.lines, short: 1000) }
     }
-    @Test func `mutilated queries are answered, or refused with a position`() async {
+    @Test func `mutated queries are answered, or refused with a position`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.query, short: 3000) }
     }
 }

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 @testable import Firn
 
-/// T6 for those who hold objects: the survey's files, damaged in the same ways, read whole through `Realm` (live, frozen and by query) and
-/// written to. What is read is right, or the realm says what is wrong (`damage`, `interruptedCommit`, an error). `FIRN_SURVEY` as for
-/// `SurveyTests`; the counts go beside its own, with `.realm` behind the name.
+/// The survey through the object layer: the same files with the same damage are read completely through `Realm` (live, frozen and by query)
+/// and written to. The objects are correct, or the realm reports the damage (`damage`, `interruptedCommit` or an error). `FIRN_SURVEY` as
+/// for `SurveyTests`. The counts go to the name in FIRN_SURVEY_REPORT with `.realm` appended.
 @Suite struct RealmSurveyTests {
     private static let rounds = ProcessInfo.processInfo.environment["FIRN_SURVEY"].flatMap { Int($0) }
 
-    /// Objects of each type, with each property in words.
+    /// The objects of each type, with each property as text.
     private typealias Reading = [String: [[String]]]
 
     private struct Counts {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Large types are read here and there: damage shows in all values that share an extent.
+    /// Large types are sampled, because damage affects all values that share an extent.
     private static func reading(_ realm: Realm) -> Reading {
         var reading: Reading = [:]
         for type in realm.schema.objectSchema where !type.isEmbedded {
@@ -85,17 +85,17 @@ import Testing
         }
     }
 
-    /// What is there instead of what cannot be read.
+    /// The values that replace unreadable ones.
     private static let zeros: Set<String> = [
         "nil", "0", "0.0", "false", "", "[]", "{}", "()", "\(Date(timeIntervalSince1970: 0))", "\(ObjectId("000000000000000000000000"))",
         "object",
         "00000000-0000-0000-0000-000000000000", "\(Decimal128(0))",
     ]
 
-    /// Whether all that differs are zeros, or objects and counts of objects that are not there.
+    /// Returns nil if all differences are replacement values, or missing objects and their counts.
     private static func lacks(_ found: Reading, _ truth: Reading) -> String? {
         for (type, rows) in found {
-            guard let all = truth[type], all.count >= 1 else { return "\(type) was never there" }
+            guard let all = truth[type], all.count >= 1 else { return "\(type) never existed" }
             guard rows.count == all.count, rows.first == all.first else { continue }
             for (row, known) in zip(rows, all) where row.count == known.count && row.count > 1 {
                 for (value, right) in zip(row, known)
@@ -115,41 +115,41 @@ import Testing
         return configuration
     }
 
-    /// What each version reads as.
+    /// Returns the content of each version.
     private static func truths(_ sample: SurveySample, _ path: String) -> [UInt64: Reading] {
         guard (try? Data(sample.bytes).write(to: URL(filePath: path))) != nil,
             let realm = try? Realm(configuration: configuration(sample, path)),
             let versions = try? realm.versions
-        else { fatalError("\(sample.name): a whole file does not open") }
+        else { fatalError("\(sample.name): the intact file cannot be opened") }
         var truths: [UInt64: Reading] = [:]
         for version in versions { truths[version.number] = (try? realm.freeze(at: version.number)).map(reading) }
         return truths
     }
 
-    /// A realm that is open: everything is read, live and frozen, and written to once.
+    /// Reads everything in an open realm, live and frozen, and writes to it once.
     private static func examine(_ realm: Realm, _ truths: [UInt64: Reading], _ label: String, length: Int, _ counts: inout Counts) {
         let newest = truths.keys.max()!, version = realm.core.version
-        // What is left of a file that is cut behind its first root is an empty one, to the byte.
+        // A file that is cut after its first root, at 512 bytes, is a valid empty file.
         expect(
             version == newest || realm.interruptedCommit != nil || (version == 0 && length == 512),
-            "\(label): version \(version) is read without a word")
-        guard let truth = version == 0 ? [:] : truths[version] else { return expect(false, "\(label): version \(version) was never there") }
+            "\(label): version \(version) is read without a report")
+        guard let truth = version == 0 ? [:] : truths[version] else { return expect(false, "\(label): version \(version) never existed") }
         let live = reading(realm)
         if realm.damage == nil {
-            expect(live == truth, "\(label): other data is read without a word")
+            expect(live == truth, "\(label): other data is read without a report")
         } else if let lack = lacks(live, truth) {
             expect(false, "\(label): \(lack)")
         }
         let frozen = realm.freeze(), still = reading(frozen)
-        if frozen.damage == nil { expect(still == truth, "\(label): other data is frozen without a word") }
+        if frozen.damage == nil { expect(still == truth, "\(label): other data is frozen without a report") }
         expect(
             (realm.damage == nil) == (frozen.damage == nil),
-            "\(label): live says \(realm.damage.map { "\($0)" } ?? "nothing"), frozen \(frozen.damage.map { "\($0)" } ?? "nothing")")
+            "\(label): live reports \(realm.damage.map { "\($0)" } ?? "nothing"), frozen \(frozen.damage.map { "\($0)" } ?? "nothing")")
         if realm.damage != nil { counts.told += 1 } else if version == newest { counts.right += 1 } else { counts.older += 1 }
         write(realm, truth, label, &counts)
     }
 
-    /// One transaction that sets what is there, and takes a row.
+    /// Makes one transaction that sets properties to their existing values.
     private static func write(_ realm: Realm, _ truth: Reading, _ label: String, _ counts: inout Counts) {
         let before = realm.damage
         do {
@@ -163,11 +163,11 @@ import Testing
                     { object[property.name] = object[property.name] }
                 }
             }
-            expect(before == nil, "\(label): a realm that knows of damage writes")
+            expect(before == nil, "\(label): a realm with known damage accepts a write")
             counts.written += 1
         } catch { return expect(error is Realm.Error, "\(label): writing throws \(error)") }
         let after = reading(realm)
-        if realm.damage == nil { expect(after == truth, "\(label): after a write other data is read without a word") }
+        if realm.damage == nil { expect(after == truth, "\(label): after a write other data is read without a report") }
     }
 
     private static func survey() {
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func `T6 realms of damaged files give right objects, or say what is wrong`() async {
+    @Test func `realms of damaged files return correct objects or report the damage`() async {
         await #expect(processExitsWith: .success) { RealmSurveyTests.survey() }
     }
 }

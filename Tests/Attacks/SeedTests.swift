@@ -8,8 +8,8 @@ import FirnStore
 import Foundation
 import Testing
 
-/// Writes the seeds of `Tools/fuzz/corpus`: FIRN_SEEDS=folder swift test --filter SeedTests. Small files of every shape, small streams of
-/// every codec.
+/// Writes the seeds of `Tools/fuzz/corpus`: `FIRN_SEEDS=folder swift test --filter SeedTests`. They are small files of every kind and small
+/// streams of every codec.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["FIRN_SEEDS"] != nil)) struct SeedTests {
     private let folder = ProcessInfo.processInfo.environment["FIRN_SEEDS"] ?? ""
 
@@ -97,7 +97,7 @@ import Testing
         return out
     }
 
-    @Test func `streams and values`() throws {
+    @Test func `seeds have streams of every codec, and values`() throws {
         var random = SeededGenerator(seed: 1)
         func below(_ n: Int) -> Int { Int(random.next() % UInt64(n)) }
         for (n, count) in [5, 64, 1024, 1100, 2500].enumerated() {

@@ -10,9 +10,9 @@ import Foundation
 
 private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
-/// A file that the survey damages, and what is known of it.
+/// A file that the survey damages, and its expected content.
 struct SurveySample {
-    /// What a version holds: row ids and rows of each type.
+    /// The content of a version: the row ids and rows of each type.
     typealias Content = [String: [Int64: [Value]]]
 
     var name: String
@@ -51,7 +51,7 @@ struct SurveySample {
         return content
     }
 
-    /// Questions to columns with and without indexes.
+    /// Queries of columns with and without indexes.
     static func question(_ column: ColumnSchema) -> String? {
         guard !column.type.isCollection else { return nil }
         let name = "`\(column.name)`"
@@ -64,7 +64,7 @@ struct SurveySample {
         }
     }
 
-    /// The answers as row ids.
+    /// Returns the results of the queries as row ids.
     static func answers(_ snapshot: DatabaseSnapshot) throws -> [[Int64]] {
         var answers: [[Int64]] = []
         for table in snapshot.tables where !table.type.isEmbedded {
@@ -76,7 +76,7 @@ struct SurveySample {
         return answers
     }
 
-    // MARK: Making
+    // MARK: Creating
 
     private init(_ name: String, _ path: String, key: EncryptionKey? = nil) throws {
         self.name = name
@@ -90,7 +90,7 @@ struct SurveySample {
         }
     }
 
-    /// Every file that stands in the repository, files of every kind of column, and files made of real data, where that is there.
+    /// Returns all fixtures, files with every kind of column, and files converted from real data if that is available.
     static func all() throws -> [SurveySample] {
         let folder = TemporaryFolder()
         var samples: [SurveySample] = []
@@ -111,7 +111,8 @@ struct SurveySample {
         return samples
     }
 
-    /// Every kind of column and collection, with indexes, patches, deletions, a delta and several versions; every fourth in one extent.
+    /// Every kind of column and collection, with indexes, overlays, deletions, a delta and several versions. Every fourth file is in one
+    /// extent.
     private static func random(_ seed: UInt64, _ path: String) throws -> SurveySample {
         var random = RandomTables(seed: seed)
         let schema = random.schema(), type = schema.types.last!
@@ -138,7 +139,7 @@ struct SurveySample {
         return try SurveySample("random \(seed)", path)
     }
 
-    /// Wide segments: chunks, shared dictionaries and headers in extents of their own.
+    /// Wide segments: chunks, shared dictionaries and headers in separate extents.
     private static func wide(_ path: String) throws -> SurveySample {
         let database = try Database.create(path: path), begun = try database.begin()
         let type = TypeSchema(
@@ -167,7 +168,7 @@ struct SurveySample {
         return try SurveySample("wide", path)
     }
 
-    /// An encrypted file with several versions, a tag, an index, patches and a delta.
+    /// An encrypted file with several versions, a tag, an index, overlays and a delta.
     private static func sealed(_ path: String) throws -> SurveySample {
         let key = EncryptionKey((0..<64).map { UInt8($0 * 3 & 255) })!
         let database = try Database.create(path: path, key: key), first = try database.begin()

@@ -5,10 +5,10 @@ import FirnQuery
 import Foundation
 import Testing
 
-/// T6: files damaged in every way that disks do it. Each is read whole, asked through its indexes, verified and recovered: what comes out
-/// is right, or is said to be damaged. `FIRN_SURVEY=n`: n times 100 flipped bits, 40 zeroed sectors, 40 truncations and 40 truncations
-/// while mapped for each file; the counts go to
-/// `FIRN_SURVEY_REPORT`. What fails is told in `firn-survey-failure.txt` of the temporary folder.
+/// Files with the damage that disks cause. Each file is read completely, queried through its indexes, verified and recovered: the data is
+/// correct or reported as damaged. `FIRN_SURVEY=n` makes n times 100 flipped bits, 40 zeroed sectors, 40 truncations and 40 truncations
+/// while mapped for each file. FIRN_SURVEY_REPORT names a file for the counts. A failure is written to `firn-survey-failure.txt` in the
+/// temporary folder.
 @Suite struct SurveyTests {
     private static let rounds = ProcessInfo.processInfo.environment["FIRN_SURVEY"].flatMap { Int($0) }
 
@@ -17,7 +17,7 @@ import Testing
 
     private struct Counts {
         var cases = 0, right = 0, older = 0, refused = 0, recovered = 0, complete = 0, nothing = 0
-        /// Recoveries with unproven rows, asked for; and of versions without a known number.
+        /// Recoveries with unproven rows, if these were requested, and recoveries of versions whose number is unknown.
         var unproven = 0, unnumbered = 0
         mutating func add(_ other: Counts) {
             cases += other.cases; right += other.right; older += other.older; refused += other.refused
@@ -28,7 +28,7 @@ import Testing
 
     private static func expect(_ holds: Bool, _ what: @autoclosure () -> String) {
         guard !holds else { return }
-        // Exit tests do not pass on what their process says.
+        // Exit tests do not show the output of their process.
         try? Data((what() + "\n").utf8).write(to: FileManager.default.temporaryDirectory.appending(path: "firn-survey-failure.txt"))
         fatalError(what())
     }
@@ -44,35 +44,35 @@ import Testing
             if snapshot.version > 0 {
                 expect(
                     database.fallback != nil || snapshot.version == sample.truths.keys.max(),
-                    "\(label): version \(snapshot.version) is read without a word")
+                    "\(label): version \(snapshot.version) is read without a report")
                 if let found = try? Sample.content(snapshot) {
-                    expect(found == sample.truths[snapshot.version], "\(label): other data is read without a word")
+                    expect(found == sample.truths[snapshot.version], "\(label): other data is read without a report")
                 } else {
                     failed = true
                 }
                 if let found = try? Sample.answers(snapshot) {
-                    expect(found == sample.answers[snapshot.version], "\(label): a query gives other rows without a word")
+                    expect(found == sample.answers[snapshot.version], "\(label): a query finds other rows without a report")
                 } else {
                     failed = true
                 }
                 let quick = snapshot.verify(full: false), full = snapshot.verify(full: true)
-                expect(!failed || (!quick.isEmpty && !full.isEmpty), "\(label): cannot be read, and verify calls it intact")
+                expect(!failed || (!quick.isEmpty && !full.isEmpty), "\(label): the file cannot be read, but verify reports no damage")
                 for defect in quick + full {
-                    expect(!defect.subject.isEmpty && !defect.damage.what.isEmpty, "\(label): a defect without a name")
+                    expect(!defect.subject.isEmpty && !defect.damage.what.isEmpty, "\(label): a defect has no subject or description")
                 }
                 if database.fallback != nil { counts.older += 1 } else if !failed { counts.right += 1 }
-                // Where a commit is torn, readers take the version before; recovery takes what is left of the newer one, and says so.
+                // After a torn commit, readers use the previous version. Recovery uses what remains of the newer one and reports it.
                 isRight = !failed && database.fallback == nil
             }
-            expect(snapshot.version > 0 || database.fallback != nil || length <= 512, "\(label): nothing is read without a word")
+            expect(snapshot.version > 0 || database.fallback != nil || length <= 512, "\(label): no version is read, without a report")
             if failed || snapshot.version == 0 { counts.refused += 1 }
         } catch { counts.refused += 1 }
         recover(sample, path, label, isRight, &counts)
         recover(sample, path, "\(label), unproven", isRight, unproven: true, &counts)
     }
 
-    /// Every recovered value is the one that the row had, or is reported: as lost, as that of an older version, or, where that was asked
-    /// for, as unproven.
+    /// Each recovered value is that of the row, or is reported as lost, as that of an older version, or, if this was requested, as
+    /// unproven.
     private static func recover(
         _ sample: Sample, _ path: String, _ label: String, _ isRight: Bool, unproven: Bool = false, _ counts: inout Counts
     ) {
@@ -86,34 +86,34 @@ import Testing
             } else {
                 counts.recovered += 1
                 if recovery.losses.isEmpty { counts.complete += 1 }
-                expect(!recovery.losses.contains(where: \.isUnproven), "\(label): rows without proof are written unasked")
+                expect(!recovery.losses.contains(where: \.isUnproven), "\(label): unproven rows are written without a request")
             }
             if recovery.version == 0 { counts.unnumbered += 1 }
             let snapshot = try Database.open(path: target, key: sample.key).snapshot(), defects = snapshot.verify(full: true)
-            expect(defects.isEmpty, "\(label): what is recovered is damaged: \(defects.first?.description ?? "")")
+            expect(defects.isEmpty, "\(label): the recovered file is damaged: \(defects.first?.description ?? "")")
             let found = try Sample.content(snapshot)
-            // Where the number of the version is not known, it is one of those that were there.
+            // If the number of the version is unknown, it is one of the existing versions.
             guard
                 let truth = recovery.version > 0
                     ? sample.truths[recovery.version] : sample.truths.values.first(where: { $0 == found }) ?? sample.truths.values.first
             else {
-                return expect(false, "\(label): version \(recovery.version) was never there")
+                return expect(false, "\(label): version \(recovery.version) never existed")
             }
-            if recovery.losses.isEmpty { expect(found == truth, "\(label): nothing is said to be lost, and the rows are others") }
+            if recovery.losses.isEmpty { expect(found == truth, "\(label): no loss is reported, but the rows differ") }
             let isUnsure = recovery.losses.contains { $0.type == nil && $0.isUnproven }
             for (type, rows) in truth {
                 let losses = recovery.losses.filter { $0.type == type }, columns = snapshot.schema[type]?.columns ?? []
-                // Embedded objects are read through their owners: what is lost of them is null there.
+                // Embedded objects are read through their owners, where lost ones are null.
                 let isPlain = !columns.contains { $0.type.kind == .embedded }
                 var missing = 0
                 for (id, row) in rows {
                     let own = losses.filter { $0.rows?.contains(id) ?? true }
                     guard let saved = found[type]?[id] else {
                         missing += 1
-                        expect(isUnsure || own.contains { $0.column == nil }, "\(label): row \(id) of \(type) is gone without a word")
+                        expect(isUnsure || own.contains { $0.column == nil }, "\(label): row \(id) of \(type) is missing without a report")
                         continue
                     }
-                    // What is taken from another version is what stood there; of versions that are not kept nobody knows.
+                    // A value from another version is compared with that version. Versions that are not kept cannot be checked.
                     if isUnsure || !isPlain || own.contains(where: \.isUnproven)
                         || own.contains(where: { $0.takenFrom.map { sample.truths[$0] == nil } ?? false })
                     {
@@ -130,16 +130,16 @@ import Testing
                 for id in found[type]?.keys ?? [:].keys where rows[id] == nil {
                     expect(
                         isUnsure || losses.contains { $0.column == nil && $0.rows?.contains(id) ?? true },
-                        "\(label): row \(id) of \(type) comes from nowhere")
+                        "\(label): row \(id) of \(type) never existed")
                 }
             }
             expect(
                 !isRight || recovery.losses.isEmpty || recovery.losses.contains { $0.type == nil },
-                "\(label): all can be read, and recovery loses something: \(recovery.losses.first?.description ?? "")")
+                "\(label): the file can be read completely, but recovery reports a loss: \(recovery.losses.first?.description ?? "")")
         } catch let error as FirnError {
             if !unproven { counts.nothing += 1 }
-            expect(error.code == .damaged && !isRight, "\(label): recovery fails: \(error)")
-            expect(!FileManager.default.fileExists(atPath: target), "\(label): a target is left behind")
+            expect(error.code == .damaged && !isRight, "\(label): recovery fails unexpectedly: \(error)")
+            expect(!FileManager.default.fileExists(atPath: target), "\(label): a target file remains")
         } catch { expect(false, "\(label): \(error)") }
     }
 
@@ -161,7 +161,7 @@ import Testing
             }
             for _ in 0..<many(100, 20) {
                 var bytes = sample.bytes
-                // Half of them where the structure is: the front, and the first bytes of an extent.
+                // Half of the flips are in the structure: at the front of the file, or in the first bytes of an extent.
                 let
                     at =
                         below(2) == 0
@@ -185,13 +185,13 @@ import Testing
                 let length = below(sample.bytes.count)
                 guard (try? Data(sample.bytes).write(to: URL(filePath: path))) != nil,
                     let database = try? Database.open(path: path, key: sample.key), let snapshot = try? database.snapshot()
-                else { fatalError("a whole file does not open") }
+                else { fatalError("the intact file cannot be opened") }
                 truncate(path, off_t(length))
                 counts.cases += 1
                 if let found = try? Sample.content(snapshot) {
                     expect(
                         found == sample.truths[snapshot.version],
-                        "\(sample.name), cut to \(length) bytes while open: other data is read without a word")
+                        "\(sample.name), cut to \(length) bytes while open: other data is read without a report")
                     counts.right += 1
                 } else {
                     counts.refused += 1
@@ -199,7 +199,7 @@ import Testing
                 if let found = try? Sample.answers(snapshot) {
                     expect(
                         found == sample.answers[snapshot.version],
-                        "\(sample.name), cut to \(length) bytes while open: a query gives other rows")
+                        "\(sample.name), cut to \(length) bytes while open: a query finds other rows")
                 }
                 _ = snapshot.verify(full: true)
             }
@@ -211,7 +211,7 @@ import Testing
         if let report = ProcessInfo.processInfo.environment["FIRN_SURVEY_REPORT"] { try? Data(said.utf8).write(to: URL(filePath: report)) }
     }
 
-    @Test func `T6 damaged files are told, and read right where they are read`() async {
+    @Test func `damage of files is reported, and data that is read is correct`() async {
         await #expect(processExitsWith: .success) { SurveyTests.survey() }
     }
 }
