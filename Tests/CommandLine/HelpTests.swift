@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `flag names and letters are given out once for each command`() {
+    @Test func `the names and letters of flags are unique within each command`() {
         for command in Program.firn.commands {
             let flags = Program.firn.flags(of: command)
             #expect(Set(flags.map(\.name)).count == flags.count, "\(command.name)")
@@ -35,12 +35,12 @@ import Testing
         }
     }
 
-    @Test func `docs cli md is what the table says`() throws {
+    @Test func `docs cli md is generated from the table of commands`() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/cli.md")
         #expect(try String(contentsOf: file, encoding: .utf8) == Program.firn.reference, "run: swift run firn reference > docs/cli.md")
     }
 
-    @Test func `completions name every flag`() throws {
+    @Test func `completions contain every flag`() throws {
         for shell in ["bash", "zsh", "fish"] {
             let text = try #require(Program.firn.completions(for: shell))
             for command in Program.firn.visibleCommands {
@@ -50,7 +50,7 @@ import Testing
         #expect(Program.firn.completions(for: "tcsh") == nil)
     }
 
-    @Test func `manual pages name every flag, and groff renders them without a warning`() throws {
+    @Test func `manual pages contain every flag, and groff renders them without a warning`() throws {
         let pages = Program.firn.manualPages
         #expect(pages.map(\.name).first == "firn" && pages.count == Program.firn.visibleCommands.count + 1)
         for (command, page) in zip(Program.firn.visibleCommands, pages.dropFirst()) {

@@ -17,7 +17,7 @@ private func refusal(_ words: String...) -> FirnError? {
 }
 
 @Suite struct ParserTests {
-    @Test func `values are taken attached, apart and by short name`() throws {
+    @Test func `values can be attached, separate, or after a short name`() throws {
         for words in [
             ["query", "a", "--limit=5"], ["query", "--limit", "5", "a"], ["query", "-n", "5", "a"], ["query", "a", "-n5"],
             ["query", "a", "-n=5"],
@@ -28,12 +28,12 @@ private func refusal(_ words: String...) -> FirnError? {
         }
     }
 
-    @Test func `an attached value may be empty or hold equals signs`() throws {
+    @Test func `an attached value may be empty or contain equals signs`() throws {
         #expect(try arguments("query", "a", "--where=x == 1").text("where") == "x == 1")
         #expect(try arguments("convert", "a", "b", "--null=").text("null") == "")
     }
 
-    @Test func `switches join behind one dash`() throws {
+    @Test func `several short switches can follow one dash`() throws {
         let arguments = try arguments("convert", "-fq", "a", "b")
         #expect(arguments.has("force") && arguments.has("quiet") && !arguments.has("json"))
     }
@@ -43,12 +43,12 @@ private func refusal(_ words: String...) -> FirnError? {
         #expect(try arguments("convert", "--", "-f", "--to").operands == ["-f", "--to"])
     }
 
-    @Test func `names split at commas, and an escaped comma stays`() throws {
+    @Test func `names are split at commas, except escaped ones`() throws {
         #expect(try arguments("diff", "a", "b", "-k", "year, name", "-k", "sex").names("key") == ["year", "name", "sex"])
         #expect(try arguments("diff", "a", "b", "-k", #"a\,b,c"#).names("key") == ["a,b", "c"])
     }
 
-    @Test func `what is not known is refused with what may have been meant`() {
+    @Test func `unknown names are refused with the most similar known name`() {
         #expect(refusal("conver", "a", "b")?.advice == "did you mean 'firn convert'?")
         #expect(refusal("convert", "--lossles", "a", "b")?.advice == "did you mean --lossless?")
         #expect(refusal("query", "a", "--formatting", "csv")?.advice == "did you mean --format?")
@@ -64,7 +64,7 @@ private func refusal(_ words: String...) -> FirnError? {
         #expect(refusal("--force", "convert")?.code == .usage)
     }
 
-    @Test func `missing and surplus words are refused`() {
+    @Test func `missing and surplus operands and values are refused`() {
         #expect(refusal("convert", "a")?.code == .usage)
         #expect(refusal("info", "a", "b")?.message == "unexpected operand \"b\"")
         #expect(refusal("query", "a", "-n")?.message == "--limit needs a value: N")
@@ -72,12 +72,12 @@ private func refusal(_ words: String...) -> FirnError? {
         #expect(refusal("query", "a", "--json=yes")?.message == "--json takes no value")
     }
 
-    @Test func `a number that is none is refused when it is asked for`() throws {
+    @Test func `an invalid number is refused when its value is read`() throws {
         let arguments = try arguments("query", "a", "--limit", "ten")
         #expect(throws: FirnError.self) { try arguments.count("limit") }
     }
 
-    @Test func `help is found wherever it stands, and no operand is missed then`() throws {
+    @Test func `help is recognised in any position, and missing operands are then allowed`() throws {
         for (words, long) in [
             (["convert", "-h"], false), (["convert", "--help"], true), (["help", "convert"], true), (["convert", "x", "-fh"], false),
         ] {

@@ -3,7 +3,7 @@ import Testing
 @testable import FirnCommandLine
 
 @Suite struct PrintingTests {
-    @Test func `wide letters take two cells and combining marks none`() {
+    @Test func `wide characters take two cells and combining marks none`() {
         #expect(DisplayWidth.of("abc") == 3)
         #expect(DisplayWidth.of("日本") == 4)
         #expect(DisplayWidth.of("e\u{301}") == 1)
@@ -17,7 +17,7 @@ import Testing
         #expect(DisplayWidth.fit("a\nb\u{1B}[31m", to: 20) == "a␊b␛[31m")
     }
 
-    @Test func `what drives a terminal or turns the writing is shown, and the rest is left alone`() {
+    @Test func `control characters of terminals and of text direction are made visible, and other text is unchanged`() {
         #expect(DisplayWidth.visible("a\u{202E}b\u{2066}\u{200F}\u{2028}\u{9B}") == "a<U+202E>b<U+2066><U+200F><U+2028>\u{FFFD}")
         #expect(DisplayWidth.visible("é👩‍👩‍👧 שלום") == "é👩‍👩‍👧 שלום")
         #expect(DisplayWidth.visible("a\nb\u{1B}", keepingLines: true) == "a\nb␛" && DisplayWidth.visible("a\nb") == "a␊b")
@@ -26,7 +26,7 @@ import Testing
         #expect(line.object == #"{"a\u202e":"\u007fé\u2066"}"#)
     }
 
-    @Test func `a table lines up and keeps to its width`() {
+    @Test func `the columns of a table are aligned and keep within the width`() {
         var table = TextTable([.init("name"), .init("age", isNumber: true)])
         table.append(["Ada", "36"])
         table.append(["日本", "7"])
@@ -36,7 +36,7 @@ import Testing
         #expect(table.hiddenColumns(within: 5) == 1)
     }
 
-    @Test func `quantities read well`() {
+    @Test func `quantities are printed with separators, units and rounding`() {
         #expect(Quantity.count(1_894_210) == "1,894,210")
         #expect(Quantity.count(-1000) == "-1,000")
         #expect(Quantity.count(1, "row") == "1 row")
@@ -49,7 +49,7 @@ import Testing
         #expect(Quantity.decimal(-0.001, 2) == "0.00")
     }
 
-    @Test func `colour follows the flag, then the environment, then the terminal`() {
+    @Test func `colour depends on the flag, then on the environment, then on the terminal`() {
         let none: (String) -> String? = { _ in nil }
         #expect(Style(choice: "always", isTerminal: false, environment: none).isColoured)
         #expect(!Style(choice: "never", isTerminal: true, environment: none).isColoured)
@@ -59,7 +59,7 @@ import Testing
         #expect(Style(choice: "always", isTerminal: false, environment: none).red("x") == "\u{1B}[31mx\u{1B}[0m")
     }
 
-    @Test func `progress waits half a second and then tells what is left`() {
+    @Test func `progress is shown after half a second, with the remaining time`() {
         var progress = ProgressLine(now: 10)
         #expect(progress.line(now: 10.4, rows: 1, bytes: 1, total: 2) == nil)
         #expect(
@@ -69,14 +69,14 @@ import Testing
         #expect(progress.line(now: 12, rows: 1, bytes: 1_000_000, total: nil) == "1 row · 1.0 MB · 500 kB/s")
     }
 
-    @Test func `a complaint names the place and what to do`() {
+    @Test func `an error message has the position and the advice`() {
         let error = FirnError(
             .rejected, "expected a number, found \"n/a\"", at: .init(file: "people.csv", line: 1024, column: 7), advice: "try --null n/a")
         #expect(error.complaint() == "firn: people.csv:1024:7: expected a number, found \"n/a\"\n      try --null n/a\n")
         #expect(FirnError(.usage, "a\u{1B}[2Jb").complaint() == "firn: a␛[2Jb\n")
     }
 
-    @Test func `exit codes follow the kind of error`() {
+    @Test func `exit codes depend on the kind of error`() {
         #expect(ExitCode(.usage) == .usage)
         #expect(ExitCode(.duplicateKey) == .rejected)
         #expect(ExitCode(.unsupported) == .damaged)
@@ -84,7 +84,7 @@ import Testing
         #expect(ExitCode(.interrupted) == .interrupted)
     }
 
-    @Test func `a JSON line keeps its keys in order and escapes`() {
+    @Test func `a JSON line keeps the order of its keys, and escapes text`() {
         var line = JSONLine()
         line.add("a", "x\"\u{1}\n")
         line.add("b", nil as Int?)
@@ -92,7 +92,7 @@ import Testing
         #expect(line.object == #"{"a":"x\"\u0001\n","b":null,"c":["1","2"]}"#)
     }
 
-    @Test func `the nearest word is found, and none if nothing is near`() {
+    @Test func `the most similar word is found, or none if all words differ too much`() {
         #expect(Suggestion.nearest(to: "vreify", among: ["verify", "info"]) == "verify")
         #expect(Suggestion.nearest(to: "xyz", among: ["verify", "info"]) == nil)
         #expect(Suggestion.distance("abcd", "acbd") == 1)
