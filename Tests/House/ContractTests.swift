@@ -2,7 +2,7 @@ import FirnKit
 import Foundation
 import Testing
 
-/// Every row of the collections' contract has a test that bears its id in its name.
+/// Each rule of the contract of collections has a test with its id in the name.
 @Suite struct ContractTests {
     private static let list = "Tests/Fixtures/collection-contract.txt"
 
@@ -26,16 +26,16 @@ import Testing
         return found
     }
 
-    @Test func `every id of the contract is in the name of a test`() throws {
+    @Test func `each id of the contract is in the name of a test`() throws {
         let named = try named(), missing = try listed().filter { !named.contains($0) }
         #expect(missing.isEmpty, "no test is named after \(missing.joined(separator: ", "))")
     }
 
-    @Test func `the ids are those of the contract`() throws {
+    @Test func `the listed ids are those of the contract`() throws {
         let listed = try listed()
         #expect(Set(listed).count == listed.count && listed.count == 168)
         guard let contract = SharedData.file("../contract/collection-api.md") else { return }
-        // Rows of tables, and the points of the rules.
+        // The rows of tables, and the numbered rules.
         let found = try String(contentsOf: contract, encoding: .utf8).split(separator: "\n").compactMap { line -> String? in
             let rest: Substring
             if line.hasPrefix("| ") {
@@ -49,6 +49,6 @@ import Testing
             guard let kind = id.first, "SXCRND".contains(kind), id.count > 1, id.dropFirst().allSatisfy(\.isNumber) else { return nil }
             return String(id)
         }
-        #expect(Set(found) == Set(listed), "they differ in \(Set(found).symmetricDifference(listed).sorted())")
+        #expect(Set(found) == Set(listed), "the ids differ: \(Set(found).symmetricDifference(listed).sorted())")
     }
 }

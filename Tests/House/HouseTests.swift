@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// A longer file says why in a line that begins with "// Long because".
+    /// A longer file states the reason in a line that begins with "// Long because".
     @Test func `no file is longer than 550 lines without a reason`() throws {
         for folder in ["Sources", "Formats", "Tools", "Tests"] {
             for file in try files(under: folder, ending: [".swift", ".c", ".cpp", ".h"]) {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is left for later in the code`() throws {
+    @Test func `the code has no marks for unfinished work`() throws {
         let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "not " + "implemented", "not yet " + "implemented"]
         for folder in ["Sources", "Formats", "Tools", "Tests"] {
             for file in try files(under: folder, ending: [".swift", ".c", ".cpp", ".h"]) {
@@ -41,19 +41,19 @@ import Testing
         }
     }
 
-    @Test func `names say what they are`() throws {
+    @Test func `file names do not end in words without meaning`() throws {
         let empty = ["Utils", "Util", "Helper", "Helpers", "Manager", "Impl", "Common", "Misc"]
         for folder in ["Sources", "Formats", "Tools", "Tests"] {
             for file in try swiftFiles(under: folder) {
                 let stem = file.name.dropLast(".swift".count)
-                if empty.contains(where: stem.hasSuffix) { Issue.record("\(file.path) is named after nothing") }
+                if empty.contains(where: stem.hasSuffix) { Issue.record("\(file.path) has a name without meaning") }
             }
         }
     }
 
-    @Test func `columns are found by name and id through their type's index, not one by one`() throws {
-        // A type may have a million columns: a search of all of them for each of them takes the square. `TypeSchema.index(of:)`,
-        // `index(ofID:)`, `SegmentHeader.place(of:near:)`.
+    @Test func `columns are found through the index of their type, not by linear search`() throws {
+        // A type may have a million columns, so a linear search for each of them takes quadratic time. Use `TypeSchema.index(of:)`,
+        // `index(ofID:)` or `SegmentHeader.place(of:near:)`.
         let search = /(columns|header\.entries|layout\.entries)\.(firstIndex|first|contains)(\(where:)? ?\{[^}]*\$0\.(name|id|columnID) ==/
         let own: Set = ["Sources/Firn/Collections/QuerySyntax+Merging.swift"]
         for folder in ["Sources", "Formats", "Tools"] {
@@ -67,15 +67,15 @@ import Testing
         }
     }
 
-    @Test func `no test stands in for one that is missing`() throws {
+    @Test func `modules with tests have no placeholder test`() throws {
         for file in try swiftFiles(under: "Tests") where file.name == "Placeholder.swift" {
             let module = file.path.split(separator: "/")[1]
             let others = try swiftFiles(under: "Tests/\(module)").count
-            #expect(others == 1, "\(file.path) can go: the module has tests")
+            #expect(others == 1, "\(file.path) is not needed, because the module has tests")
         }
     }
 
-    @Test func `the documents that the README names are there`() throws {
+    @Test func `the documents that the README links to exist`() throws {
         guard exists("README.md") else { Issue.record("no README.md"); return }
         let text = try contents("README.md")
         #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 250)

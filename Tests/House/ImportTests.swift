@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The modules as docs/architecture.md draws them, and what each may import. SwiftPM's own check lets transitive imports pass; this one does not.
+/// The modules of docs/architecture.md, and the modules that each may import. SwiftPM's own check allows transitive imports; this test does
+/// not.
 private let modules: [(folder: String, module: String, imports: Set<String>)] = [
     ("Sources/Bytes", "FirnBytes", ["CXXHash"]),
     ("Sources/Codecs", "FirnCodecs", ["FirnBytes", "CZstd"]),
@@ -53,13 +54,14 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
 private let formatShelf = "FormatShelf.swift"
 private let formats: Set = ["FirnCSV", "FirnJSON"]
 
-/// Modules of the system that every module may use: for mathematics, memory and values that threads share. Files and processes are Disk's.
+/// Modules of the system that every module may use for mathematics, memory and values shared by threads. Only Disk uses their functions for
+/// files and processes.
 private let system: Set = ["Glibc", "Darwin", "Musl", "Synchronization"]
-/// What only the object layer may use besides.
+/// Modules that only the object layer may also use.
 private let objectLayer: Set = ["Foundation", "Dispatch"]
 
 @Suite struct ImportTests {
-    @Test func `imports go downwards only, as the architecture allows`() throws {
+    @Test func `modules import only the modules that the architecture allows`() throws {
         for known in modules {
             for file in try swiftFiles(under: known.folder) {
                 let allowed = known.imports.union(file.name == formatShelf ? formats : [])
@@ -71,7 +73,7 @@ private let objectLayer: Set = ["Foundation", "Dispatch"]
         }
     }
 
-    @Test func `Foundation stays out of all modules but the object layer`() throws {
+    @Test func `only the object layer imports Foundation`() throws {
         for folder in ["Sources", "Formats", "Tools/CommandLine", "Tools/SQL", "Tools/firn"] {
             for file in try swiftFiles(under: folder) where !file.path.hasPrefix("Sources/Firn/") && !file.path.hasPrefix("Sources/RLM/") {
                 for (line, module) in imports(of: file.text) where module.hasPrefix("Foundation") {
@@ -81,11 +83,11 @@ private let objectLayer: Set = ["Foundation", "Dispatch"]
         }
     }
 
-    @Test func `the package lists the modules that this test knows, with the same arrows`() throws {
+    @Test func `the package has the modules and dependencies that this test lists`() throws {
         let text = try contents("Package.swift")
         var listed: Set<String> = []
         for entry in text.components(separatedBy: "    Module(").dropFirst() {
-            // Strings in quotes up to the closing bracket: name, folder and imports.
+            // Strings in quotes up to the closing parenthesis: the name, the folder and the imports.
             let words = entry.prefix { $0 != ")" }.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
                 String($0.element)
             }
@@ -100,11 +102,11 @@ private let objectLayer: Set = ["Foundation", "Dispatch"]
         #expect(listed == Set(modules.map(\.module)).subtracting(["firn_tool"]))
     }
 
-    @Test func `the arrows make no circle`() {
+    @Test func `the dependencies of modules have no cycle`() {
         var done: Set<String> = []
         for module in modules {
             let uses = module.imports.filter { $0.hasPrefix("Firn") }
-            #expect(uses.isSubset(of: done), "\(module.module) stands before something it uses")
+            #expect(uses.isSubset(of: done), "\(module.module) is listed before a module that it uses")
             done.insert(module.module)
         }
     }

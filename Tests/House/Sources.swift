@@ -12,7 +12,7 @@ func contents(_ path: String) throws -> String { try String(contentsOf: root.app
 
 func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root.appending(path: path).path) }
 
-/// Every file below a folder of the package whose name ends as given.
+/// Returns every file in a folder of the package, at any depth, whose name has one of the endings.
 func files(under folder: String, ending: [String]) throws -> [SourceFile] {
     guard let walk = FileManager.default.enumerator(atPath: root.appending(path: folder).path) else { return [] }
     var found: [SourceFile] = []
@@ -24,7 +24,7 @@ func files(under folder: String, ending: [String]) throws -> [SourceFile] {
 
 func swiftFiles(under folder: String) throws -> [SourceFile] { try files(under: folder, ending: [".swift"]) }
 
-/// The folders right below a folder.
+/// Returns the direct subfolders of a folder.
 func folders(of folder: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path).sorted().filter {
         var isFolder: ObjCBool = false

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The style of everything that a person reads: docs/glossary.md has the terms.
+/// The style of all text for readers. docs/glossary.md defines the terms.
 @Suite struct WordsTests {
-    /// Phrases that a reader has to decode, and what to write instead. Whole words, in any case.
+    /// Phrases that a reader has to decode, by what to write instead. They are compared as whole words in any case.
     private static let phrases: [String: [String]] = [
         "again": ["anew"], "name the subject": ["whoever", "nobody", "somebody"],
         "reports, states": ["is told", "are told", "be told", "was told", "were told", "tells"],
@@ -21,7 +21,7 @@ import Testing
         "is next in the queue": ["has the next turn"], "sorts descending": ["sorts downwards"],
     ]
 
-    /// By the first word: the words that follow it, and what to write instead.
+    /// By the first word of a phrase: the words that follow it, and what to write instead.
     private let byFirstWord: [[UInt8]: [(rest: [[UInt8]], instead: String)]] = {
         var found: [[UInt8]: [(rest: [[UInt8]], instead: String)]] = [:]
         for (instead, phrases) in WordsTests.phrases {
@@ -38,7 +38,7 @@ import Testing
     }
 
     private func check(_ text: String, at place: String) {
-        // Names of symbols may be any words.
+        // Names of symbols are not checked.
         let prose = text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 0 }
         let words = WordsTests.words(of: prose.map { String($0.element) }.joined(separator: "` `"))
         for (index, word) in words.enumerated() {
@@ -62,11 +62,11 @@ import Testing
     @Test func `messages are written in plain terms, with names and values in double quotes`() throws {
         for folder in ["Sources", "Formats", "Tools"] {
             for file in try swiftFiles(under: folder) where !file.path.hasPrefix("Tools/stress/") {
-                // SQL and shell text quote in their own way.
+                // SQL and shell text have their own quotes.
                 let isShellText = file.path.hasPrefix("Tools/SQL/") || file.path.hasPrefix("Tools/CommandLine/")
                 for (number, literal) in literals(of: file.text) {
                     check(literal, at: "\(file.path):\(number)")
-                    // Commands to type, and the messages that Realm words, stay as they are.
+                    // Commands to type and messages worded by Realm are not changed.
                     if !isShellText, literal.utf8.contains(39), literal.contains(/(^|[ (:])'\\\(/), !literal.contains(/'firn [a-z]/),
                         !literal.hasPrefix("Property '")
                     {
@@ -131,7 +131,7 @@ import Testing
         text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { ($0.offset + 1, String($0.element)) }
     }
 
-    /// The lines outside code blocks.
+    /// Returns the lines outside code blocks.
     private func prose(of text: String) -> [(Int, String)] {
         var isCode = false
         return lines(of: text).filter { _, line in
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// The string literals of a line, without those in comments; long ones over several lines, line by line.
+    /// Returns the string literals outside comments with their line numbers. A literal of several lines is returned line by line.
     private func literals(of text: String) -> [(Int, String)] {
         var found: [(Int, String)] = [], isLong = false
         for (number, line) in lines(of: text) {
@@ -160,7 +160,7 @@ import Testing
 
     private func plain(_ heading: String) -> String { heading.replacing("`", with: "") }
 
-    /// As GitHub makes it of a heading.
+    /// Returns the anchor that GitHub makes from a heading.
     private func anchor(_ heading: String) -> String {
         String(heading.lowercased().compactMap { $0 == " " ? "-" : ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : nil) })
     }
