@@ -1,10 +1,10 @@
-/// What a disk may hold if the power fails: after each call of a journal, all that was synced, and of the rest anything.
+/// The states that a disk may have after a power failure following any call of a journal: synced data is complete, other data is arbitrary.
 ///
-/// Bytes that a write does not touch stay as they are ("powersafe overwrite"); what it touches may be there, not be there, be there in part
-/// (by sectors of 512 bytes and pages of 4,096), be zero or garbage, in any order, with the file's new length or the old one. Names change
-/// in the order they were changed in, as far as they got; names of a folder that was synced are there.
+/// Bytes that a write does not touch stay unchanged ("powersafe overwrite"). Bytes of an unsynced write may be written, not written,
+/// written in part (by sectors of 512 bytes and pages of 4,096), zero or garbage, in any order, and with the new or the old length of the
+/// file. Changes of names are applied in their order up to any point. Changes of names in a synced folder are complete.
 package struct CrashImages {
-    /// How much is tried where not everything can be.
+    /// The number of samples where not all combinations can be tried.
     package var samples: Int
     private var random: SeededGenerator
 
@@ -15,13 +15,13 @@ package struct CrashImages {
 
     private mutating func number(_ limit: Int) -> Int { Int(random.next() % UInt64(max(limit, 1))) }
 
-    /// Calls `body` with every image of a crash after `stop` of the events, for the stops in `range`.
+    /// Calls `body` with each disk image of a crash after `stop` events, for each stop in `range`.
     package mutating func visit(
         _ events: [DiskJournal.Event], from first: DiskState, stops range: ClosedRange<Int>,
         _ body: (_ stop: Int, _ what: String, _ files: [String: [UInt8]]) throws -> Void
     ) rethrows {
         var durable = first
-        /// What is known of files that were synced before their names were.
+        /// Changes of files and of names that are not synced yet.
         var loose: [DiskJournal.Event] = [], looseNames: [DiskJournal.Event] = []
         for stop in 0...range.upperBound {
             if stop > 0 {
@@ -41,7 +41,7 @@ package struct CrashImages {
             for kept in 0...looseNames.count {
                 var names = durable
                 for event in looseNames[..<kept] { names.apply(event) }
-                // All variants with all names; with fewer names some of them.
+                // All variants with all changes of names, and some of the variants with fewer of them.
                 for (index, change) in changes.enumerated() where kept == looseNames.count || index < 2 || number(changes.count) < samples {
                     var state = names
                     change.events.forEach { state.apply($0) }
@@ -57,7 +57,7 @@ package struct CrashImages {
     private struct Change {
         var what: String
         var events: [DiskJournal.Event]
-        /// Files whose length did not become durable.
+        /// The lengths of files whose new length did not become durable.
         var lengths: [Int: Int] = [:]
     }
 
@@ -96,7 +96,7 @@ package struct CrashImages {
         count <= samples * 2 ? Array(0..<count) : (0..<samples * 2).map { _ in number(count) } + [count - 1]
     }
 
-    /// One write that got there in part, or as something else.
+    /// A write that is partly written or replaced by other bytes.
     private mutating func spoil(_ loose: [DiskJournal.Event], _ index: Int, _ list: inout [Change]) {
         guard case .write(let file, let offset, let bytes) = loose[index], bytes.count > 0 else { return }
         func add(_ what: String, _ parts: [DiskJournal.Event]) {

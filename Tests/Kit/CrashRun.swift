@@ -6,7 +6,7 @@ import FirnThreads
 import Foundation
 
 extension DatabaseSnapshot {
-    /// A number that stands for everything a version holds; other contents, another number (in this run of the program).
+    /// Returns a hash of the complete content of a version. It is comparable only within this process.
     package func contentDigest() throws(Damage) -> Int {
         var hasher = Hasher()
         for table in tables {
@@ -30,8 +30,8 @@ extension DatabaseSnapshot {
 }
 
 extension Database {
-    /// A number for the newest version, and for everything else that the file promises: each version that is kept, the tags and what they
-    /// name, the retention.
+    /// Returns a hash of the newest version and of all other durable state: each kept version, the tags with their versions, and the
+    /// retention.
     package func historyDigest() throws -> Int {
         var hasher = Hasher()
         hasher.combine(try snapshot().contentDigest())
@@ -49,9 +49,9 @@ extension Database {
     }
 }
 
-/// A sequence of commits whose calls are recorded, and the crashes that could have cut it short.
+/// A recorded sequence of commits, and the crashes that can interrupt it.
 package final class CrashRun {
-    /// How many disks were tried, and what else was done with some of them.
+    /// The number of disk images that were tried, and of further tests on some of them.
     package struct Counts: Sendable, CustomStringConvertible {
         package var calls = 0, commits = 0, states = 0, fallbacks = 0, continued = 0, doubles = 0, refusals = 0
         package var description: String {
@@ -68,22 +68,22 @@ package final class CrashRun {
         }
     }
 
-    /// `FIRN_CRASH=n`: n times as thorough.
+    /// `FIRN_CRASH=n` tries n times as many images.
     package static let scale = max(1, ProcessInfo.processInfo.environment["FIRN_CRASH"].flatMap { Int($0) } ?? 1)
 
     package let name: String
     package let path: String
     package let journal: DiskJournal
     package let key: EncryptionKey?
-    /// Versions, tags and retention count too: `historyDigest`.
+    /// Whether versions, tags and retention are checked too, with `historyDigest`.
     private let watchesHistory: Bool
-    /// One image of so many is tried, at random: where the same sequence is tried again in another kind of file.
+    /// One of this number of images is tried, chosen at random. For sequences that are repeated with another kind of file.
     private let oneOf: Int
     package private(set) var counts = Counts()
     package private(set) var failures: [String] = []
     private let folder = TemporaryFolder(inMemory: true), images = TemporaryFolder(inMemory: true), later = TemporaryFolder(inMemory: true)
     private let fileName: String
-    /// What was durable after so many calls; nil: there need be no file.
+    /// The durable content after a number of calls. Nil if there may be no file.
     private var acknowledged: [(calls: Int, digest: Int?)] = [(0, nil)]
 
     package init(_ name: String, file: String = "a.firn", key: EncryptionKey? = nil, history: Bool = false, oneOf: Int = 1) {
@@ -98,7 +98,7 @@ package final class CrashRun {
 
     deinit { ScriptedDisk.end(in: folder.path) }
 
-    /// What was done until now is durable.
+    /// Records that all commits until now are durable.
     package func acknowledge(_ database: Database) throws {
         acknowledged.append((journal.count, try digest(database)))
         counts.commits += 1
@@ -112,7 +112,7 @@ package final class CrashRun {
         try Database.open(path: folder.file(fileName), writable: writable, key: key)
     }
 
-    /// What is wrong with the newest version, and with those that have names.
+    /// Returns the defects of the newest version and of tagged versions.
     private func defects(_ database: Database) throws -> [String] {
         var found = try database.snapshot().verify(full: true).map(\.description)
         if watchesHistory {
@@ -125,14 +125,14 @@ package final class CrashRun {
 
     private func place(_ files: [String: [UInt8]], in folder: TemporaryFolder) throws {
         for old in try Paths.list(folder.path) where files[old] == nil { try Paths.remove(folder.file(old)) }
-        // A new file each time: what is mapped still stays as it was.
+        // The files are created again, so that mapped ones do not change.
         for (name, bytes) in files {
             if Paths.exists(folder.file(name)) { try Paths.remove(folder.file(name)) }
             try File(path: folder.file(name), .createNew).write(bytes, at: 0)
         }
     }
 
-    /// Tries every crash. `next`: a commit that changes what is there.
+    /// Tries every crash. `next` makes a commit that changes the content.
     package func visit(seed: UInt64 = 1, next: (Database) throws -> Void) throws {
         var images = CrashImages(seed: seed, samples: 1 + CrashRun.scale), turn = 0, chosen = SeededGenerator(seed: seed)
         let events = journal.events, first = journal.first
@@ -159,7 +159,7 @@ package final class CrashRun {
         do {
             let database = try open(images), version = try database.snapshot().version
             before = try digest(database)
-            // A file without a commit may be there before its first one was acknowledged.
+            // Before the first commit is acknowledged, the file may exist without a commit.
             if !allowed.contains(before), !(allowed.contains(nil) && version == 0) { fail("\(place): other contents, version \(version)") }
             if let defect = try defects(database).first { fail("\(place): \(defect)") }
             let structure = try database.verifyStructure()
@@ -179,7 +179,7 @@ package final class CrashRun {
         }
     }
 
-    /// A crash while the file that a crash left is opened and written again.
+    /// A second crash, while the file left by the first one is opened and written.
     private func crashAgain(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void)
         throws
     {
@@ -202,7 +202,7 @@ package final class CrashRun {
         }
     }
 
-    /// A disk that is full, or broken, when the file that a crash left is written again.
+    /// A full or failing disk, when the file left by a crash is written.
     private func refuse(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void) throws {
         counts.refusals += 1
         try self.place(files, in: images)
@@ -220,7 +220,7 @@ package final class CrashRun {
     }
 }
 
-/// Runs a body on several threads, with their numbers; throws the first error when all have ended.
+/// Runs a body on several threads, passing the number of the thread. Throws the first error after all have ended.
 package func parallelEach(threads: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
     let failures = FailureBox(), group = DispatchGroup()
     for number in 0..<threads {

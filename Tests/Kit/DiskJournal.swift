@@ -1,10 +1,10 @@
 import FirnDisk
 import Foundation
 
-/// Records every call that changes files or names in a folder, refuses the nth call if asked, and rebuilds what a disk may hold after a
-/// crash.
+/// Records every call that changes files or names in a folder, makes the nth call fail on request, and rebuilds the possible states of the
+/// disk after a crash.
 package final class DiskJournal: DiskCalls, @unchecked Sendable {
-    /// A change, by the number of the file (which stays, whatever its names).
+    /// A change. Files have numbers that do not change when they are renamed.
     package enum Event: Equatable, Sendable {
         case create(file: Int, path: String)
         case write(file: Int, offset: UInt64, bytes: [UInt8])
@@ -17,8 +17,8 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
         case syncDirectory
     }
 
-    /// Which calls fail: of those whose name is `only` (nil: all but reads, what they take, and locks), the one after `after` others, or
-    /// that and all that follow.
+    /// The calls that fail. Calls are counted if their name is `only`, or if `only` is nil and they are not reads, status queries, memory
+    /// for reads, or locks. The call after `after` counted ones fails, and all later ones if `forEver` is true.
     package struct Refusal: Sendable {
         package var after: Int
         package var only: String?
@@ -39,20 +39,20 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
     private var refused: [String] = []
     private var seen: [String: Int] = [:]
     private let skipsSyncs: Bool
-    /// How long a sync takes, in microseconds: as long as it lasts, others stand in line.
+    /// The duration of a sync in microseconds, during which other writers wait in the queue.
     package var syncPause: UInt32 {
         get { lock.withLock { pause } }
         set { lock.withLock { pause = newValue } }
     }
     private var pause: UInt32 = 0
 
-    /// `skipsSyncs`: a sync is recorded, not made: tests stop no machine.
+    /// `skipsSyncs`: syncs are recorded but not made, because tests do not stop the machine.
     package init(_ refusal: Refusal? = nil, skipsSyncs: Bool = true) {
         self.refusal = refusal
         self.skipsSyncs = skipsSyncs
     }
 
-    /// The journal of a folder, with the files that are there.
+    /// Begins the journal of a folder with its existing files.
     package convenience init(of folder: TemporaryFolder, _ refusal: Refusal? = nil, skipsSyncs: Bool = true) {
         self.init(refusal, skipsSyncs: skipsSyncs)
         for name in (try? Paths.list(folder.path)) ?? [] {
@@ -64,13 +64,13 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
         ScriptedDisk.begin(in: folder.path, self)
     }
 
-    /// What was there at the beginning.
+    /// The state at the beginning.
     package private(set) var first = DiskState()
     package var events: [Event] { lock.withLock { recorded } }
     package var count: Int { lock.withLock { recorded.count } }
-    /// The names of the calls that were refused.
+    /// The names of the calls that failed.
     package var refusals: [String] { lock.withLock { refused } }
-    /// How many calls of each name were made.
+    /// The number of calls by name.
     package var calls: [String: Int] { lock.withLock { seen } }
 
     package func clear() { lock.withLock { (recorded, seen) = ([], [:]) } }
@@ -96,7 +96,7 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
         } else {
             switch call {
             case .read, .lock, .status, .memory: return nil
-            // Removing what was written in vain may fail, and nobody hears of it.
+            // Removals can fail too. Errors in removing temporary files are not reported.
             default: break
             }
         }
@@ -142,7 +142,7 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
     }
 }
 
-/// What a disk holds: bytes by file, files by name.
+/// The content of a disk: bytes by file number, and file numbers by path.
 package struct DiskState: Sendable {
     package var contents: [Int: [UInt8]] = [:]
     package var names: [String: Int] = [:]
@@ -175,7 +175,7 @@ package struct DiskState: Sendable {
         if had < length { contents[file, default: []].append(contentsOf: repeatElement(0, count: length - had)) }
     }
 
-    /// The files in a folder, by their names alone.
+    /// Returns the files of a folder by file name.
     package func files() -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
         for (path, file) in names { files[String(path[path.index(after: path.lastIndex(of: "/")!)...])] = contents[file] ?? [] }
@@ -184,7 +184,7 @@ package struct DiskState: Sendable {
 }
 
 extension DiskJournal.Event {
-    /// The file whose bytes it changes; nil if it is about names or syncs.
+    /// The file whose bytes change. Nil for changes of names and for syncs.
     package var file: Int? {
         switch self {
         case .write(let file, _, _), .truncate(let file, _), .extend(let file, _): file

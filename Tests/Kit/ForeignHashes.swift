@@ -1,10 +1,11 @@
 import FirnBytes
 import Foundation
 
-/// A file of another writer, whose logical hashes are something else: everything else is as it was, and every extent has the hash that its
-/// reference says.
+/// Makes a file as another writer may write it, with different logical hashes. Everything else is unchanged, and every extent has the hash
+/// that its reference contains.
 public enum ForeignHashes {
-    /// Replaces the logical hash of every column of every segment, in all versions that the newest one follows. Returns how many there are.
+    /// Replaces the logical hash of every column of every segment in the newest version and its previous versions. Returns the number of
+    /// hashes.
     @discardableResult
     public static func write(_ hash: [UInt8], in path: String) throws -> Int {
         precondition(hash.count == 16, "a logical hash has 16 bytes")
@@ -20,7 +21,7 @@ private struct ForeignFile {
     var bytes: [UInt8]
     let hash: [UInt8]
     var count = 0
-    /// By offset: what the hash was and became.
+    /// The old and the new hash of each rewritten extent, by offset.
     private var done: [Int: (was: [UInt8], became: [UInt8])] = [:]
 
     init(bytes: [UInt8], hash: [UInt8]) {
@@ -47,7 +48,7 @@ private struct ForeignFile {
         return writer.bytes
     }
 
-    /// Rewrites the extent that a reference leads to, once, and the hash in the reference.
+    /// Rewrites the extent of a reference once, and updates the hash in the reference.
     private mutating func follow(at place: Int, _ body: (inout ForeignFile, Int, Int) -> Void) {
         let (offset, length) = reference(place)
         guard offset > 0 else { return }
@@ -61,7 +62,7 @@ private struct ForeignFile {
         }
     }
 
-    /// Lists of references that this does not know its way in.
+    /// Replaces hashes in lists of references whose layout is not parsed here.
     private mutating func replaceKnown(in range: Range<Int>) {
         for (was, became) in done.values where was != became {
             var at = range.lowerBound

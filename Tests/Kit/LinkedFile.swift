@@ -1,9 +1,10 @@
 import FirnDatabase
 import FirnTable
 
-/// Two versions of a file of three types whose rows link to each other, with other row ids: persons by id, pets by tag, places without key.
+/// Two versions of a file with three types whose rows link to each other, with different row ids: persons by id, pets by tag, places
+/// without key.
 public enum LinkedFile {
-    /// - `more`: rows that are the same in both.
+    /// - `more`: the number of additional rows that are the same in both versions.
     public static func write(_ path: String, isNew: Bool, more: Int = 0) throws {
         let person = TypeSchema(
             "Person",

@@ -1,4 +1,4 @@
-/// Random numbers that repeat for a seed (SplitMix64). Tests print the seed, so that a failure can be run again.
+/// Random numbers that are the same for the same seed (SplitMix64). Tests print the seed, so that a failure can be repeated.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A small disk in memory, which is really full when it is full. Needs root.
+/// A small disk in memory that can be filled completely. Requires root.
 public struct SmallDisk {
     private let folder = TemporaryFolder()
     public var path: String { folder.path }
 
     public func file(_ name: String) -> String { folder.file(name) }
 
-    /// Gives the disk room; false where that cannot be.
+    /// Enlarges the disk. Returns false if this is not possible.
     public func grow(to size: String = "4m") -> Bool { SmallDisk.run("mount", "-o", "remount,size=\(size)", path) }
 
-    /// Calls the body with such a disk, and takes it away afterwards; says a word and does nothing where none can be had.
+    /// Calls the body with such a disk and removes it afterwards. Prints a notice and does nothing if the disk cannot be created.
     public static func with(size: String = "256k", _ body: (SmallDisk) throws -> Void) throws {
         let disk = SmallDisk()
         guard run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", disk.path) else {
