@@ -2,7 +2,7 @@ import FirnQuery
 import FirnTable
 import Foundation
 
-// Words and places, by other ways than the engine's.
+// Words and locations, computed by other methods than in the engine.
 
 extension Oracle {
     /// Runs of letters and digits, in lower case and without accents.
@@ -50,8 +50,8 @@ extension Oracle {
     }
 }
 
-/// A shape as its numbers. Distances are by the haversine formula; a place is inside a small ring if the way from it to the other end of
-/// the world crosses the ring an odd number of times. Places on borders are nobody's business here.
+/// A shape as its numbers. Distances use the haversine formula. A point is inside a small ring if the line from it to the opposite side of
+/// the globe crosses the ring an odd number of times. Points on borders are not considered.
 struct OracleShape {
     var kind: String
     var rings: [[[Double]]]
@@ -89,7 +89,7 @@ struct OracleShape {
         }
         func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { a.x * b.x + a.y * b.y + a.z * b.z }
         let corners = ring.map(vector), from = vector(point)
-        // A little beside the middle's other end, so that the way is one.
+        // The end point is slightly off the antipode of the centre, so that the line is unique.
         let to = -corners.reduce(SIMD3(0.0123, 0.0077, 0.0051), +)
         let way = cross(from, to)
         var crossings = 0

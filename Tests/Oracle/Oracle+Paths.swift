@@ -2,7 +2,7 @@ import FirnQuery
 import FirnTable
 import Foundation
 
-/// What paths lead to, step by step.
+/// The values of paths, computed step by step.
 extension Oracle {
     // MARK: Paths
 
@@ -35,7 +35,7 @@ extension Oracle {
         }
     }
 
-    /// A link compared with nil or with another link is one to a row that is there; a column of the searched rows themselves as well.
+    /// Returns null for a link whose target does not exist, because comparisons with nil and with other links treat it as null.
     func alive(_ value: Value, _ place: Place) -> Value {
         guard place.type.kind == .link, case .link = value else { return value }
         return row(place.type.target, value) == nil ? .null : value
@@ -118,7 +118,7 @@ extension Oracle {
         place.type = ColumnType(.link, collection: .list, target: source)
     }
 
-    /// The rows of a type that link to a row by a column, once for each link.
+    /// Returns the rows of a type that link to a row by a column, once for each link.
     package func links(from source: String, _ column: String, to target: Value, _ targetType: String?) throws -> [Value] {
         guard let type = schema[source], let index = type.index(of: column), let all = rows[source] else { throw Unknown("@links") }
         guard row(targetType, target) != nil else { return [] }
@@ -131,7 +131,7 @@ extension Oracle {
         return found
     }
 
-    /// `obj('Leaf', 4)`, `L2:5`; of no row: -1.
+    /// Returns the link of `obj('Leaf', 4)` or `L2:5`. The row id is -1 if there is no such row.
     func link(_ object: ObjectSyntax) throws -> Value {
         switch object {
         case .row(let number, let id):
@@ -257,7 +257,7 @@ extension Oracle {
                 return row(target.name, value)?[index] ?? .null
             }
             let type = target.columns[index].type
-            // The searched rows are there; what links lead to may not be.
+            // The searched rows exist, but targets of links may not.
             place.type = isFirst || place.type.kind == .embedded && !place.type.isOptional ? type : optional(type)
         case .any: place.values = place.values.map { member($0, name) }
         default: throw Unknown("no property of \(place.type.name)")

@@ -21,7 +21,7 @@ package struct OracleNumber {
         }
     }
 
-    /// Multiples of 2^-20 below 2^60 have few enough digits.
+    /// Multiples of 2^-20 below 2^60 have few enough digits for a decimal.
     private static func small(_ x: Double) -> Foundation.Decimal? {
         guard abs(x) < 0x1p60, let units = Int64(exactly: (x * 0x1p20).rounded(.down)) ?? nil, Double(units) == x * 0x1p20 else {
             guard let whole = Int64(exactly: x) else { return nil }
@@ -32,7 +32,7 @@ package struct OracleNumber {
 
     package var isNaN: Bool { double.isNaN }
 
-    /// Nil if either is no number.
+    /// Returns nil if one of the numbers is NaN, except for two NaNs of which one is a decimal.
     package func order(_ other: OracleNumber) -> Int? {
         if isNaN || other.isNaN { return isNaN && other.isNaN && (isDecimal || other.isDecimal) ? 0 : nil }
         if let a = exact, let b = other.exact { return a == b ? 0 : a < b ? -1 : 1 }
@@ -41,7 +41,7 @@ package struct OracleNumber {
 }
 
 extension Oracle {
-    /// A constant as it compares with values of a kind.
+    /// Returns a constant as the value that is compared with values of a kind.
     package func coerced(_ constant: ConstantSyntax, _ kind: ScalarKind) throws -> Value {
         let value = constant.value
         switch (kind, value) {
@@ -77,7 +77,7 @@ extension Oracle {
         }
     }
 
-    /// Nil: unequal, and neither is less.
+    /// Returns nil if the values are unequal and neither is less.
     private func order(_ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Int? {
         func bytes<T: Comparable>(_ x: [T], _ y: [T]) -> Int { x == y ? 0 : x.lexicographicallyPrecedes(y) ? -1 : 1 }
         switch (a, b) {
@@ -97,7 +97,7 @@ extension Oracle {
         }
     }
 
-    /// Whole collections: the same elements in the same order.
+    /// Whether two collections have the same elements in the same order.
     package func same(_ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
         switch (a, b) {
         case (.null, .null): return true
@@ -147,7 +147,7 @@ extension Oracle {
         }
     }
 
-    /// `@type == 'numeric'`.
+    /// Evaluates `@type == 'numeric'`.
     package func isNamed(_ name: Value, _ value: Value) -> Bool {
         guard case .string(let name) = name else { return false }
         let own: [String] =
@@ -173,7 +173,8 @@ extension Oracle {
 
     // MARK: Order
 
-    /// Values of one column, ascending: null, bools, numbers (those that are none first), text, binaries, dates, identifiers, lists, maps.
+    /// Compares values in ascending order: null, booleans, numbers (NaN first), text, binary data, dates, object ids, UUIDs. Throws for
+    /// lists and maps.
     package func sortOrder(_ a: Value, _ b: Value) throws -> Int {
         func rank(_ value: Value) throws -> Int {
             switch value {
@@ -194,12 +195,12 @@ extension Oracle {
         return compare(.less, a, b, nil) ? -1 : compare(.greater, a, b, nil) ? 1 : 0
     }
 
-    /// The rows of a type that a query leaves, in order.
+    /// Returns the rows of a type that a query selects, in order.
     package func rows(_ query: QuerySyntax, of type: String) throws -> [Int] {
         try rows(query, of: type, among: rows[type]!.indices.filter { rows[type]![$0] != nil })
     }
 
-    /// Likewise of some rows, which may be there several times.
+    /// Returns those of the given rows that a query selects, in order. Rows may be repeated.
     package func rows(_ query: QuerySyntax, of type: String, among candidates: [Int]) throws -> [Int] {
         var found = try candidates.filter { try holds(query.predicate, .row(type, $0)) }
         for descriptor in query.descriptors {
@@ -232,7 +233,7 @@ extension Oracle {
         return found
     }
 
-    /// A sort key, and whether the object that it is read of is not there.
+    /// Returns a sort key, and whether the object with the last property does not exist.
     private func key(_ path: PathSyntax, _ type: String, _ id: Int) throws -> (value: Value, isLost: Bool) {
         let place = try follow(path, .row(type, id))
         guard !place.isMany, !place.type.isCollection else { throw Unknown("several keys") }

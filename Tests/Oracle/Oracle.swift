@@ -2,14 +2,14 @@ import FirnQuery
 import FirnTable
 import Foundation
 
-/// Says of a tree which rows it chooses, and in which order: one value after the other, by the rules as docs/guide/query.md tells them.
-/// It shares nothing with the engine but the tree itself and `Value` as a box.
+/// Evaluates a syntax tree row by row, by the rules of docs/guide/query.md: the rows that it selects, and their order. It shares nothing
+/// with the engine except the tree and `Value`.
 package struct Oracle {
     package let schema: Schema
-    /// By type and row id; nil: deleted.
+    /// By type and row id. Nil for deleted rows.
     package let rows: [String: [[Value]?]]
     package var arguments: [Value] = []
-    /// Properties that are links of other rows turned round.
+    /// The names of inverse links.
     package var inverses: [QueryRequest.Inverse] = []
 
     package init(schema: Schema, rows: [String: [[Value]?]], arguments: [Value] = [], inverses: [QueryRequest.Inverse] = []) {
@@ -19,30 +19,30 @@ package struct Oracle {
         self.inverses = inverses
     }
 
-    /// The query cannot be judged: it is wrong, or of a kind that nobody here knows.
+    /// The oracle cannot evaluate the query: it is invalid, or of a kind that the oracle does not support.
     package struct Unknown: Error {
         var why: String
         init(_ why: String) { self.why = why }
     }
-    /// A sum that does not fit: the engine must refuse it too.
+    /// A sum overflows. The engine must refuse it too.
     package struct Overflow: Error {}
 
-    /// What a predicate looks at: a row, an embedded object, or an element that is none.
+    /// The subject of a predicate: a row, an embedded object, or an element that is a plain value.
     package enum Subject {
         case row(String, Int)
         case object(String, Value)
         case value(Value, ColumnType)
     }
 
-    /// What a path leads to.
+    /// The values of a path.
     package struct Place {
         var values: [Value]
         var type: ColumnType
         var isMany = false
-        /// `list[0]` of an empty list: takes part in no comparison.
+        /// Whether the path takes part in no comparison, such as `list[0]` of an empty list.
         var isAbsent = false
         var quantifier: Quantifier?
-        /// The row or object that is asked about itself.
+        /// Whether this is the subject of the predicate itself.
         var isSubject = false
     }
 
@@ -59,7 +59,7 @@ package struct Oracle {
     // MARK: Predicates
 
     package func holds(_ predicate: PredicateSyntax, _ subject: Subject) throws -> Bool {
-        // Every part is looked at, so that what is unknown never depends on the data.
+        // All parts are evaluated, so that an unsupported part is found for any data.
         switch predicate {
         case .constant(let value): return value
         case .not(let inner): return try !holds(inner, subject)
@@ -109,7 +109,7 @@ package struct Oracle {
             if syntax.comparator == .isIn { return try member(nil, constant, place, syntax) }
             if syntax.comparator.isTextual {
                 let place = entered(place)
-                // Nothing contains anything, not even nothing.
+                // Null is not contained in any text.
                 return judge(place, place.quantifier) {
                     (syntax.comparator == .like || !constant.value.isNull) && text(syntax.comparator, constant.value, $0, syntax)
                 }
@@ -152,7 +152,7 @@ package struct Oracle {
         return compare(comparator, alive(a.values[0], a), alive(b.values[0], b), syntax)
     }
 
-    /// Against a list of constants.
+    /// Evaluates a comparison with a list of constants.
     func holds(_ syntax: ComparisonSyntax, _ list: [ConstantSyntax], _ subject: Subject) throws -> Bool {
         guard case .place(let place) = try side(syntax.left, subject) else { throw Unknown("two constants") }
         var listQuantifier: Quantifier?
@@ -177,7 +177,7 @@ package struct Oracle {
         var values: [Value] = []
         for constant in list {
             do { values.append(try coerced(constant, elements.type.kind)) } catch {
-                // What does not compare is no member; with an operator of its own it is an error.
+                // A constant that cannot be compared equals no element. With another operator it is an error.
                 guard listQuantifier == nil || listQuantifier == .any && syntax.comparator != .notEqual else { throw error }
             }
         }

@@ -3,19 +3,19 @@ import FirnQuery
 import FirnTable
 import Foundation
 
-/// Makes random trees that mostly fit a world.
+/// Makes random syntax trees that mostly fit a world.
 package struct RandomQuery {
     package var random: Random
     package let schema: Schema
     package let arguments: [Value]
     private let inverses: [QueryRequest.Inverse]
     private var variables: [String] = []
-    /// What `self` is, where the elements are values.
+    /// The type of `self` if the elements are plain values.
     private var element: ColumnType?
 
     package init(seed: UInt64, _ world: RandomWorld) { self.init(seed: seed, schema: world.schema, links: world.links) }
 
-    /// Links are what objects are compared with: four of them.
+    /// `links`: four links that objects are compared with.
     package init(seed: UInt64, schema: Schema, links: [Value], inverses: [QueryRequest.Inverse] = []) {
         random = Random(seed: seed)
         self.schema = schema
@@ -54,7 +54,7 @@ package struct RandomQuery {
         }
     }
 
-    /// On elements that are values: paths begin with `self`.
+    /// Makes a predicate for elements that are plain values, whose paths begin with `self`.
     package mutating func predicate(on type: ColumnType) -> PredicateSyntax {
         element = type
         defer { element = nil }
@@ -127,7 +127,7 @@ package struct RandomQuery {
         case 4:
             if isMany { return ComparisonSyntax(constant(kind), .isIn, left) }
         case 5...8:
-            // Another path.
+            // Compares with another path.
             let other = path(type, many: !isMany)
             let right = ExpressionSyntax.path(PathSyntax(variable(other.steps)))
             return ComparisonSyntax(left, one([.equal, .notEqual, .less, .greater, .lessOrEqual, .greaterOrEqual]), right)
@@ -144,7 +144,7 @@ package struct RandomQuery {
         return ComparisonSyntax(left, comparator, constant(kind))
     }
 
-    /// A row: as an argument, by its key, by its number.
+    /// Makes a reference to a row: as an argument, by its key, or by its number.
     private mutating func object(_ target: String) -> ExpressionSyntax {
         let id = Int64(random.below(14))
         switch random.below(5) {
@@ -180,7 +180,7 @@ package struct RandomQuery {
                 GeoSyntax(.box, [[point(longitude, latitude - high), point(east > 180 ? east - 360 : east, latitude + high)]]), .init())
         case 1: return .geo(GeoSyntax(.circle, [[point(longitude, latitude)]], radius: number(Double(1 + random.below(20)) / 10)), .init())
         default:
-            // Round a middle, so that it is one line that does not cross itself.
+            // The corners are placed around a centre, so that the ring does not cross itself.
             let corners = 3 + random.below(4)
             func ring(_ size: Double) -> [[ExpressionSyntax]] {
                 (0..<corners).map { i in
@@ -225,7 +225,7 @@ package struct RandomQuery {
         return SubquerySyntax(collection, variables.last!, predicate(target, depth: 3))
     }
 
-    /// Within a subquery a path begins with the variable, or with a property.
+    /// Within a subquery a path begins with the variable or with a property.
     private mutating func variable(_ steps: [PathStep]) -> [PathStep] {
         guard let name = variables.last, chance(70), steps.first != .links else { return steps }
         return [.variable(name)] + steps
@@ -245,7 +245,7 @@ package struct RandomQuery {
         }
     }
 
-    /// A constant that mostly fits the kind.
+    /// Makes a constant that mostly fits the kind.
     package mutating func constant(_ kind: ScalarKind) -> ExpressionSyntax {
         if chance(10) { return .constant(ConstantSyntax(.null)) }
         switch kind {
@@ -299,7 +299,7 @@ package struct RandomQuery {
         return type
     }
 
-    /// One step more. True: that was the last.
+    /// Adds a step to the path. Returns true if it is the last one.
     private mutating func extend(_ found: inout Found, _ depth: Int) -> Bool {
         let type = found.type
         func add(_ steps: PathStep..., to type: ColumnType, many: Bool = false) {
@@ -342,7 +342,7 @@ package struct RandomQuery {
                 return !isObject || chance(50)
             default:
                 guard isObject, chance(85) else { return true }
-                // A name behind a map is a key.
+                // A name directly after a map would be a key.
                 if type.collection == .map { found.steps.append(.values) }
                 found.type = type.element
                 found.isMany = true
@@ -354,7 +354,7 @@ package struct RandomQuery {
             let target = schema[type.target!]!
             if depth > 4 || !found.steps.isEmpty && chance(10) { return true }
             if type.kind == .link, chance(8) {
-                // Backwards.
+                // An inverse link.
                 let sources = schema.roots.flatMap { source in
                     source.columns.filter { $0.type.kind == .link && $0.type.target == target.name }.map { (source.name, $0.name) }
                 }

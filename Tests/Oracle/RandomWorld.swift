@@ -4,13 +4,13 @@ import FirnKit
 import FirnQuery
 import FirnTable
 
-/// Random types and rows that link to one another and to rows that are not there; values from small pools, so that much is equal.
+/// Random types and rows that link to each other and to rows that do not exist. Values are from small pools, so that many are equal.
 package struct RandomWorld {
     package enum Store: CaseIterable { case memory, file, transaction }
     package let schema: Schema
-    /// By row id; nil: deleted.
+    /// By row id. Nil for deleted rows.
     package private(set) var rows: [String: [[Value]?]] = [:]
-    /// What links of arguments lead to.
+    /// The links that are used as arguments.
     package let links: [Value]
 
     package static let names = [
@@ -68,7 +68,7 @@ package struct RandomWorld {
         }
     }
 
-    /// A place as GeoJSON has it.
+    /// A location in the form of GeoJSON.
     package static let spot = TypeSchema(
         "Spot", columns: [ColumnSchema("type", ColumnType(.string)), ColumnSchema("coordinates", ColumnType(.double, collection: .list))],
         isEmbedded: true)
@@ -104,7 +104,7 @@ package struct RandomWorld {
             return scalar(other, &random)
         }
         let pool = pool(kind)
-        // The rare ones are rarer.
+        // Values at the end of the pool are chosen less often.
         let index = random.below(pool.count)
         return pool[index > 7 && random.bool() ? random.below(8) : index]
     }
@@ -131,9 +131,9 @@ package struct RandomWorld {
         }
     }
 
-    // MARK: Where they are kept
+    // MARK: Storing
 
-    /// Tables by type, and what must live as long as they do.
+    /// Returns the tables by type, and the objects that must be kept alive with them.
     package mutating func tables(_ store: Store, _ random: inout Random) throws -> (tables: [String: any Table], keeping: [Any]) {
         switch store {
         case .memory: return memory(&random)
@@ -153,7 +153,7 @@ package struct RandomWorld {
         return (shelf.tables, [shelf])
     }
 
-    /// Bulk rows, later rows, changed and deleted ones; the last of it perhaps not yet committed.
+    /// Stores bulk rows, later rows, changed and deleted rows. Without a commit at the end for `Store.transaction`.
     private mutating func file(_ store: Store, _ random: inout Random) throws -> (tables: [String: any Table], keeping: [Any]) {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
