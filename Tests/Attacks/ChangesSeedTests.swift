@@ -18,7 +18,7 @@ import Testing
         let database = try Database.open(path: scratch.file("a.firn"), writable: true), transaction = try database.begin()
         let changes = try Changeset(Database.open(path: Self.folder + "/" + name).snapshot(), name: name)
         guard case .applied(let hash, true) = try changes.apply(in: transaction, options: DifferenceOptions()) else {
-            Issue.record("refused"); return
+            Issue.record("the changes were refused"); return
         }
         try transaction.commit()
         let new = try Database.open(path: scratch.file("b.firn")).snapshot()

@@ -20,12 +20,12 @@ private let environment = ProcessInfo.processInfo.environment
         var limit = rlimit(rlim_cur: 6 << 30, rlim_max: 6 << 30)
         if !isSanitized { setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) }
         let seeds = seeds(attack)
-        precondition(!seeds.isEmpty, "\(attack.rawValue) has seeds in Tools/fuzz/corpus")
+        precondition(!seeds.isEmpty, "\(attack.rawValue) has no seeds in Tools/fuzz/corpus")
         let folder = environment["FIRN_ATTACK_CASES"] ?? FileManager.default.temporaryDirectory.path
         let shm = TemporaryFolder.memory
         let scratch = shm + "/firn-attack-\(getpid())", current = folder + "/firn-case-\(attack.rawValue)-\(seed)-\(getpid())"
         let file = open(current, O_RDWR | O_CREAT | O_TRUNC, 0o644)
-        precondition(file >= 0, "the folder of cases can be written")
+        precondition(file >= 0, "the folder of cases cannot be written")
         var random = SeededGenerator(seed: seed &* 1000 &+ UInt64(attack.rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFF))
         for _ in 0..<count {
             let bytes = mutilated(seeds, &random)
@@ -51,8 +51,8 @@ private let environment = ProcessInfo.processInfo.environment
         return all
     }
 
-    /// Makes one to four changes: bits, special bytes, integers, pieces of this or another seed, and cuts. A third of them is at the front
-    /// of the file.
+    /// Makes one to four changes: bits, special bytes, integers, pieces of this or another seed, and cuts. A third of them is in the first
+    /// 64 bytes, a third at the beginning of an extent, and a third anywhere.
     private static func mutilated(_ seeds: [[UInt8]], _ random: inout SeededGenerator) -> [UInt8] {
         func below(_ n: Int) -> Int { n <= 0 ? 0 : Int(random.next() % UInt64(n)) }
         var bytes = seeds[below(seeds.count)]

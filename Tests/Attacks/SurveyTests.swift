@@ -64,7 +64,9 @@ import Testing
                 // After a torn commit, readers use the previous version. Recovery uses what remains of the newer one and reports it.
                 isRight = !failed && database.fallback == nil
             }
-            expect(snapshot.version > 0 || database.fallback != nil || length <= 512, "\(label): no version is read, without a report")
+            expect(
+                snapshot.version > 0 || database.fallback != nil || length <= 512,
+                "\(label): no version can be read, and this is not reported")
             if failed || snapshot.version == 0 { counts.refused += 1 }
         } catch { counts.refused += 1 }
         recover(sample, path, label, isRight, &counts)

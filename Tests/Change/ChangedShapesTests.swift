@@ -21,17 +21,19 @@ import Testing
     private func expectBothWays(_ changes: Changeset, _ old: Database, _ new: Database, _ what: String = "") throws {
         let first = try LinkedChangesTests.hashes(old), last = try LinkedChangesTests.hashes(new)
         do {
-            guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("\(what): refused"); return }
+            guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else {
+                Issue.record("\(what): the changes were refused"); return
+            }
         } catch { Issue.record("\(what): \(error)"); return }
         #expect(try LinkedChangesTests.hashes(old) == last, "\(what)")
         #expect(try old.snapshot().verify(full: true).isEmpty, "\(what)")
         let again = try? LinkedChangesTests.apply(changes, old)
-        if first != last, case .applied? = again { Issue.record("\(what): applied twice") }
+        if first != last, case .applied? = again { Issue.record("\(what): the changes were applied twice") }
         do {
             guard case .applied(_, true) = try LinkedChangesTests.apply(changes.reversed, old) else {
-                Issue.record("\(what): refused backwards"); return
+                Issue.record("\(what): the reversed changes were refused"); return
             }
-        } catch { Issue.record("\(what): backwards: \(error)"); return }
+        } catch { Issue.record("\(what): reversed changes: \(error)"); return }
         #expect(try LinkedChangesTests.hashes(old) == first, "\(what)")
     }
 
@@ -205,7 +207,7 @@ import Testing
                 guard
                     case .applied(_, false) = try LinkedChangesTests.apply(
                         Changeset(Database.open(path: folder.file("c\(turn).firn")).snapshot(), name: "c"), drifted)
-                else { Issue.record("refused"); return }
+                else { Issue.record("the changes were refused"); return }
             } catch { Issue.record("\(error)") }
         }
     }
@@ -287,7 +289,9 @@ import Testing
         let drifted = try Self.file(
             folder.file("d.firn"), [type(true, [])],
             ["Thing": [[.int(1), .int(1), .list([])], [.int(2), .null, .list([.int(1), .null])]]])
-        guard case .applied(_, false) = try LinkedChangesTests.apply(changes, drifted) else { Issue.record("refused"); return }
+        guard case .applied(_, false) = try LinkedChangesTests.apply(changes, drifted) else {
+            Issue.record("the changes were refused"); return
+        }
         #expect(try drifted.snapshot().table(named: "Thing")?.row(1) == [.int(2), .null, .list([.int(1), .null]), .null])
     }
 
@@ -360,14 +364,18 @@ import Testing
             new = try Self.file(folder.file("b.firn"), [type([0])], ["Thing": [row(1, 1), row(2, 3)]])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn")),
             third = try Self.file(folder.file("d.firn"), [type([1])], ["Thing": [row(1, 1), row(2, 2)]])
-        guard case .refused(let found, 1, _) = try LinkedChangesTests.apply(changes, third) else { Issue.record("applied"); return }
+        guard case .refused(let found, 1, _) = try LinkedChangesTests.apply(changes, third) else {
+            Issue.record("the changes were applied"); return
+        }
         #expect(found[0].what == "the key of \"Thing\" is not the one that the changes were made from")
         let ints = try Self.file(folder.file("e.firn"), [type([0])], ["Thing": [row(1, 1)]]),
             texts = try Self.file(
                 folder.file("f.firn"), [type([0], .string)], ["Thing": [[.string("1"), .int(2)], [.string("x"), .int(3)]]])
         let other = try LinkedChangesTests.changes(ints, texts, folder.file("g.firn")),
             drifted = try Self.file(folder.file("h.firn"), [type([0])], ["Thing": [row(1, 1), row(5, 5)]])
-        guard case .refused(let lost, 1, _) = try LinkedChangesTests.apply(other, drifted) else { Issue.record("applied"); return }
+        guard case .refused(let lost, 1, _) = try LinkedChangesTests.apply(other, drifted) else {
+            Issue.record("the changes were applied"); return
+        }
         #expect(lost[0].key == "id=5")
     }
 

@@ -113,18 +113,20 @@ import Testing
         let old = try store(schema, before, folder.file("a.firn")), new = try store(wider, after, folder.file("b.firn"))
         let (first, last) = (try hash(table(old)), try hash(table(new)))
         let changes = try changes(old, new, folder.file("c.firn"))
-        guard case .applied(let there, true) = try apply(changes, old) else { Issue.record("seed \(seed): refused"); return }
+        guard case .applied(let there, true) = try apply(changes, old) else {
+            Issue.record("seed \(seed): the changes were refused"); return
+        }
         #expect(try there == last && hash(table(old)) == last, "seed \(seed)")
         #expect(try difference(table(old), table(new)) { $0.key = Self.key }.isEmpty, "seed \(seed)")
         #expect(try old.verifyStructure().isEmpty && old.snapshot().verify(full: true).isEmpty, "seed \(seed)")
         guard case .applied(let back, true) = try apply(changes.reversed, old) else {
-            Issue.record("seed \(seed): refused backwards"); return
+            Issue.record("seed \(seed): the reversed changes were refused"); return
         }
         #expect(try back == first && hash(table(old)) == first, "seed \(seed)")
         #expect(try old.snapshot().verify(full: true).isEmpty, "seed \(seed)")
         // In reverse from the other file too.
         guard case .applied(first, true) = try apply(changes.reversed, new) else {
-            Issue.record("seed \(seed): refused from the other"); return
+            Issue.record("seed \(seed): the other file refused the reversed changes"); return
         }
     }
 
@@ -156,11 +158,13 @@ import Testing
         #expect(try refusals("e.firn", []).count == 3)
         // Other changes are kept, in other rows and in other cells of the same rows.
         let drifted = try file("f.firn", [row(9, 9), row(1, 100), row(2, 2, "z"), row(3, 3), row(4, nil)])
-        guard case .applied(_, false) = try apply(changes, drifted) else { Issue.record("refused, or proven"); return }
+        guard case .applied(_, false) = try apply(changes, drifted) else {
+            Issue.record("the changes were refused, or their result was proven"); return
+        }
         let wanted = try file("g.firn", [row(9, 9), row(1, 100), row(2, 20, "z"), row(4, 4), row(5, 5)])
         #expect(try hash(table(drifted)) == hash(table(wanted)))
         // Already applied.
-        guard case .refused(_, _, isReached: true) = try apply(changes, new) else { Issue.record("applied twice"); return }
+        guard case .refused(_, _, isReached: true) = try apply(changes, new) else { Issue.record("the changes were applied twice"); return }
         // A file with other columns.
         let other = try Database.create(path: folder.file("h.firn")), transaction = try other.begin()
         try transaction.extendSchema([TypeSchema("Thing", columns: [column("k1", .int), column("k2", .string)])])

@@ -4,7 +4,8 @@ import FirnKit
 import FirnTable
 import Testing
 
-/// Applies changes to an old version as an observer does: deletions in descending order, insertions in ascending order, then modifications.
+/// Applies changes to an old version as an observer does: modified elements are replaced, then elements are deleted in descending order and
+/// inserted in ascending order.
 func applied<T>(_ changes: CollectionChanges, to old: [T], _ new: [T]) -> [T] {
     var out = old
     for (a, b) in zip(changes.modificationsOld, changes.modificationsNew) { out[a] = new[b] }

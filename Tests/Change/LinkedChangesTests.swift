@@ -81,7 +81,7 @@ import Testing
         let first = try Self.hashes(old), last = try Self.hashes(new)
         let changes = try Self.changes(old, new, folder.file("c.firn"))
         guard case .applied(_, true) = try Self.apply(changes, old) else {
-            Issue.record("seed \(seed): refused: \(try Self.apply(changes, old))"); return
+            Issue.record("seed \(seed): the changes were refused: \(try Self.apply(changes, old))"); return
         }
         #expect(try Self.hashes(old) == last, "seed \(seed)")
         let defects = try old.verifyStructure().map { "\($0)" } + old.snapshot().verify(full: true).map { "\($0)" }
@@ -95,13 +95,13 @@ import Testing
                 let transaction = try old.begin()
                 defer { transaction.cancel() }
                 if case .applied = try changes.apply(in: transaction, options: DifferenceOptions()) {
-                    Issue.record("seed \(seed): applied twice")
+                    Issue.record("seed \(seed): the changes were applied twice")
                 }
             } catch { #expect(error.code == .schema, "seed \(seed): \(error)") }
         }
         for database in [old, new] {
             guard case .applied(_, true) = try Self.apply(changes.reversed, database) else {
-                Issue.record("seed \(seed): refused backwards: \(try Self.apply(changes.reversed, database))"); return
+                Issue.record("seed \(seed): the reversed changes were refused: \(try Self.apply(changes.reversed, database))"); return
             }
             #expect(try Self.hashes(database) == first, "seed \(seed)")
             let defects = try database.verifyStructure().map { "\($0)" } + database.snapshot().verify(full: true).map { "\($0)" }
@@ -109,7 +109,7 @@ import Testing
         }
         // Applies the changes again, now with empty types instead of missing ones.
         guard case .applied(_, true) = try Self.apply(changes, new) else {
-            Issue.record("seed \(seed): refused again: \(try Self.apply(changes, new))"); return
+            Issue.record("seed \(seed): the changes were refused again: \(try Self.apply(changes, new))"); return
         }
         #expect(try Self.hashes(new) == last, "seed \(seed)")
     }
@@ -130,7 +130,9 @@ import Testing
         let run = CrashRun("patches"), database = try Database.create(path: run.path)
         try run.acknowledge(database)
         for changes in [first, second, second.reversed] {
-            guard case .applied(_, true) = try LinkedChangesTests.apply(changes, database) else { Issue.record("refused"); return }
+            guard case .applied(_, true) = try LinkedChangesTests.apply(changes, database) else {
+                Issue.record("the changes were refused"); return
+            }
             try run.acknowledge(database)
         }
         try run.visit(seed: 3) { database in
@@ -200,7 +202,7 @@ import Testing
             folder.file("b.firn"), [(3, "Cy", friend: 2, ["rex", "tom"]), (2, "Bo", friend: 3, []), (1, "Ada", friend: 1, ["rex"])],
             [("tom", owner: 3, spot: 1), ("rex", owner: 1, spot: 0)])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
-        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
+        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("the changes were refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new))
         let rows = try #require(try old.snapshot().table(named: "Person"))
         #expect(try rows.row(1) == [.int(3), .string("Cy"), .link(2), .list([.link(1), .link(0)])])
@@ -220,7 +222,7 @@ import Testing
         let more = try file(
             folder.file("f.firn"), [(2, "Bobby", friend: 9, []), (9, "Eve", nil, [])],
             [("tom", owner: 9, spot: 0), ("rex", owner: nil, spot: nil)])
-        guard case .applied(_, false) = try LinkedChangesTests.apply(lone, more) else { Issue.record("refused"); return }
+        guard case .applied(_, false) = try LinkedChangesTests.apply(lone, more) else { Issue.record("the changes were refused"); return }
         #expect(try more.snapshot().table(named: "Pet")?.row(1) == [.string("rex"), .link(0), .null])
     }
 
@@ -231,7 +233,9 @@ import Testing
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
         let drifted = try file(
             folder.file("d.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, []), (3, "Cy", friend: 2, [])], [("rex", owner: 2, spot: nil)])
-        guard case .applied(_, false) = try LinkedChangesTests.apply(changes, drifted) else { Issue.record("refused"); return }
+        guard case .applied(_, false) = try LinkedChangesTests.apply(changes, drifted) else {
+            Issue.record("the changes were refused"); return
+        }
         #expect(
             try drifted.snapshot().table(named: "Person")?.row(2)?[2] == .null
                 && drifted.snapshot().table(named: "Pet")?.row(0)?[1] == .null)
@@ -248,7 +252,7 @@ import Testing
             try refusal(changes, spotted("d.firn", 0, ["yard", "roof"])) == [
                 ": rows of \"Spot\" have no key, links refer to them, and they are not those that the changes were made from"
             ])
-        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
+        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("the changes were refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new))
         // Changes of rows without key and of the links to them must be written together.
         let other = try spotted("e.firn", 2, ["roof", "barn", "tree"])
@@ -256,7 +260,7 @@ import Testing
             ($0 as? FirnError)?.message.contains("rows of \"Spot\", which have no key") ?? false
         }
         let both = try LinkedChangesTests.changes(new, other, folder.file("g.firn"))
-        guard case .applied(_, true) = try LinkedChangesTests.apply(both, old) else { Issue.record("refused"); return }
+        guard case .applied(_, true) = try LinkedChangesTests.apply(both, old) else { Issue.record("the changes were refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(other))
     }
 
@@ -285,10 +289,10 @@ import Testing
                 ": rows of \"Loose\" have no key, and are not those that the changes were made from", "A id=3: there is such a row already",
                 "Gone id=6: there is no such row",
             ])
-        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
+        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("the changes were refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new) && old.snapshot().table(named: "Gone")?.rowCount == 0)
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes.reversed, old) else {
-            Issue.record("refused backwards"); return
+            Issue.record("the reversed changes were refused"); return
         }
         #expect(try LinkedChangesTests.hashes(old) == first)
         // A type that the file does not have.
@@ -348,10 +352,9 @@ import Testing
         #expect(try changed { try $0.delete("Person", rowID: 1) } == ["Person": ["-2", "~1 friend"], "Pet": ["~\"tom\" owner"]])
     }
 
-    /// Random changes of cells in a file of changes end with an error, a refusal, or the result that the new cells describe, and never with
-    /// a trap.
+    /// Applies files of changes with randomly changed cells: this is an error, is refused, or gives consistent tables.
     @Test(arguments: 1...UInt64(3))
-    func `modified files of changes are refused, or lead to the rows that they describe`(seed: UInt64) throws {
+    func `a modified file of changes is refused or applied, and never traps`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed &* 7_368_787)
         let before = LinkedModel(&random)

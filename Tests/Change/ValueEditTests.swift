@@ -232,14 +232,16 @@ import Testing
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
         let file = try Database.open(path: folder.file("c.firn")).snapshot()
         #expect(file.table(named: "edits.Person")!.rowCount > 0)
-        guard case .applied(_, isProven: true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
+        guard case .applied(_, isProven: true) = try LinkedChangesTests.apply(changes, old) else {
+            Issue.record("the changes were refused"); return
+        }
         #expect(try LinkedChangesTests.hashes(old) == hashes.1)
         #expect(try old.snapshot().verify(full: true).isEmpty)
         guard case .refused(_, _, isReached: true) = try LinkedChangesTests.apply(changes, old) else {
-            Issue.record("applied twice"); return
+            Issue.record("the changes were applied twice"); return
         }
         guard case .applied(_, isProven: true) = try LinkedChangesTests.apply(changes.reversed, old) else {
-            Issue.record("refused backwards"); return
+            Issue.record("the reversed changes were refused"); return
         }
         #expect(try LinkedChangesTests.hashes(old) == hashes.0)
     }
@@ -257,11 +259,13 @@ import Testing
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
         // Another member and another column differ, and both are kept.
         let merged = try Self.file(folder.file("d.firn"), [row("Aberaeron", "nation", "other")])
-        guard case .applied(_, isProven: false) = try LinkedChangesTests.apply(changes, merged) else { Issue.record("refused"); return }
+        guard case .applied(_, isProven: false) = try LinkedChangesTests.apply(changes, merged) else {
+            Issue.record("the changes were refused"); return
+        }
         #expect(try merged.snapshot().table(named: "Person")!.row(0)![1] == row("Aberaeron", "city")[1])
         let conflicting = try Self.file(folder.file("e.firn"), [row("Aberystwyth in the county of Ceredigion", "village")])
         guard case .refused(let conflicts, 1, isReached: false) = try LinkedChangesTests.apply(changes, conflicting) else {
-            Issue.record("applied"); return
+            Issue.record("the changes were applied"); return
         }
         #expect(conflicts[0].what == "another value in birth.type" && conflicts[0].key == "id=1")
     }

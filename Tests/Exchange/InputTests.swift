@@ -109,8 +109,8 @@ import Testing
     }
 
     @Test func `missing files and directories have specific errors`() {
-        do { _ = try Input(path: folder + "nothing"); Issue.record("opened") } catch { #expect(error.code == .notFound) }
-        do { _ = try Input(path: folder); Issue.record("opened") } catch { #expect(error.message.contains("directory")) }
+        do { _ = try Input(path: folder + "nothing"); Issue.record("a missing file was opened") } catch { #expect(error.code == .notFound) }
+        do { _ = try Input(path: folder); Issue.record("a folder was opened") } catch { #expect(error.message.contains("directory")) }
     }
 
     @Test func `an output replaces its target only when it is finished`() throws {
@@ -120,7 +120,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
         try first.finish()
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "one")
-        do { _ = try Output(path: path); Issue.record("overwrote") } catch { #expect(error.code == .exists) }
+        do { _ = try Output(path: path); Issue.record("an existing file was overwritten") } catch { #expect(error.code == .exists) }
         do {
             let second = try Output(path: path, force: true)
             try second.write("two")

@@ -55,7 +55,7 @@ package final class CrashRun {
     package struct Counts: Sendable, CustomStringConvertible {
         package var calls = 0, commits = 0, states = 0, fallbacks = 0, continued = 0, doubles = 0, refusals = 0
         package var description: String {
-            "\(commits) commits in \(calls) calls: \(states) states (\(fallbacks) of them at the root before), \(continued) gone on with, \(doubles) of second crashes, \(refusals) with refused calls"
+            "\(commits) commits in \(calls) calls: \(states) states (\(fallbacks) of them with the previous root), \(continued) continued, \(doubles) of second crashes, \(refusals) with refused calls"
         }
         package static func += (a: inout Counts, b: Counts) {
             a.calls += b.calls
@@ -152,7 +152,7 @@ package final class CrashRun {
         counts.states += 1
         try self.place(files, in: images)
         guard files[fileName] != nil else {
-            if !allowed.contains(nil) { fail("\(place): the file is gone") }
+            if !allowed.contains(nil) { fail("\(place): the file is missing") }
             return
         }
         let before: Int
@@ -160,7 +160,9 @@ package final class CrashRun {
             let database = try open(images), version = try database.snapshot().version
             before = try digest(database)
             // Before the first commit is acknowledged, the file may exist without a commit.
-            if !allowed.contains(before), !(allowed.contains(nil) && version == 0) { fail("\(place): other contents, version \(version)") }
+            if !allowed.contains(before), !(allowed.contains(nil) && version == 0) {
+                fail("\(place): unexpected content, version \(version)")
+            }
             if let defect = try defects(database).first { fail("\(place): \(defect)") }
             let structure = try database.verifyStructure()
             if database.fallback != nil { counts.fallbacks += 1 }
@@ -196,7 +198,7 @@ package final class CrashRun {
             try self.place(files, in: later)
             do {
                 let database = try open(later), digest = try digest(database)
-                if digest != after, digest != before || stop == events.count { fail("\(here): other contents") }
+                if digest != after, digest != before || stop == events.count { fail("\(here): unexpected content") }
                 if let defect = try defects(database).first { fail("\(here): \(defect)") }
             } catch { fail("\(here): \(error)") }
         }
@@ -215,7 +217,7 @@ package final class CrashRun {
         journal.refuse(nil)
         let database = try open(images), digest = try digest(database)
         if let defect = try defects(database).first { fail("\(place), \(refused) refused: \(defect)") }
-        if failed, digest != before, refused.first != "sync" { fail("\(place), \(refused) refused: other contents") }
+        if failed, digest != before, refused.first != "sync" { fail("\(place), \(refused) refused: unexpected content") }
         if !failed, digest == before { fail("\(place), \(refused) refused: the commit is lost") }
     }
 }

@@ -75,7 +75,9 @@ enum Zoo {
         for part in [rows[0..<3], rows[3..<5]] {
             var batch = Batch(dog, in: schema)
             for row in part {
-                for (i, value) in row.enumerated() { precondition(batch.columns[i].append(value), "\(dog.columns[i].name) takes \(value)") }
+                for (i, value) in row.enumerated() {
+                    precondition(batch.columns[i].append(value), "\(dog.columns[i].name) does not accept \(value)")
+                }
                 batch.count += 1
             }
             batches.append(batch)

@@ -86,7 +86,7 @@ enum Globe {
             var batch = Batch(type, in: schema)
             for row in part {
                 for (i, value) in row.enumerated() {
-                    precondition(batch.columns[i].append(value), "\(type.columns[i].name) takes \(value)")
+                    precondition(batch.columns[i].append(value), "\(type.columns[i].name) does not accept \(value)")
                 }
                 batch.count += 1
             }

@@ -52,7 +52,7 @@ import Testing
                 fault("not parsed: \(error)")
                 continue
             }
-            if parsed != tree { fault("printed and parsed it is \(parsed)") }
+            if parsed != tree { fault("the printed text parses to \(parsed)") }
             let table = tables[type]!
             do {
                 let run = try QueryRun(

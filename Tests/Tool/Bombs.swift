@@ -92,7 +92,8 @@ enum Bomb: String, CaseIterable {
         for (index, type) in types.enumerated() {
             var column = Column(type.columns[0].type.stored)
             let isLast = index == levels
-            precondition(column.append(isLast ? .int(7) : .list(Array(repeating: .link(0), count: fanOut))), "the value fits")
+            precondition(
+                column.append(isLast ? .int(7) : .list(Array(repeating: .link(0), count: fanOut))), "the value does not fit the column")
             try transaction.bulkWriter(type.name).append(stored: [column], rowIDs: [0])
         }
         try transaction.commit()

@@ -56,7 +56,7 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "music.firn").code == 0)
     }
 
-    @Test func `an unknown type, column or index is reported with the most similar names`() throws {
+    @Test func `index refuses unknown types, unknown columns and unsuitable columns, and proposes similar names`() throws {
         let scratch = try sample()
         #expect(try scratch.firn("index", "people.firn", "people.nam").errors.contains("did you mean \"name\"?"))
         #expect(try scratch.firn("index", "people.firn", "peple.name").errors.contains("peple"))

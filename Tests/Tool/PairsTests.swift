@@ -41,7 +41,7 @@ private struct Pair {
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }()
 
-    @Test(.enabled(if: !pairs.isEmpty, "the test data is not beside the package"), arguments: pairs)
+    @Test(.enabled(if: !pairs.isEmpty, "the test data is not next to the package"), arguments: pairs)
     func `the difference of two real versions is the independently computed one`(name: String) throws {
         let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
         let scratch = try Scratch()
@@ -77,7 +77,7 @@ private struct Pair {
     }
 
     /// The changes that `diff --changes` writes lead from one version to the other and back, by content hash.
-    @Test(.enabled(if: !pairs.isEmpty, "the test data is not beside the package"), arguments: pairs)
+    @Test(.enabled(if: !pairs.isEmpty, "the test data is not next to the package"), arguments: pairs)
     func `changes between two real versions round trip by content hash`(name: String) throws {
         let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
         // Two rows of one table have no key of their own and are distinguished by a second column.

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test
-    func `a file that is input and target is compacted and converted in place, and a running writer ends this with an error at worst`()
+    func `with --force compact and convert may replace their own input, or fail while another process writes it`()
         throws
     {
         let scratch = try Scratch()

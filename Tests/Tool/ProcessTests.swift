@@ -31,7 +31,7 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         let run = try Stress(["kill", scratch.file("a.firn").path, "--kills", String(kills)])
         #expect(run.code == 0, "\(run.lines)")
         #expect(run.number("kills") >= kills && run.number("commits") >= kills / 2, "\(run.lines)")
-        if kills > 1000 { print("T3: \(run.lines.joined(separator: ", "))") }
+        if kills > 1000 { print("kills: \(run.lines.joined(separator: ", "))") }
     }
 
     @Test func `killing writers and readers loses no acknowledged commit and leaves no lock if files are read with system calls`() throws {
@@ -67,7 +67,7 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
                 String(copied),
             ] + key)
         #expect(run.code == 0 && run.number("commits") == commits && run.number("elsewhere") > 0, "\(run.lines)")
-        if commits > 1000 { print("T9, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
+        if commits > 1000 { print("crowd, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
         // While a process writes: without a key, with a wrong key, and with the right key.
         let writer = Process()
         writer.executableURL = FirnRun.stress
@@ -107,7 +107,7 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         let run = try Stress(["crowd", scratch.file("a.firn").path, "--count", String(commits), "--copied", String(copied)])
         #expect(run.code == 0, "\(run.lines)")
         #expect(run.number("commits") == 2 * commits && run.number("reads") > 0 && run.number("elsewhere") > 0, "\(run.lines)")
-        if commits > 1000 { print("T9: \(run.lines.joined(separator: ", "))") }
+        if commits > 1000 { print("crowd: \(run.lines.joined(separator: ", "))") }
     }
 
     @Test func `a forked child cannot use the files that it inherits, and does not affect its parent`() throws {

@@ -31,7 +31,7 @@ import Testing
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--key", "id").code == 0)
     }
 
-    @Test func `a damaged chunk loses one column of one segment, and its position is reported`() throws {
+    @Test func `recover reports the position of each loss, and writes an intact file`() throws {
         let (scratch, whole) = try sample()
         var partial = 0
         for place in stride(from: 6000, to: whole.count, by: whole.count / 12) {

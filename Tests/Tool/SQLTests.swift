@@ -79,7 +79,7 @@ import Testing
         #expect(run.code == 0 && run.out == "name  age\n────  ───\nAlan   42\n\nn\n─\n3\n", "\(run.out) \(run.errors)")
     }
 
-    @Test func `a parameter without a value is an error`() throws {
+    @Test func `parameters get the values of --param, and a parameter without a value is an error`() throws {
         let scratch = try sample()
         let sql = "SELECT name FROM people WHERE age > :age AND city = $city AND id <> ?3"
         let run = try scratch.firn("sql", "people.firn", sql, "--param", "age=40", "-p", "city=London", "-p", "3=9", "--format", "csv")
