@@ -29,10 +29,13 @@ public protocol _CustomPersistable: _Persistable, _OptionalProperty, RealmCollec
 }
 
 extension CustomPersistable {
+    /// Returns the value that `init(persistedValue:)` creates; never nil. Used by `@Persisted` and collections; not for direct use.
     public static func _made(of value: PersistedType) -> Self? { Self(persistedValue: value) }
 }
 
 extension FailableCustomPersistable {
+    /// Returns the value that `init(persistedValue:)` creates, or nil if the stored value is not valid. Used by `@Persisted` and
+    /// collections; not for direct use.
     public static func _made(of value: PersistedType) -> Self? { Self(persistedValue: value) }
 }
 
@@ -45,18 +48,28 @@ public protocol _CustomStorage: _OptionalProperty, RealmCollectionValue {
 }
 
 extension _Scalar {
+    /// The type of the column that a property of a custom type has. Used by `@Persisted`; not for direct use.
     public static var _customShape: _Shape { _elementShape }
+    /// Returns the value from which a custom value is created: that of a column, or the zero of the type if it is null. Never nil. Used by
+    /// `@Persisted`; not for direct use.
     public static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self? { _read(object, column) }
+    /// Sets the stored form of a custom value. Traps outside of a write transaction. Used by `@Persisted`; not for direct use.
     public static func _writeCustom(_ object: ObjectBase, _ column: Int, _ value: Self) { _write(object, column, value) }
+    /// Appends the stored form of a custom value to a column. Used by `@Persisted`; not for direct use.
     public static func _appendCustom(_ value: Self, to sink: _Sink) { value._appendPresent(to: sink) }
 }
 
 extension ObjectBase: _CustomStorage {
+    /// The type of the column that a property of a custom type has: an optional object. Used by `@Persisted`; not for direct use.
     public static var _customShape: _Shape { _optionalShape }
+    /// Returns the object from which a custom value is created, or nil if there is none. Used by `@Persisted`; not for direct use.
     public static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self? { _readOptionalProperty(object, column) }
+    /// Sets the object that is the stored form of a custom value. A replaced embedded object is deleted. Traps outside of a write
+    /// transaction. Used by `@Persisted`; not for direct use.
     public static func _writeCustom(_ object: ObjectBase, _ column: Int, _ value: ObjectBase) {
         _writeOptionalProperty(object, column, value)
     }
+    /// Appends null to a column. The object is set after its owner has a row. Used by `@Persisted`; not for direct use.
     public static func _appendCustom(_ value: ObjectBase, to sink: _Sink) { sink.appendNull() }
 }
 
@@ -70,39 +83,68 @@ extension _CustomPersistable {
         return made
     }
 
+    /// The type of the column: that of the stored form. Used by `@Persisted`; not for direct use.
     public static var _shape: _Shape { PersistedType._customShape }
+    /// Returns the value that the zero of the stored form gives. Traps if that is not valid. Used by `@Persisted`; not for direct use.
     public static func _initial() -> Self { fallback }
+    /// Returns the value in a column of a managed object. Returns the value of `_initial` if the stored form is missing or not valid. Used
+    /// by `@Persisted`; not for direct use.
     public static func _read(_ object: ObjectBase, _ column: Int) -> Self {
         PersistedType._readCustom(object, column).flatMap { _made(of: $0) } ?? fallback
     }
+    /// Sets the stored form of a value in a column of a managed object. Traps outside of a write transaction. Used by `@Persisted`; not for
+    /// direct use.
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: Self) {
         PersistedType._writeCustom(object, column, value.persistableValue)
     }
+    /// Returns the access to properties of this type at an offset in bytes from the start of an object. Used by `@Persisted`; not for
+    /// direct use.
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Self>(at: offset) }
+    /// The value itself. Used by `@Persisted`; not for direct use.
     public var _untyped: Any? { self }
+    /// Returns an untyped value as this type, converted as by `_elementFromUntyped`; nil if it does not fit. Used by `@Persisted`; not for
+    /// direct use.
     public static func _fromUntyped(_ value: Any?) -> Self? { _elementFromUntyped(value) }
+    /// Appends the stored form of the value to a column. Used by `@Persisted`; not for direct use.
     public func _append(to sink: _Sink) { PersistedType._appendCustom(persistableValue, to: sink) }
 
+    /// The type of the column of an optional property: that of the optional stored form. Used by `@Persisted`; not for direct use.
     public static var _optionalShape: _Shape { PersistedType._optionalShape }
+    /// Returns the value in a column of a managed object, or nil if the stored form is null or not valid. Used by `@Persisted`; not for
+    /// direct use.
     public static func _readOptionalProperty(_ object: ObjectBase, _ column: Int) -> Self? {
         PersistedType._readOptionalProperty(object, column).flatMap { _made(of: $0) }
     }
+    /// Sets the stored form of a value in a column of a managed object; nil is stored as null. Traps outside of a write transaction. Used
+    /// by `@Persisted`; not for direct use.
     public static func _writeOptionalProperty(_ object: ObjectBase, _ column: Int, _ value: Self?) {
         PersistedType._writeOptionalProperty(object, column, value?.persistableValue)
     }
+    /// Returns the access to optional properties of this type at an offset in bytes from the start of an object. Used by `@Persisted`; not
+    /// for direct use.
     public static func _makeOptionalProperty(at offset: Int) -> _PropertyAccess { PersistedProperty<Self?>(at: offset) }
+    /// Records that an optional property was read, and returns nil. Used while key paths are recorded; not for direct use.
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {
         object._record(property)
         return nil
     }
+    /// Appends the stored form of a value to a column; nil is appended as null. Used by `@Persisted`; not for direct use.
     public static func _appendOptional(_ value: Self?, to sink: _Sink) { PersistedType._appendOptional(value?.persistableValue, to: sink) }
+    /// Returns the value itself, or nil. Used by `@Persisted`; not for direct use.
     public static func _untypedOptional(_ value: Self?) -> Any? { value }
+    /// Returns an untyped value as this type, converted as by `_elementFromUntyped`; nil if it does not fit. Used by `@Persisted`; not for
+    /// direct use.
     public static func _presentFromUntyped(_ value: Any) -> Self? { _elementFromUntyped(value) }
 
+    /// The type of one element of a collection: that of the stored form. Used by collections; not for direct use.
     public static var _elementShape: _Shape { PersistedType._elementShape }
+    /// Returns the value that the zero of the stored form gives. Traps if that is not valid. Used by collections; not for direct use.
     public static func _zero() -> Self { fallback }
+    /// Returns the value of a stored form, or nil if it is of another type or not valid. Used by collections; not for direct use.
     public static func _element(_ stored: _Stored) -> Self? { PersistedType._element(stored).flatMap { _made(of: $0) } }
+    /// Returns the stored form. A stored form that is an unmanaged object is added to `core`. Used by collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored { persistableValue._stored(in: core) }
+    /// The value itself. Used by collections; not for direct use.
     public var _untypedElement: Any? { self }
     /// Accepts a value of the type, or a value of the type that it is stored as.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {

@@ -24,8 +24,12 @@ public protocol _Persistable {
 }
 
 extension _Persistable {
+    /// Whether the property is a list, set or map. False unless a type declares otherwise. Used by `@Persisted`; not for direct use.
     @inlinable public static var _isCollection: Bool { false }
+    /// Assigns `other`. Collections replace their contents instead. Used by `@Persisted`; not for direct use.
     public mutating func _replaceContents(with other: Self) { self = other }
+    /// Records that the property was read, and returns the value of a property that was never set. Used while key paths are recorded; not
+    /// for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> Self {
         object._record(property)
         return _initial()
@@ -108,9 +112,13 @@ public protocol _Element {
 }
 
 extension _Element {
+    /// Nil: only integers and booleans are stored as words. Used by collections; not for direct use.
     public var _word: Int64? { nil }
+    /// Nil: the element is not an object. Used by collections; not for direct use.
     public var _object: ObjectBase? { nil }
+    /// False: elements of this type are not objects. Used by collections; not for direct use.
     public static var _isObject: Bool { false }
+    /// Returns nil: only integers and booleans are stored as words. Used by collections; not for direct use.
     public static func _fromWord(_ word: Int64) -> Self? { nil }
 }
 

@@ -33,6 +33,7 @@ public struct Persisted<Value: _Persistable> {
         self.init(options: PersistedOptions(rawValue: 0), state: .initial(wrappedValue))
     }
 
+    /// Unavailable: a property is read and written through its object, and only in classes derived from `Object` or `EmbeddedObject`.
     @available(*, unavailable, message: "@Persisted can only be used on properties of a class derived from Object or EmbeddedObject")
     public var wrappedValue: Value {
         get { fatalError("unavailable") }
