@@ -2,16 +2,23 @@ import FirnTable
 
 /// Properties that refer to an object, and objects as elements of collections.
 extension ObjectBase: _OptionalProperty {
+    /// The type of the column: an optional link, or an optional embedded object if the class derives from `EmbeddedObject`. Used by
+    /// `@Persisted`; not for direct use.
     public static var _optionalShape: _Shape {
         let kind: ScalarKind = self is EmbeddedObject.Type ? .embedded : .link
         return _Shape(ColumnType(kind, optional: true, target: className()), target: self)
     }
 
+    /// Returns the object that a column of a managed object refers to; nil if the column is null or the object was deleted. Used by
+    /// `@Persisted`; not for direct use.
     public static func _readOptionalProperty(_ object: ObjectBase, _ column: Int) -> Self? {
         guard let rowID = object._optionalWord(column) else { return nil }
         return object._core!.access(self).object(rowID).map { unsafeDowncast($0, to: self) }
     }
 
+    /// Sets the object that a column of a managed object refers to; nil removes the reference. An unmanaged object is added to the realm. A
+    /// replaced embedded object is deleted. Traps outside of a write transaction, and if an object to link to was deleted or belongs to
+    /// another realm. Used by `@Persisted`; not for direct use.
     public static func _writeOptionalProperty(_ object: ObjectBase, _ column: Int, _ value: ObjectBase?) {
         let core = object._core!
         if self is EmbeddedObject.Type { return core.replaceEmbedded(of: object, column, with: value) }
@@ -19,44 +26,64 @@ extension ObjectBase: _OptionalProperty {
     }
 
     // Not optimized: inlined where its type is the dynamic `Self`, the initializer crashes the compiler (Swift 6.3).
+    /// Returns the access to properties that refer to an object, at an offset in bytes from the start of their owner. Used by `@Persisted`;
+    /// not for direct use.
     @_optimize(none)
     public static func _makeOptionalProperty(at offset: Int) -> _PropertyAccess { PersistedProperty<Self?>(at: offset) }
 
+    /// Records that the property was read, and returns an object of the class whose properties record reads. Used while key paths are
+    /// recorded; not for direct use.
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {
         object._record(property)
         return unsafeDowncast(object._recorder!.object(self), to: self)
     }
 
+    /// Appends null to a column. The reference is set after its owner has a row. Used by `@Persisted`; not for direct use.
     public static func _appendOptional(_ value: ObjectBase?, to sink: _Sink) { sink.appendNull() }
 
+    /// Returns the object itself, or nil. Used by `@Persisted`; not for direct use.
     public static func _untypedOptional(_ value: ObjectBase?) -> Any? { value }
 
+    /// Returns an untyped value as an object, converted as by `_elementFromUntyped`; nil if it does not fit. Used by `@Persisted`; not for
+    /// direct use.
     public static func _presentFromUntyped(_ value: Any) -> Self? { _elementFromUntyped(value) }
 }
 
 extension ObjectBase: RealmCollectionValue {
+    /// The type that an object is stored as: itself.
     public typealias PersistedType = ObjectBase
 
+    /// The type of one element of a collection: a link, or an embedded object if the class derives from `EmbeddedObject`. Used by
+    /// collections; not for direct use.
     public static var _elementShape: _Shape {
         let kind: ScalarKind = self is EmbeddedObject.Type ? .embedded : .link
         return _Shape(ColumnType(kind, target: className()), target: self)
     }
 
+    /// Returns a new unmanaged object with the initial values of its properties. Used by collections; not for direct use.
     public static func _zero() -> Self { self.init() }
 
+    /// Returns the object of a stored link; nil if the object was deleted, the link has no realm, or the value is not a link. Used by
+    /// collections; not for direct use.
     public static func _element(_ stored: _Stored) -> Self? {
         guard case .link(let rowID) = stored.value, let core = stored.core else { return nil }
         return core.access(self).object(rowID).map { unsafeDowncast($0, to: self) }
     }
 
+    /// Returns a link to the object in a realm. An unmanaged object is added to the realm; an embedded object that already has an owner is
+    /// copied. Traps if `core` is nil, if an object to link to was deleted or belongs to another realm, and if an object is added outside
+    /// of a write transaction. Used by collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored {
         guard let core = core?.core else { preconditionFailure("objects are stored in realms only") }
         if self is EmbeddedObject || asDynamic?.isEmbedded ?? false { return _Stored(core.embed(self), core) }
         return _Stored(core.link(self), core)
     }
 
+    /// The object itself. Used by collections; not for direct use.
     public var _untypedElement: Any? { self }
+    /// The object itself; never nil. Used by collections; not for direct use.
     public var _object: ObjectBase? { self }
+    /// True: elements of this type are objects. Used by collections; not for direct use.
     public static var _isObject: Bool { true }
 
     /// Accepts an object of the class, or a dictionary or array of property values.

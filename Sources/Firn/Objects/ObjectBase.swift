@@ -67,5 +67,7 @@ extension ObjectBase: Hashable {
     /// Returns whether the objects are identical or equal by `isEqual(_:)`.
     public static func == (a: ObjectBase, b: ObjectBase) -> Bool { a === b || a.isEqual(b) }
 
+    /// Hashes the value of `hash`. Unless a class overrides `hash`, it changes when an object is added to a realm: remove the object from
+    /// sets and dictionaries before.
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -16,6 +16,9 @@ public struct ProjectedCollection<Element>: RandomAccessCollection, CustomString
     public var endIndex: Int { length() }
     /// Reads the property of the element at a position.
     public subscript(position: Int) -> Element { element(position) }
+    /// The values as text, in the form of an array.
+    ///
+    /// - Complexity: O(*n*) for *n* elements.
     public var description: String { "\(Array(self))" }
 }
 

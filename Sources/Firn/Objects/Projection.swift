@@ -10,6 +10,7 @@ import FirnTable
 ///     }
 ///     let cards = realm.objects(PersonCard.self)
 open class Projection<Root: ObjectBase & RealmCollectionValue>: _ProjectionBase, RealmCollectionValue, KeypathSortable {
+    /// The type that a projection is stored as: its root object.
     public typealias PersistedType = Root
 
     /// The object that is shown.
@@ -29,22 +30,34 @@ open class Projection<Root: ObjectBase & RealmCollectionValue>: _ProjectionBase,
 
     /// Projections are equal if they have the same class and their objects are equal.
     public static func == (a: Projection, b: Projection) -> Bool { type(of: a) == type(of: b) && a.rootObject == b.rootObject }
+    /// Hashes the root object. Projections of different classes of one object have the same hash.
     public func hash(into hasher: inout Hasher) { hasher.combine(rootObject) }
 
+    /// The class of the objects that are shown. Used by the library; not for direct use.
     public static var _rootClass: ObjectBase.Type { Root.self }
+    /// Returns the projection of an object, which must be of the root class: this is not checked. Used by the library; not for direct use.
     public static func _projecting(_ object: ObjectBase) -> any _ProjectionBase {
         self.init(projecting: unsafeDowncast(object, to: Root.self))
     }
 
     // MARK: As an element
 
+    /// The type of one element of a collection: that of the root object. Used by collections; not for direct use.
     public static var _elementShape: _Shape { Root._elementShape }
+    /// Returns the projection of a new unmanaged object. Used by collections; not for direct use.
     public static func _zero() -> Self { self.init(projecting: Root._zero()) }
+    /// Returns the projection of a stored object; nil if the object was deleted or the value is not a link. Used by collections; not for
+    /// direct use.
     public static func _element(_ stored: _Stored) -> Self? { Root._element(stored).map { self.init(projecting: $0) } }
+    /// Returns a link to the root object. An unmanaged root object is added to `core`; traps if that is nil. Used by collections; not for
+    /// direct use.
     public func _stored(in core: _RealmReference?) -> _Stored {
         core == nil && rootObject._core != nil ? _Stored(.link(rootObject._rowID), rootObject._core) : rootObject._stored(in: core)
     }
+    /// The projection itself. Used by collections; not for direct use.
     public var _untypedElement: Any? { self }
+    /// Returns a projection of the class itself, or creates one of an object of the root class or of a dictionary or array of its property
+    /// values. Returns nil for any other value. Used by collections; not for direct use.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {
         if let same = value as? Self { return same }
         return Root._elementFromUntyped(value).map { self.init(projecting: $0) }
@@ -74,6 +87,8 @@ extension Projection {
 }
 
 extension Projection: ThreadConfined {
+    /// Returns the projection of the same object in another realm of the file; nil if the object does not exist there. Used by
+    /// `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public func _moved(to realm: Realm) -> Self? { rootObject._moved(to: realm).map { type(of: self).init(projecting: $0) } }
 }
 
@@ -86,6 +101,7 @@ public struct Projected<Root: ObjectBase, Value> {
     /// Declares the key path of the property, from the root object.
     public init(_ projectedKeyPath: KeyPath<Root, Value>) { keyPath = projectedKeyPath }
 
+    /// Unavailable: a projected property is read and written through its projection, and only in classes derived from `Projection`.
     @available(*, unavailable, message: "@Projected can only be used on properties of a class derived from Projection")
     public var wrappedValue: Value {
         get { fatalError("unavailable") }
