@@ -9,8 +9,11 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: OrderedRealmCol
 
     init(erased: any RealmCollection<Element>) { base = erased }
 
+    /// Returns the origin of the wrapped collection's elements. Used by the members of collections; not for direct use.
     public func _makeSource() -> _CollectionSource { base._makeSource() }
+    /// Returns a wrapped collection of the same kind with another source. Used by the members of collections; not for direct use.
     public func _with(_ source: _CollectionSource) -> AnyRealmCollection { AnyRealmCollection.moved(base, source) }
+    /// Whether elements have positions: false if the wrapped collection is a set. Used by the members of collections; not for direct use.
     public var _isOrdered: Bool { base is any OrderedRealmCollection }
 
     private static func moved<C: RealmCollection<Element>>(_ base: C, _ source: _CollectionSource) -> AnyRealmCollection {

@@ -23,7 +23,10 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: Ordere
         linking = source
     }
 
+    /// Returns the origin of the elements; for the inverse of an unmanaged object, an origin without elements. Used by the members of
+    /// collections; not for direct use.
     public func _makeSource() -> _CollectionSource { linking ?? UnmanagedSource<Element>([]) }
+    /// Returns the inverse of the same property with another source. Used by the members of collections; not for direct use.
     public func _with(_ source: _CollectionSource) -> LinkingObjects { LinkingObjects(origin: origin, source) }
     var _origin: String { origin }
 
@@ -39,16 +42,21 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: Ordere
 
     /// Returns whether both are the same inverse of the same object.
     public static func == (a: LinkingObjects, b: LinkingObjects) -> Bool { a.isSameCollection(as: b) }
+    /// Hashes the name of the origin property. Inverses of one property have the same hash, whatever their object.
     public func hash(into hasher: inout Hasher) { hasher.combine(origin) }
 }
 
 extension LinkingObjects: _Persistable {
+    /// The type of one element. The property has no column. Used by `@Persisted`; not for direct use.
     public static var _shape: _Shape {
         var shape = Element._elementShape
         shape.isLinking = true
         return shape
     }
+    /// Returns an inverse without a property, which is empty. Used by `@Persisted`; not for direct use.
     public static func _initial() -> LinkingObjects { LinkingObjects(fromType: Element.self, property: "") }
+    /// Returns the objects that link to a managed object. They are found when the result is read. Traps if the origin property does not
+    /// exist or does not link to the object's type. Used by `@Persisted`; not for direct use.
     public static func _read(_ object: ObjectBase, _ column: Int) -> LinkingObjects {
         let target = object._settled()
         let origin = target.schema!.properties[column - Int(linkingColumn)].origin!
@@ -60,18 +68,26 @@ extension LinkingObjects: _Persistable {
         }
         return LinkingObjects(origin: origin, LinkingSource(access, column: link, to: target, rowID: object._rowID, Element._elementShape))
     }
+    /// Records that the property was read, and returns an empty inverse that also records which property of its elements is read. Used
+    /// while key paths are recorded; not for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> LinkingObjects {
         object._record(property)
         var inverse = _initial()
         inverse.recorder = object._recorder
         return inverse
     }
+    /// Traps: an inverse is computed from the links of other objects and cannot be set. Used by `@Persisted`; not for direct use.
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: LinkingObjects) {
         preconditionFailure("LinkingObjects cannot be set: set the link of which they are the inverse")
     }
+    /// Returns the access to properties of this type at an offset in bytes from the start of an object. Used by `@Persisted`; not for
+    /// direct use.
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<LinkingObjects>(at: offset) }
+    /// Returns nil: an inverse cannot be set. Used by `@Persisted`; not for direct use.
     public static func _fromUntyped(_ value: Any?) -> LinkingObjects? { nil }
+    /// The inverse itself. Used by `@Persisted`; not for direct use.
     public var _untyped: Any? { self }
+    /// Does nothing: an inverse is not stored. Used by `@Persisted`; not for direct use.
     public func _append(to sink: _Sink) {}
 }
 

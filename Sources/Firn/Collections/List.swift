@@ -34,6 +34,8 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         append(objectsIn: elements)
     }
 
+    /// Returns the origin of the list's elements: its property, or a copy of an unmanaged list. Used by the members of collections; not for
+    /// direct use.
     public func _makeSource() -> _CollectionSource {
         switch storage {
         case .unmanaged(let elements): UnmanagedSource(elements)
@@ -41,6 +43,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         }
     }
 
+    /// Returns the list of a source. Traps if the source is not a list property. Used by the members of collections; not for direct use.
     public func _with(_ source: _CollectionSource) -> List { List((source as! CellSource).cell) }
 
     // MARK: Reading
@@ -184,25 +187,47 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
 // MARK: As a property
 
 extension List: _Persistable {
+    /// The type of the column: a list of the element type. Used by `@Persisted`; not for direct use.
     public static var _shape: _Shape { .collection(.list, of: Element.self) }
+    /// Returns an empty unmanaged list. Used by `@Persisted`; not for direct use.
     public static func _initial() -> List { List() }
+    /// Returns the live list in a column of a managed object. Used by `@Persisted`; not for direct use.
     public static func _read(_ object: ObjectBase, _ column: Int) -> List { List(CollectionCell.of(object, column)) }
+    /// Replaces the contents of the list in a column of a managed object. Traps outside of a write transaction. Used by `@Persisted`; not
+    /// for direct use.
+    ///
+    /// - Complexity: O(*n*) for the elements of both lists.
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: List) { _read(object, column)._replaceContents(with: value) }
+    /// Returns the access to properties of this type at an offset in bytes from the start of an object. Used by `@Persisted`; not for
+    /// direct use.
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<List>(at: offset) }
+    /// Returns a list itself, or an unmanaged list of the elements of an untyped sequence. Returns an empty list for nil, and nil if an
+    /// element does not fit. Used by `@Persisted`; not for direct use.
+    ///
+    /// - Complexity: O(*n*) for *n* elements.
     public static func _fromUntyped(_ value: Any?) -> List? {
         if let list = value as? List { return list }
         let list = List()
         return list._replaceAll(untyped: value) ? list : nil
     }
+    /// Records that the property was read, and returns an empty list that also records which property of its elements is read. Used while
+    /// key paths are recorded; not for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> List {
         object._record(property)
         let list = List()
         list.recorder = object._recorder
         return list
     }
+    /// The list itself. Used by `@Persisted`; not for direct use.
     public var _untyped: Any? { self }
+    /// Appends an empty list to a column. The elements are set after their owner has a row. Used by `@Persisted`; not for direct use.
     public func _append(to sink: _Sink) { sink.append(.list([])) }
+    /// True: setting the property replaces the contents of its list. Used by `@Persisted`; not for direct use.
     public static var _isCollection: Bool { true }
+    /// Replaces the elements with those of `other`. Does nothing if both are the same list. Removed embedded objects are deleted. Traps if
+    /// the list is managed and its realm is not in a write transaction. Used by `@Persisted`; not for direct use.
+    ///
+    /// - Complexity: O(*n*) for the elements of both lists.
     public func _replaceContents(with other: List) {
         if isSameCollection(as: other) { return }
         replaceSubrange(0..<count, with: Array(other))

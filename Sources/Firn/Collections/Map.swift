@@ -151,7 +151,9 @@ public protocol _MapKey: Hashable {
 }
 
 extension String: _MapKey {
+    /// Returns a name as a key: the string itself. Used by `Map`; not for direct use.
     public init(_name: String) { self = _name }
+    /// The key as a string: itself. Used by `Map`; not for direct use.
     public var _name: String { self }
 
     /// Returns whether this precedes another string in the order of their UTF-8 bytes.
@@ -179,23 +181,44 @@ extension Map: Hashable {
     public static func == (a: Map, b: Map) -> Bool {
         a.isSameCollection(as: b) || a.keys == b.keys && zip(a.values, b.values).allSatisfy(isSameElement)
     }
+    /// Hashes the number of entries. Maps with equally many entries have the same hash, and the hash of a map changes with that number.
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
 extension Map: _Persistable {
+    /// The type of the column: a map from strings to the value type. Used by `@Persisted`; not for direct use.
     public static var _shape: _Shape { .collection(.map, of: Value.self) }
+    /// Returns an empty unmanaged map. Used by `@Persisted`; not for direct use.
     public static func _initial() -> Map { Map() }
+    /// Returns the live map in a column of a managed object. Used by `@Persisted`; not for direct use.
     public static func _read(_ object: ObjectBase, _ column: Int) -> Map { Map(CollectionCell.of(object, column)) }
+    /// Replaces the contents of the map in a column of a managed object. Traps outside of a write transaction. Used by `@Persisted`; not
+    /// for direct use.
+    ///
+    /// - Complexity: O(*n* log *n*) for the entries of both maps.
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: Map) { _read(object, column)._replaceContents(with: value) }
+    /// Returns the access to properties of this type at an offset in bytes from the start of an object. Used by `@Persisted`; not for
+    /// direct use.
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Map>(at: offset) }
+    /// Returns a map itself, or an unmanaged map of the entries of an untyped dictionary. Returns an empty map for nil, and nil if a value
+    /// does not fit. Traps if a key begins with `$` or contains a point. Used by `@Persisted`; not for direct use.
+    ///
+    /// - Complexity: O(*n*²) for a dictionary of *n* entries, because each entry is inserted into an array that is sorted by key.
     public static func _fromUntyped(_ value: Any?) -> Map? {
         if let map = value as? Map { return map }
         let map = Map()
         return map._replaceAll(untyped: value) ? map : nil
     }
+    /// The map itself. Used by `@Persisted`; not for direct use.
     public var _untyped: Any? { self }
+    /// Appends an empty map to a column. The entries are set after their owner has a row. Used by `@Persisted`; not for direct use.
     public func _append(to sink: _Sink) { sink.append(.map([])) }
+    /// True: setting the property replaces the contents of its map. Used by `@Persisted`; not for direct use.
     public static var _isCollection: Bool { true }
+    /// Replaces the entries with those of `other`. Does nothing if both are the same map. Removed embedded objects are deleted. Traps if
+    /// the map is managed and its realm is not in a write transaction. Used by `@Persisted`; not for direct use.
+    ///
+    /// - Complexity: O(*n* log *n*) for the entries of both maps.
     public func _replaceContents(with other: Map) {
         if other === self { return }
         if case .managed(let mine) = storage, case .managed(let theirs) = other.storage, mine === theirs { return }

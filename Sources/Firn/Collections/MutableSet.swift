@@ -40,6 +40,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         insert(objectsIn: elements)
     }
 
+    /// Returns the origin of the set's elements: its property, or a copy of an unmanaged set. Used by the members of collections; not for
+    /// direct use.
     public func _makeSource() -> _CollectionSource {
         switch storage {
         case .unmanaged(let set): UnmanagedSource(set.elements, holdsSet: true)
@@ -47,6 +49,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
+    /// Returns the set of a source. Traps if the source is not a set property. Used by the members of collections; not for direct use.
     public func _with(_ source: _CollectionSource) -> MutableSet { MutableSet((source as! CellSource).cell) }
 
     // MARK: Reading
@@ -158,9 +161,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     // MARK: Unavailable operations (see OrderedRealmCollection)
 
+    /// Unavailable: a set has no positions. Use `filter(_:).first`, or the index in sorted results of the set.
     @available(*, unavailable, message: "A set has no positions: use filter(_:).first, or the index in sorted results of the set.")
     public func index(matching predicateFormat: String, _ args: Any...) -> Int? { nil }
 
+    /// Unavailable: a set has no positions. Use `contains(_:)`, or the index in sorted results of the set.
     @available(*, unavailable, message: "A set has no positions: use contains(_:), or the index in sorted results of the set.")
     public func index(of object: Element) -> Int? { nil }
 }
@@ -168,6 +173,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 extension MutableSet {
     /// Returns whether both sets have the same elements. Live, frozen and unmanaged sets compare alike.
     public static func == (a: MutableSet, b: MutableSet) -> Bool { a === b || a.count == b.count && a.isSubset(of: b) }
+    /// Hashes the number of elements. Sets of equal size have the same hash, and the hash of a set changes with its size.
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
@@ -181,30 +187,53 @@ extension RealmCore {
 }
 
 extension MutableSet: _Persistable {
+    /// The type of the column: a set of the element type. Traps if the elements are embedded objects. Used by `@Persisted`; not for direct
+    /// use.
     public static var _shape: _Shape {
         precondition(!(Element.self is EmbeddedObject.Type), "MutableSet cannot hold embedded objects: use List<\(Element.self)>")
         return .collection(.set, of: Element.self)
     }
+    /// Returns an empty unmanaged set. Used by `@Persisted`; not for direct use.
     public static func _initial() -> MutableSet { MutableSet() }
+    /// Returns the live set in a column of a managed object. Used by `@Persisted`; not for direct use.
     public static func _read(_ object: ObjectBase, _ column: Int) -> MutableSet { MutableSet(CollectionCell.of(object, column)) }
+    /// Replaces the contents of the set in a column of a managed object. Traps outside of a write transaction. Used by `@Persisted`; not
+    /// for direct use.
+    ///
+    /// - Complexity: O(*n* log *n*) for the *n* elements of `value`.
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: MutableSet) {
         _read(object, column)._replaceContents(with: value)
     }
+    /// Returns the access to properties of this type at an offset in bytes from the start of an object. Used by `@Persisted`; not for
+    /// direct use.
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<MutableSet>(at: offset) }
+    /// Returns a set itself, or an unmanaged set of the distinct elements of an untyped sequence. Returns an empty set for nil, and nil if
+    /// an element does not fit. Used by `@Persisted`; not for direct use.
+    ///
+    /// - Complexity: O(*n*) for *n* elements.
     public static func _fromUntyped(_ value: Any?) -> MutableSet? {
         if let set = value as? MutableSet { return set }
         let set = MutableSet()
         return set._replaceAll(untyped: value) ? set : nil
     }
+    /// Records that the property was read, and returns an empty set that also records which property of its elements is read. Used while
+    /// key paths are recorded; not for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> MutableSet {
         object._record(property)
         let set = MutableSet()
         set.recorder = object._recorder
         return set
     }
+    /// The set itself. Used by `@Persisted`; not for direct use.
     public var _untyped: Any? { self }
+    /// Appends an empty set to a column. The elements are set after their owner has a row. Used by `@Persisted`; not for direct use.
     public func _append(to sink: _Sink) { sink.append(.set([])) }
+    /// True: setting the property replaces the contents of its set. Used by `@Persisted`; not for direct use.
     public static var _isCollection: Bool { true }
+    /// Replaces the elements with those of `other`, as `assign(_:)` does. Traps if the set is managed and its realm is not in a write
+    /// transaction. Used by `@Persisted`; not for direct use.
+    ///
+    /// - Complexity: O(*n* log *n*) for the *n* elements of `other`.
     public func _replaceContents(with other: MutableSet) {
         assign(other)
     }

@@ -9,6 +9,7 @@ public protocol OrderedRealmCollection<Element>: RealmCollection {
 }
 
 extension OrderedRealmCollection {
+    /// True: elements have positions. Used by the members of collections; not for direct use.
     public var _isOrdered: Bool { true }
 
     func requireOrder() {

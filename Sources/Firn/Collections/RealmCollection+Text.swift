@@ -7,6 +7,8 @@ extension RealmCollection {
     /// A text with at most 100 elements.
     public var description: String { _text(within: false) }
 
+    /// Returns a text with at most 100 elements. If `isWithin` is true, a collection of objects shows only their number. Used by the
+    /// members of collections; not for direct use.
     public func _text(within isWithin: Bool) -> String {
         let name = "\(Swift.type(of: self))".prefix { $0 != "<" } + "<\(Element.self)>"
         if isInvalidated { return "\(name) (invalidated)" }

@@ -40,7 +40,9 @@ extension RealmCollection {
     public var startIndex: Int { 0 }
     /// The number of elements.
     public var endIndex: Int { count }
+    /// Returns the next index. Does not check whether there is one.
     public func index(after i: Int) -> Int { i + 1 }
+    /// Returns the previous index. Does not check whether there is one.
     public func index(before i: Int) -> Int { i - 1 }
     /// Whether the collection has no elements.
     public var isEmpty: Bool { count == 0 }
@@ -70,5 +72,6 @@ extension Results {
 extension List {
     /// Returns whether both lists have the same elements in the same order. Live, frozen and unmanaged lists compare alike.
     public static func == (a: List, b: List) -> Bool { a === b || a.isEqual(to: b) }
+    /// Hashes the number of elements. Lists of equal length have the same hash, and the hash of a list changes with its length.
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }

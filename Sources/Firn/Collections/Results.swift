@@ -7,7 +7,9 @@ public struct Results<Element: RealmFetchable>: OrderedRealmCollection {
 
     init(_ source: _CollectionSource) { self.source = source }
 
+    /// Returns the origin of the elements: the query. Used by the members of collections; not for direct use.
     public func _makeSource() -> _CollectionSource { source }
+    /// Returns the results of a source. Used by the members of collections; not for direct use.
     public func _with(_ source: _CollectionSource) -> Results { Results(source) }
 
     /// The number of elements; 0 if the results are invalidated.

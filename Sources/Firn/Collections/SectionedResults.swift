@@ -89,7 +89,10 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
 
     init(_ part: SectionPart<Key, T>) { self.part = part }
 
+    /// Returns the origin of the section's elements. Used by the members of collections; not for direct use.
     public func _makeSource() -> _CollectionSource { part }
+    /// Returns the section of a source. Traps if the source is not a section with the same types of key and elements. Used by the members
+    /// of collections; not for direct use.
     public func _with(_ source: _CollectionSource) -> ResultsSection { ResultsSection(source as! SectionPart<Key, T>) }
 
     /// The key that all elements of the section have.

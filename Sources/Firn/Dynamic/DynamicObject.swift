@@ -8,6 +8,7 @@ public final class DynamicObject: Object {
     /// The values of an unmanaged object; nil if it is managed.
     var contents: DynamicContents?
 
+    /// Creates an object that has no type and no properties. Used by the library for the objects that it returns; not for direct use.
     public required init() { super.init() }
 
     /// The value of the property with this name. Traps if there is no such property.

@@ -5,6 +5,7 @@ import FirnTable
 /// The changes of a collection, map or object, for `for await`: first its state (except for objects), then the changes. See
 /// `RealmCollection.changes(keyPaths:)`.
 public struct RealmChanges<Element>: AsyncSequence, Sendable {
+    /// The type of the errors of an iteration, which never throws.
     public typealias Failure = Never
     private let make: @Sendable () -> ChangeFeed<Element>
 
