@@ -67,6 +67,7 @@ extension RealmCollection {
 }
 
 extension MutableSet {
+    /// Unavailable: a set has no positions. Use `contains(where:)` or `filter(_:)`.
     @available(*, unavailable, message: "sets have no positions: use contains(where:) or filter(_:)")
     public func index(matching predicate: NSPredicate) -> Int? { fatalError("unavailable") }
 }

@@ -115,6 +115,7 @@ extension RealmCollection {
 }
 
 extension MutableSet {
+    /// Unavailable: a set has no positions. Use `contains(where:)` or `filter(_:)`.
     @available(*, unavailable, message: "sets have no positions: use contains(where:) or filter(_:)")
     public func index(matching predicate: Predicate<Element>) -> Int? { fatalError("unavailable") }
 }

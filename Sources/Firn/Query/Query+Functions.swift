@@ -33,6 +33,8 @@ extension Query {
 
 // MARK: Values of any type
 
+/// The family of values of any type, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct
+/// use.
 public enum _AnyComparand {}
 
 extension AnyRealmValue: _QueryText { public typealias _Comparand = _AnyComparand }

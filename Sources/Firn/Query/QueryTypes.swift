@@ -25,12 +25,20 @@ public protocol _QueryMap {
     associatedtype _MapValue: RealmCollectionValue
 }
 
+/// The family of numbers of all types, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct
+/// use.
 public enum _NumberComparand {}
+/// The family of strings, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct use.
 public enum _TextComparand {}
+/// The family of binary data, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct use.
 public enum _DataComparand {}
+/// The family of booleans, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct use.
 public enum _BoolComparand {}
+/// The family of dates, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct use.
 public enum _DateComparand {}
+/// The family of UUIDs, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct use.
 public enum _UUIDComparand {}
+/// The family of object ids, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct use.
 public enum _ObjectIdComparand {}
 
 extension Int: _QueryNumeric {}

@@ -38,6 +38,7 @@ extension RealmCollection {
 }
 
 extension MutableSet {
+    /// Unavailable: a set has no positions. Use `contains(where:)` or `where { }`.
     @available(*, unavailable, message: "sets have no positions: use contains(where:) or where { }")
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? { fatalError("unavailable") }
 }

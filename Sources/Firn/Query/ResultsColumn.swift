@@ -57,7 +57,9 @@ public struct ColumnPresence: RandomAccessCollection, Sendable {
     public let words: [UInt64]
     /// The number of elements.
     public let count: Int
+    /// The position of the first element: 0.
     public var startIndex: Int { 0 }
+    /// The number of elements.
     public var endIndex: Int { count }
     /// Whether the element at a position has a value.
     public subscript(position: Int) -> Bool { words[position >> 6] >> UInt64(position & 63) & 1 != 0 }

@@ -13,6 +13,7 @@ extension Realm {
         /// The tags of the version. A tagged version is kept until its tags are deleted.
         public let tags: [String]
 
+        /// The number, the time of the commit and the tags as text: `version 12 of 2024-05-01 09:30:00 +0000, tagged a, b`.
         public var description: String { "version \(number) of \(date)" + (tags.isEmpty ? "" : ", tagged \(tags.joined(separator: ", "))") }
     }
 

@@ -8,6 +8,7 @@ extension Realm {
 
         /// Returns the type with a name, or nil if there is none.
         public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
+        /// The types as text, in the order of the file. See `ObjectSchema.description`.
         public var description: String { objectSchema.map { "\($0)" }.joined(separator: "\n") }
 
         /// Creates a schema of types.
@@ -38,6 +39,7 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
     /// Returns the property with a name, or nil if there is none.
     public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
 
+    /// The name of the type as text, whether it is embedded, and its properties in one line each. See `Property.description`.
     public var description: String {
         "\(className)\(isEmbedded ? " (embedded)" : "") {\n" + properties.map { "\t\($0)\n" }.joined() + "}"
     }
@@ -155,6 +157,8 @@ public struct Property: Equatable, CustomStringConvertible {
         isMap = false
     }
 
+    /// The name in code and the type as text: `id: int, primary key`, `name: string?, indexed`, `dogs: [Dog]`, `scores: [string: int]`; the
+    /// elements of a set are in braces.
     public var description: String {
         let value = objectClassName ?? "\(type)"
         let inner = value + (isOptional ? "?" : "")

@@ -19,6 +19,7 @@ extension Realm {
         /// True if the disk was full: shrinking needs some free space.
         public let ranOutOfSpace: Bool
 
+        /// The sizes as text. The bytes that readers or tags hold, and a full disk, are included only where there are any.
         public var description: String {
             "\(bytesBefore) bytes before, \(bytesAfter) after" + (waitingForReaders > 0 ? ", \(waitingForReaders) wait for readers" : "")
                 + (waitingForTags > 0 ? ", \(waitingForTags) are held by tags" : "") + (ranOutOfSpace ? "; the disk was full" : "")

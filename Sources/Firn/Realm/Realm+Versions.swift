@@ -31,6 +31,8 @@ extension Realm {
 
         /// The number of seconds since the commit; nil if `date` is.
         public var age: TimeInterval? { date.map { -$0.timeIntervalSinceNow } }
+        /// The number, the age in seconds and the readers as text: `version 7 (12 s old), read by a frozen realm`. An unknown age and
+        /// unknown readers are omitted.
         public var description: String {
             "version \(version)" + (age.map { " (\(Int($0)) s old)" } ?? "")
                 + (holders.isEmpty ? "" : ", read by " + holders.joined(separator: ", "))

@@ -49,7 +49,9 @@ extension Realm {
             self.init(code, error.description, cause: error)
         }
 
+        /// What failed, and why: the same as `message`.
         public var description: String { message }
+        /// What failed, and why: the same as `message`; never nil. It is also the `localizedDescription`.
         public var errorDescription: String? { message }
 
         /// Returns whether both have the same code, so that `catch Realm.Error.fileNotFound` works.

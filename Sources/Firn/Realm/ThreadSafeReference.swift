@@ -96,6 +96,8 @@ extension Confinement {
 }
 
 extension ObjectBase: ThreadConfined {
+    /// Returns the same object in another realm of the file; nil if the object does not exist there or is unmanaged. Used by
+    /// `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public final func _moved(to realm: Realm) -> Self? {
         guard let access = _access else { return nil }
         return realm.core.object(_rowID, like: access).map { unsafeDowncast($0, to: Self.self) }
@@ -103,28 +105,38 @@ extension ObjectBase: ThreadConfined {
 }
 
 extension Results: ThreadConfined {
+    /// Returns the results of the same query in another realm of the file; nil if the type or the collection that they come from does not
+    /// exist there. Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public func _moved(to realm: Realm) -> Results? { source.moved(to: realm.core).map { Results($0) } }
 }
 
 extension List: ThreadConfined {
+    /// Returns the list of the same object in another realm of the file; nil if the object does not exist there. Traps if the list is
+    /// unmanaged. Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public func _moved(to realm: Realm) -> Self? {
         (source.moved(to: realm.core) as? CellSource).map { unsafeDowncast(List($0.cell), to: Self.self) }
     }
 }
 
 extension MutableSet: ThreadConfined {
+    /// Returns the set of the same object in another realm of the file; nil if the object does not exist there. Traps if the set is
+    /// unmanaged. Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public func _moved(to realm: Realm) -> Self? {
         (source.moved(to: realm.core) as? CellSource).map { unsafeDowncast(MutableSet($0.cell), to: Self.self) }
     }
 }
 
 extension LinkingObjects: ThreadConfined {
+    /// Returns the inverse of the same property for the same object in another realm of the file; nil if the object does not exist there or
+    /// is unmanaged. Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public func _moved(to realm: Realm) -> LinkingObjects? {
         linking?.moved(to: realm.core).map { LinkingObjects(origin: origin, $0) }
     }
 }
 
 extension Map: ThreadConfined {
+    /// Returns the map of the same object in another realm of the file; nil if the object does not exist there or the map is unmanaged.
+    /// Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public func _moved(to realm: Realm) -> Self? {
         guard case .managed(let cell) = storage, let owner = realm.core.object(cell.rowID, like: cell.access) else { return nil }
         return unsafeDowncast(Map(CollectionCell.of(owner, cell.column)), to: Self.self)
@@ -132,10 +144,16 @@ extension Map: ThreadConfined {
 }
 
 extension AnyRealmCollection: ThreadConfined {
+    /// Returns the wrapped collection in another realm of the file; nil if it does not exist there. Traps if the collection is unmanaged.
+    /// Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public func _moved(to realm: Realm) -> AnyRealmCollection? { source.moved(to: realm.core).map(_with) }
 }
 
 extension SectionedResults: ThreadConfined {
+    /// Returns the sections in another realm of the file, computed with the same key block; nil if the type or the collection that they
+    /// come from does not exist there. Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
+    ///
+    /// - Complexity: O(1), because the sections are computed when they are read; O(*n*) for *n* elements if that realm is frozen.
     public func _moved(to realm: Realm) -> SectionedResults? { sections.moved(to: realm.core).map { SectionedResults($0) } }
 }
 
