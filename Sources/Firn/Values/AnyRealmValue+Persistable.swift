@@ -6,27 +6,41 @@ import Foundation
 /// Objects are added to the realm with the object that holds them; a link to a deleted object reads as `.none`. Dictionaries and lists are
 /// values: reading returns an unmanaged copy, and a change of it is stored when the property is set to it.
 extension AnyRealmValue: _Scalar, MinMaxType, SortableType {
+    /// The type that the value is stored as: itself.
     public typealias PersistedType = AnyRealmValue
+    /// The type of a column of values of any type. Used by `@Persisted` and collections; not for direct use.
     public static var _elementShape: _Shape { _Shape(ColumnType(.any)) }
+    /// Returns `.none`. Used by `@Persisted` and collections; not for direct use.
     public static func _zero() -> AnyRealmValue { .none }
+    /// Returns a stored value; its links are resolved in the realm of `stored`, and a link to a deleted object is `.none`. Used by
+    /// `@Persisted` and collections; not for direct use.
     public static func _element(_ stored: _Stored) -> AnyRealmValue? { AnyRealmValue(stored.value, in: stored.core) }
 
+    /// Returns the stored form in a realm, to which unmanaged objects are added. If `core` is nil, an unmanaged object is stored as null.
+    /// Used by `@Persisted` and collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored {
         guard let core = core?.core else { return _Stored(Value(self)) }
         return _Stored(stored(in: core) ?? .null, core)
     }
 
+    /// Returns the value in a column of a managed object, or `.none` if it is null or links to a deleted object. Lists and dictionaries are
+    /// unmanaged copies. Used by `@Persisted`; not for direct use.
     public static func _read(_ object: ObjectBase, _ column: Int) -> AnyRealmValue {
         let value = object._value(column)
         return AnyRealmValue(value, in: object._core) ?? .none
     }
 
+    /// Sets the value in a column of a managed object. Unmanaged objects are added to its realm. Traps outside of a write transaction. Used
+    /// by `@Persisted`; not for direct use.
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: AnyRealmValue) {
         object._core!.requireTransaction("modify \(object._access!.name) objects")
         object._set(column, value.stored(in: object._core!) ?? .null)
     }
 
+    /// Returns an untyped value; nil if it is neither a value, an object, nor an array or dictionary of these. Used by collections; not for
+    /// direct use.
     public static func _elementFromUntyped(_ value: Any?) -> AnyRealmValue? { AnyRealmValue(untyped: value) }
+    /// The `AnyRealmValue` itself, not its content. Used by `@Persisted`; not for direct use.
     public var _untyped: Any? { self }
 }
 

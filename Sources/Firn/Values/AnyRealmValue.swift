@@ -106,6 +106,9 @@ extension AnyRealmValue: Hashable, Comparable {
         }
     }
 
+    /// Hashes the value so that numbers of equal value have the same hash, whatever their type.
+    ///
+    /// - Complexity: O(*n*) for *n* elements of a list or bytes of a string or data.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .int(let x): AnyRealmValue.hash(Double(x), into: &hasher)

@@ -2,6 +2,7 @@ import FirnTable
 
 /// Results are rounded to 34 digits, to nearest with ties to even. Division by zero gives an infinity or NaN.
 extension Decimal128: SignedNumeric {
+    /// The type of the absolute value: `Decimal128` itself.
     public typealias Magnitude = Decimal128
 
     /// Returns the sum, rounded to 34 digits.
@@ -12,9 +13,13 @@ extension Decimal128: SignedNumeric {
     public static func * (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.stored * b.stored) }
     /// Returns the quotient, rounded to 34 digits; an infinity or NaN if `b` is zero.
     public static func / (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.stored / b.stored) }
+    /// Adds `b` to `a` and rounds the sum to 34 digits.
     public static func += (a: inout Decimal128, b: Decimal128) { a = a + b }
+    /// Subtracts `b` from `a` and rounds the difference to 34 digits.
     public static func -= (a: inout Decimal128, b: Decimal128) { a = a - b }
+    /// Multiplies `a` by `b` and rounds the product to 34 digits.
     public static func *= (a: inout Decimal128, b: Decimal128) { a = a * b }
+    /// Divides `a` by `b` and rounds the quotient to 34 digits. The result is an infinity or NaN if `b` is zero.
     public static func /= (a: inout Decimal128, b: Decimal128) { a = a / b }
 
     /// Returns the number with the opposite sign and the same digits.
@@ -45,10 +50,14 @@ extension Decimal128: Hashable, Comparable {
     public static func < (a: Decimal128, b: Decimal128) -> Bool { Value.order(.decimal(a.stored), .decimal(b.stored)) < 0 }
 
     // These operators form one total order. Strideable would provide others that use distances, which are wrong for NaN and infinities.
+    /// Compares by value; NaN is less than every number and equal to itself.
     public static func <= (a: Decimal128, b: Decimal128) -> Bool { !(b < a) }
+    /// Compares by value; every number is greater than NaN, and NaN is equal to itself.
     public static func >= (a: Decimal128, b: Decimal128) -> Bool { !(a < b) }
+    /// Compares by value; every number is greater than NaN.
     public static func > (a: Decimal128, b: Decimal128) -> Bool { b < a }
 
+    /// Hashes the value: 1.0 and 1.00 have the same hash, and so have -0 and 0, and all NaNs.
     public func hash(into hasher: inout Hasher) {
         if isNaN {
             hasher.combine(UInt8(0))
