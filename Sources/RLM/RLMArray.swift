@@ -3,7 +3,9 @@ import Foundation
 
 /// A list of an object: an ordered collection that can contain duplicates.
 public final class RLMArray<RLMObjectType>: RLMCollection {
+    /// The type of the elements.
     public typealias Element = RLMObjectType
+    /// The iterator over the elements.
     public typealias Iterator = RLMElementIterator<RLMObjectType>
 
     let base: List<DynamicElement>
@@ -14,10 +16,15 @@ public final class RLMArray<RLMObjectType>: RLMCollection {
         self.declared = declared
     }
 
+    /// Unavailable: an array is a property of an object and is read from it, such as `object["dogs"]`.
     @available(*, unavailable, message: "RLMArrays cannot be created directly: they are properties of objects")
     public init() { fatalError("unavailable") }
 
+    /// Returns the origin of the elements: the array's property, or a copy of an unmanaged array. Used by the members of `RLMCollection`;
+    /// not for direct use.
     public func _makeSource() -> _CollectionSource { base._makeSource().declared(declared) }
+    /// Returns the array of a source. Traps if the source is not a list property. Used by the members of `RLMCollection`; not for direct
+    /// use.
     public static func _with(_ source: _CollectionSource) -> RLMArray { RLMArray(.of(source), source.elementType) }
 
     // MARK: Reading

@@ -95,11 +95,17 @@ extension RLMCollection {
 
     /// The number of elements; 0 if the object that has the collection was deleted.
     public var count: UInt { UInt(results.count) }
+    /// The type of an element.
     public var type: RLMPropertyType { elementType.kind }
+    /// True if elements can be nil.
     public var isOptional: Bool { elementType.isOptional }
+    /// The type of the objects; nil if the elements are values.
     public var objectClassName: String? { elementType.className }
+    /// The realm of the collection; nil if the collection is unmanaged.
     public var realm: RLMRealm? { results.realm.map(RLMRealm.init) }
+    /// True if the object that has the collection was deleted or its realm was invalidated. Always false for unmanaged collections.
     public var isInvalidated: Bool { results.isInvalidated }
+    /// True if the collection is frozen: it and its objects never change, and any thread can read them.
     public var isFrozen: Bool { results.isFrozen }
 
     /// Managed only. Returns the frozen collection at the version of its realm (in a transaction, at the version that it began from), for
@@ -126,6 +132,7 @@ extension RLMCollection {
 
     /// Iterates over the elements at the time of the call. Objects that are deleted during the iteration are omitted.
     public func makeIterator() -> RLMElementIterator<RLMObjectType> { RLMElementIterator(results) }
+    /// 0, because an iteration omits objects that are deleted during it and can return fewer elements than `count`.
     public var underestimatedCount: Int { 0 }
 
     /// Returns the element at an index. Traps if the index is out of bounds.

@@ -11,6 +11,7 @@ public final class RLMDictionary<RLMKeyType, RLMObjectType>: RLMThreadConfined {
         self.declared = declared
     }
 
+    /// Unavailable: a dictionary is a property of an object and is read from it, such as `object["scores"]`.
     @available(*, unavailable, message: "RLMDictionaries cannot be created directly: they are properties of objects")
     public init() { fatalError("unavailable") }
 
@@ -22,7 +23,9 @@ public final class RLMDictionary<RLMKeyType, RLMObjectType>: RLMThreadConfined {
     public var isOptional: Bool { declared.isOptional }
     /// The type of the objects; nil if the values are not objects.
     public var objectClassName: String? { declared.className }
+    /// The realm of the dictionary; nil if the dictionary is unmanaged.
     public var realm: RLMRealm? { base.realm.map(RLMRealm.init) }
+    /// True if the object that has the dictionary was deleted or its realm was invalidated. Always false for unmanaged dictionaries.
     public var isInvalidated: Bool { base.isInvalidated }
     /// True if the dictionary is frozen.
     public var isFrozen: Bool { base.isFrozen }

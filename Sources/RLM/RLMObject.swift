@@ -23,7 +23,9 @@ public final class RLMObject: RLMThreadConfined {
     public var objectSchema: RLMObjectSchema { base.objectSchema }
     /// The name of the type.
     public var className: String { base.className }
+    /// The realm of the object; nil if the object is unmanaged.
     public var realm: RLMRealm? { base.realm.map(RLMRealm.init) }
+    /// True if the object was deleted or its realm was invalidated. Always false for unmanaged objects.
     public var isInvalidated: Bool { base.isInvalidated }
     /// True if the object belongs to a frozen realm.
     public var isFrozen: Bool { base.isFrozen }
@@ -103,6 +105,9 @@ public final class RLMObject: RLMThreadConfined {
 extension RLMObject: Hashable, CustomStringConvertible {
     /// Returns whether both are the same managed object at the same version of the same realm, or identical unmanaged objects.
     public static func == (a: RLMObject, b: RLMObject) -> Bool { a.base == b.base }
+    /// Hashes the identity of the object. The hash changes when the object is added to a realm, so remove it from sets and dictionaries
+    /// before.
     public func hash(into hasher: inout Hasher) { hasher.combine(base) }
+    /// The properties as text, with those of referenced objects down to five levels.
     public var description: String { base.description }
 }

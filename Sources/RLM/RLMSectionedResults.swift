@@ -8,7 +8,9 @@ public final class RLMSectionedResults<RLMKeyType, RLMObjectType>: Sequence, RLM
 
     init(_ base: SectionedResults<AnyRealmValue, DynamicElement>) { self.base = base }
 
+    /// The realm of the results; never nil, because only managed collections have sections.
     public var realm: RLMRealm? { base.realm.map(RLMRealm.init) }
+    /// True if the object that the results come from was deleted or their realm was invalidated.
     public var isInvalidated: Bool { base.isInvalidated }
     /// True if the sections are frozen.
     public var isFrozen: Bool { base.isFrozen }
@@ -44,6 +46,9 @@ public final class RLMSectionedResults<RLMKeyType, RLMObjectType>: Sequence, RLM
         }
     }
 
+    /// A text with all sections and at most 100 elements of each.
+    ///
+    /// - Complexity: O(*n*) for *n* sections.
     public var description: String {
         "RLMSectionedResults (\n" + map { "\t\($0)".replacingOccurrences(of: "\n", with: "\n\t") }.joined(separator: ",\n") + "\n)"
     }
@@ -56,7 +61,10 @@ public final class RLMSection<RLMKeyType, RLMObjectType>: Sequence, RLMThreadCon
 
     init(_ base: ResultsSection<AnyRealmValue, DynamicElement>) { self.base = base }
 
+    /// The realm of the section; never nil, because only managed collections have sections.
     public var realm: RLMRealm? { base.realm.map(RLMRealm.init) }
+    /// True if no element has the section's key any more, the object that the elements come from was deleted, or their realm was
+    /// invalidated.
     public var isInvalidated: Bool { base.isInvalidated }
     /// True if the section is frozen: it never changes, and any thread can read it.
     public var isFrozen: Bool { base.isFrozen }
@@ -111,6 +119,7 @@ public final class RLMSection<RLMKeyType, RLMObjectType>: Sequence, RLMThreadCon
         }
     }
 
+    /// The key and at most 100 elements as text; for an invalidated section, only that it is invalidated.
     public var description: String {
         base.isInvalidated ? "RLMSection (invalidated)" : "RLMSection \(base.key) (\n\(Results(untyped: base._makeSource()).lines)\n)"
     }

@@ -6,7 +6,9 @@ import Foundation
 ///
 /// Aggregates count every member: if four of ten members have the value 1 of a property and six have 0, the sum is 4.
 public final class RLMSet<RLMObjectType>: RLMCollection {
+    /// The type of the elements.
     public typealias Element = RLMObjectType
+    /// The iterator over the elements.
     public typealias Iterator = RLMElementIterator<RLMObjectType>
 
     let base: MutableSet<DynamicElement>
@@ -17,10 +19,14 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
         self.declared = declared
     }
 
+    /// Unavailable: a set is a property of an object and is read from it, such as `object["tags"]`.
     @available(*, unavailable, message: "RLMSets cannot be created directly: they are properties of objects")
     public init() { fatalError("unavailable") }
 
+    /// Returns the origin of the elements: the set's property, or a copy of an unmanaged set. Used by the members of `RLMCollection`; not
+    /// for direct use.
     public func _makeSource() -> _CollectionSource { base._makeSource().declared(declared) }
+    /// Returns the set of a source. Traps if the source is not a set property. Used by the members of `RLMCollection`; not for direct use.
     public static func _with(_ source: _CollectionSource) -> RLMSet { RLMSet(.of(source), source.elementType) }
 
     // MARK: Reading
@@ -115,7 +121,10 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
     // MARK: What sets do not have
 
     private func noOrder() -> Never { preconditionFailure("An RLMSet has no indexes: use contains(_:), or sorted results of it.") }
+    /// Traps: a set has no indexes. Use `contains(_:)`, or sorted results of the set.
     public func index(of object: Any) -> UInt { noOrder() }
+    /// Traps: a set has no indexes. Use `contains(_:)`, or sorted results of the set.
     public func indexOfObject(where predicateFormat: String, _ arguments: Any?...) -> UInt { noOrder() }
+    /// Traps: a set has no indexes. Use `contains(_:)`, or sorted results of the set.
     public func indexOfObject(with predicate: NSPredicate) -> UInt { noOrder() }
 }

@@ -24,6 +24,7 @@ extension Decimal128: RLMValue { public var rlm_valueType: RLMPropertyType { .de
 /// Represents nil.
 extension NSNull: RLMValue { public var rlm_valueType: RLMPropertyType { .any } }
 extension NSNumber: RLMValue {
+    /// The type of the number: `.bool`, `.int`, `.float` or `.decimal128` if it has that type, otherwise `.double`.
     public var rlm_valueType: RLMPropertyType {
         switch AnyRealmValue(untyped: self) {
         case .bool?: .bool
