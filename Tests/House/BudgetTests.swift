@@ -1,0 +1,197 @@
+import Foundation
+import Testing
+
+/// What the code may use only so often. Each budget is what the code uses today: lower it when the code uses less, and never raise it
+/// without a reason in the commit.
+private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int, long: Int)] = [
+    ("Formats/CSV", 117, 20, 1, 15, 3),
+    ("Formats/Exchange", 72, 7, 1, 1, 0),
+    ("Formats/JSON", 99, 24, 5, 8, 2),
+    ("Sources/Bytes", 38, 5, 2, 0, 0),
+    ("Sources/Change", 97, 51, 5, 35, 0),
+    ("Sources/Codecs", 414, 82, 22, 11, 2),
+    ("Sources/Crypto", 16, 2, 1, 0, 0),
+    ("Sources/Database", 113, 139, 5, 19, 3),
+    ("Sources/Disk", 69, 12, 1, 0, 0),
+    ("Sources/Firn", 105, 91, 19, 15, 0),
+    ("Sources/Query", 287, 50, 12, 52, 0),
+    ("Sources/RLM", 0, 1, 1, 0, 0),
+    ("Sources/RealmSwift", 0, 0, 0, 0, 0),
+    ("Sources/Store", 163, 46, 5, 7, 2),
+    ("Sources/Table", 59, 25, 1, 2, 0),
+    ("Sources/Threads", 6, 5, 5, 0, 0),
+    ("Tools/Attacks", 53, 16, 0, 1, 0),
+    ("Tools/CommandLine", 0, 2, 0, 1, 0),
+    ("Tools/SQL", 110, 21, 0, 7, 1),
+    ("Tools/bench", 12, 1, 1, 0, 1),
+    ("Tools/firn", 9, 11, 0, 14, 3),
+    ("Tools/fuzz", 10, 0, 0, 0, 0),
+    ("Tools/stress", 5, 22, 1, 0, 1),
+]
+
+/// A function longer than this many lines counts as long.
+private let longFunction = 60
+
+@Suite struct BudgetTests {
+    @Test(arguments: budgets.indices)
+    func `unsafe memory, forced unwrapping, unchecked types, unlabelled parameters and long functions do not increase`(index: Int) throws {
+        let budget = budgets[index]
+        var found = (unsafe: 0, forced: 0, unchecked: 0, unlabelled: 0, long: 0)
+        for file in try swiftFiles(under: budget.folder) {
+            let code = Code(file.text)
+            found.unsafe += code.occurrences(of: "nsafe")
+            found.forced += code.forced
+            found.unchecked += code.occurrences(of: "@unchecked Sendable")
+            for function in code.functions {
+                if function.unlabelled > 3 { found.unlabelled += 1 }
+                if function.lines > longFunction { found.long += 1 }
+            }
+        }
+        #expect(found.unsafe <= budget.unsafe, "\(budget.folder): uses of unsafe memory")
+        #expect(found.forced <= budget.forced, "\(budget.folder): forced unwrapping with !")
+        #expect(found.unchecked <= budget.unchecked, "\(budget.folder): types that are @unchecked Sendable")
+        #expect(found.unlabelled <= budget.unlabelled, "\(budget.folder): functions with more than three parameters without labels")
+        #expect(found.long <= budget.long, "\(budget.folder): functions of more than \(longFunction) lines")
+        if ProcessInfo.processInfo.environment["FIRN_BUDGETS"] != nil {
+            print("    (\"\(budget.folder)\", \(found.unsafe), \(found.forced), \(found.unchecked), \(found.unlabelled), \(found.long)),")
+        }
+    }
+
+    @Test func `every folder of code has a budget`() throws {
+        let folders = try ["Sources", "Formats", "Tools"].flatMap(folders)
+            .filter { try !swiftFiles(under: $0).isEmpty }
+        #expect(Set(folders) == Set(budgets.map(\.folder)))
+    }
+
+    @Test func `the scanner finds what it counts`() {
+        let code = Code(
+            """
+            func one(_ a: Int, _ b: Int, _ c: [Int: (Int) -> Int], _ d: Int) -> Int { a! + b }  // x! unsafe
+            let text = "y! \\(z!) unsafe", block = \"""
+                unsafe!
+                \"""
+            init(_ a: Int, b: Int) { if a != b, !c, d! == e { } }
+            """)
+        #expect(code.forced == 2)
+        #expect(code.occurrences(of: "unsafe") == 0)
+        #expect(code.functions.map(\.unlabelled) == [4, 1])
+        #expect(code.functions.map(\.lines) == [1, 1])
+    }
+}
+
+/// Swift code whose comments and string literals are blank.
+private struct Code {
+    private var bytes: [UInt8]
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+        blank()
+    }
+
+    private mutating func blank() {
+        var at = 0
+        func isAt(_ word: StaticString) -> Bool {
+            let count = word.utf8CodeUnitCount
+            return at + count <= bytes.count && bytes.withUnsafeBufferPointer { memcmp($0.baseAddress! + at, word.utf8Start, count) == 0 }
+        }
+        func skip(_ count: Int) {
+            for i in at..<min(at + count, bytes.count) where bytes[i] != UInt8(ascii: "\n") { bytes[i] = UInt8(ascii: " ") }
+            at += count
+        }
+        while at < bytes.count {
+            if isAt("//") {
+                while at < bytes.count, bytes[at] != UInt8(ascii: "\n") { skip(1) }
+            } else if isAt("\"\"\"") {
+                skip(3)
+                while at < bytes.count, !isAt("\"\"\"") { skip(isAt("\\") ? 2 : 1) }
+                skip(3)
+            } else if isAt("\"") {
+                skip(1)
+                // The expressions of an interpolation, with their own strings, belong to the literal.
+                var depth = 0
+                while at < bytes.count, depth > 0 || !isAt("\""), bytes[at] != UInt8(ascii: "\n") {
+                    if isAt("\\(") {
+                        depth += 1
+                        skip(2)
+                    } else if isAt("\\") {
+                        skip(2)
+                    } else {
+                        if depth > 0, isAt("(") { depth += 1 }
+                        if depth > 0, isAt(")") { depth -= 1 }
+                        skip(1)
+                    }
+                }
+                skip(1)
+            } else {
+                at += 1
+            }
+        }
+    }
+
+    func occurrences(of word: String) -> Int {
+        let word = Array(word.utf8)
+        var count = 0
+        for i in bytes.indices where bytes[i] == word[0] && bytes[i...].starts(with: word) { count += 1 }
+        return count
+    }
+
+    /// The number of values that are unwrapped with `!`.
+    var forced: Int {
+        var count = 0
+        for i in bytes.indices.dropFirst().dropLast() where bytes[i] == UInt8(ascii: "!") {
+            let before = bytes[i - 1], after = bytes[i + 1]
+            let isValue = before == UInt8(ascii: ")") || before == UInt8(ascii: "]") || isWord(before)
+            if isValue, after != UInt8(ascii: "=") || i + 2 < bytes.count && bytes[i + 2] == UInt8(ascii: "=") { count += 1 }
+        }
+        return count
+    }
+
+    private func isWord(_ byte: UInt8) -> Bool { byte | 32 >= 97 && byte | 32 <= 122 || byte >= 48 && byte <= 57 || byte == 95 }
+
+    /// The functions and initializers with a body: parameters without a label, and lines from the first to the closing brace.
+    var functions: [(unlabelled: Int, lines: Int)] {
+        var found: [(unlabelled: Int, lines: Int)] = []
+        for keyword in ["func ", "init(", "init?(", "subscript("] {
+            let word = Array(keyword.utf8)
+            for start in bytes.indices
+            where bytes[start] == word[0] && bytes[start...].starts(with: word)
+                && (start == 0 || !isWord(bytes[start - 1]) && bytes[start - 1] != UInt8(ascii: "."))
+            {
+                guard let open = bytes[start...].firstIndex(of: UInt8(ascii: "(")) else { continue }
+                var depth = 0, at = open, unlabelled = 0
+                repeat {
+                    switch bytes[at] {
+                    case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+                    case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+                    default:
+                        if depth == 1, bytes[at...].starts(with: [UInt8(ascii: "_"), UInt8(ascii: " ")]), !isWord(bytes[at - 1]) {
+                            unlabelled += 1
+                        }
+                    }
+                    at += 1
+                } while depth > 0 && at < bytes.count
+                // A body begins before the next declaration or the end of the line's statement.
+                var first = at
+                while first < bytes.count, bytes[first] != UInt8(ascii: "{"), bytes[first] != UInt8(ascii: "\n") || isContinued(first) {
+                    first += 1
+                }
+                guard first < bytes.count, bytes[first] == UInt8(ascii: "{") else { continue }
+                var last = first, braces = 0
+                repeat {
+                    if bytes[last] == UInt8(ascii: "{") { braces += 1 }
+                    if bytes[last] == UInt8(ascii: "}") { braces -= 1 }
+                    last += 1
+                } while braces > 0 && last < bytes.count
+                found.append((unlabelled, 1 + bytes[start..<last].count { $0 == UInt8(ascii: "\n") }))
+            }
+        }
+        return found
+    }
+
+    /// Whether the declaration goes on after this line break: `throws`, `where`, `->` or `{` on the next line.
+    private func isContinued(_ newline: Int) -> Bool {
+        var next = newline
+        while next < bytes.count, bytes[next] == UInt8(ascii: "\n") || bytes[next] == UInt8(ascii: " ") { next += 1 }
+        return ["throws", "where ", "->", "{", "async"].contains { bytes[next...].starts(with: Array($0.utf8)) }
+    }
+}
