@@ -44,60 +44,22 @@ package final class Store: @unchecked Sendable {
     let standIn: Root?
     /// Tests whether a version that was found without its root is whole.
     let check: VersionCheck?
-    /// Whether the search for a lost newer version has already been done.
-    var hasLookedForLost = false
     /// What was wrong with the root of a version that was restored at opening.
     package let restored: Damage?
 
-    // Guarded by `lock`.
     let lock = Lock()
-    /// Nil if extents are copied.
-    private var mapping: Mapping?
-    var pinCounts: [UInt64: Pins] = [:]
-    /// The medium has no locks (and the store is open for reading), so pins are not taken.
-    var lockless = false
-    var isWriting = false
-    var hasFailed = false
-    /// The error that made the store fail.
-    var failure: FirnError?
-    /// The versions whose root is not written yet. Only the writer changes it.
-    var pending: PendingVersions?
-    /// The newest version that this store made durable, together with the name of the file.
-    var durableVersion: UInt64?
+    // Guarded by `lock`.
+    var readers: ReaderState
+    var queue = WriterQueue()
+    var group = GroupCommit()
     /// The version for which this store holds the lock that marks it as durable.
-    var toldDurable: UInt64?
-    /// `beginners` is the number of threads that are about to write; `waiting` is the number of threads that wait until their commit is
-    /// durable.
-    var beginners = 0
-    /// The writer queue: the tickets (from `comers`) of the waiting threads in order, each with the value of `begun` when it was queued.
-    var line: [(number: UInt64, begun: UInt64)] = []
-    var comers: UInt64 = 0
-    var begun: UInt64 = 0
-    var waiting = 0
+    var markedDurable: UInt64?
 
-    // Used only by the writer, between `begin` and the end of its transaction.
-    var space: SpaceState?
-    var records: [(version: UInt64, ref: ExtentRef, time: Int64)] = []
-    var kept = KeptHistory()
-    var keptRef = ExtentRef.none
-    /// The tags of the durable version, while later versions are pending: a crash returns the file to it.
-    var durableTags: [Tag] = []
-    var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none)
-    /// The total length of the commit records since the checkpoint.
-    var logBytes: UInt64 = 0
-    /// The length of the file in bytes.
-    var length: UInt64 = 0
-    /// The slot of the root that was rejected at opening no longer holds it.
-    var hasCleared = false
-    /// The identity of the open file in the file system.
-    var ownIdentity: FileFacts.Identity?
-    /// The units that the last commit wrote, if it was small: the next one looks for that many adjacent free units.
-    var usualUnits: UInt64 = 0
-    static let mostUsualUnits: UInt64 = 1024
-    /// The bytes that a small commit preallocates if it makes the file longer, and the most that it writes in total for that purpose.
-    static let spareBytes: UInt64 = 16 << 10
-    static let smallBytes: UInt64 = 24 << 10
-    var replacement: Replacement?
+    /// Used only by the writer, between `begin` and the end of its transaction.
+    var writer = WriterState()
+
+    /// Whether an earlier write failed, so that no more commits are possible.
+    var hasFailed: Bool { group.failure != nil }
 
     // MARK: Creating and opening
 
@@ -122,7 +84,7 @@ package final class Store: @unchecked Sendable {
         if !atFirstCommit { try replacement.finish() }
         let store = try Store(
             file: replacement.file, path: path, RootSearch.Found(root: root, cipher: cipher), isWritable: true, reading: .standard, memory)
-        if atFirstCommit { store.replacement = replacement } else { store.published(0) }
+        if atFirstCommit { store.writer.replacement = replacement } else { store.published(0) }
         return store
     }
 
@@ -188,11 +150,11 @@ package final class Store: @unchecked Sendable {
         seen = Atomic(root.version)
         secondOffset = Atomic(root.secondOffset)
         verified = try VerifiedExtents(for: file, trusting: reading == .mappedUnchecked)
-        mapping = reading == .copied ? nil : Mapping.watched(file)
+        readers = ReaderState(mapping: reading == .copied ? nil : Mapping.watched(file))
     }
 
     deinit {
-        if isWritable, replacement == nil, !file.isInherited, !hasFailed, pending == nil, fellBack == nil, standIn == nil {
+        if isWritable, writer.replacement == nil, !file.isInherited, !hasFailed, group.pending == nil, fellBack == nil, standIn == nil {
             _ = try? truncateTail()
         }
     }
@@ -204,7 +166,7 @@ package final class Store: @unchecked Sendable {
 
     /// Returns the newest root that is whole now. It usually costs one or two small reads.
     func newestRoot() throws(FirnError) -> Root {
-        if !isInherited, let visible = lock.withLock({ pending?.visible }) { return visible }
+        if !isInherited, let visible = lock.withLock({ group.pending?.visible }) { return visible }
         for _ in 0..<100 {
             var newest: Root?
             func look(_ bytes: UnsafeRawBufferPointer, _ offset: UInt64) throws(Damage) {
@@ -344,16 +306,9 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// Returns the current mapping, or a larger one if the file has outgrown it. Returns nil if extents are to be copied: because the
-    /// caller chose that, because the file cannot be mapped, or because there are no locks, so that a writer cannot see pins and a verified
-    /// extent may change.
-    func mapping(covering size: UInt64) -> Mapping? {
-        lock.withLock {
-            if let reach = mapping?.reach, UInt64(reach) < size { mapping = Mapping.watched(file, minimum: Int(size)) }
-            return lockless ? nil : mapping
-        }
-    }
+    /// Returns the current mapping, or a larger one if the file has outgrown it. Returns nil if extents are to be copied.
+    func mapping(covering size: UInt64) -> Mapping? { lock.withLock { readers.mapping(of: file, covering: size) } }
 
     /// Whether extents are copied instead of mapped.
-    package var isCopying: Bool { lock.withLock { mapping == nil || lockless } }
+    package var isCopying: Bool { lock.withLock { readers.isCopying } }
 }

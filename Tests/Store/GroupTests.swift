@@ -137,7 +137,7 @@ import Testing
         try parallelEach(threads: 5) { thread in
             if thread == 0 {
                 // The others wait for this one.
-                while store.lock.withLock({ store.beginners }) < 4 { usleep(1000) }
+                while store.lock.withLock({ store.queue.starting }) < 4 { usleep(1000) }
                 journal.refuse(.init(after: 0, only: "sync"))
                 return first.cancel()
             }

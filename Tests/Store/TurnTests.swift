@@ -50,7 +50,7 @@ import Testing
             let passed = busy.commits.load(ordering: .relaxed) - before
             transaction.cancel()
             // One that was under way, and one that came before, at most; within a program some more may pass.
-            #expect(passed <= 3 + (inOneStore ? Int(Store.mostPassing) : 0), "turn \(turn): \(passed) commits went before")
+            #expect(passed <= 3 + (inOneStore ? Int(WriterQueue.maximumOvertaking) : 0), "turn \(turn): \(passed) commits went before")
         }
     }
 
@@ -155,7 +155,7 @@ import Testing
                 do { _ = try store.begin() } catch { told.add(1, ordering: .relaxed) }
             }
         }
-        while store.lock.withLock({ store.line.count }) < 6 { usleep(500) }
+        while store.lock.withLock({ store.queue.waitingCount }) < 6 { usleep(500) }
         journal.refuse(.init(after: 0, only: "sync"))
         #expect(throws: FirnError.self) { try transaction.commit(catalogue: catalogue) }
         group.wait()

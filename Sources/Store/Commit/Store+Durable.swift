@@ -12,14 +12,14 @@ extension Store {
     static let durableBase: UInt64 = 1 << 60
 
     /// Takes the lock that shows other processes that a version is durable.
-    func tellDurable(_ version: UInt64) {
+    func markDurable(_ version: UInt64) {
         // The lock of the next version is merged by the system with the one before.
-        if let toldDurable, toldDurable + 1 != version { file.unlock(at: Store.durableBase, count: ExtentRef.maximumVersion) }
-        toldDurable = (try? file.lock(.shared, at: Store.durableBase + version)) ?? false ? version : nil
+        if let markedDurable, markedDurable + 1 != version { file.unlock(at: Store.durableBase, count: ExtentRef.maximumVersion) }
+        markedDurable = (try? file.lock(.shared, at: Store.durableBase + version)) ?? false ? version : nil
     }
 
     func isKnownDurable(_ root: Root) throws(FirnError) -> Bool {
-        if lock.withLock({ durableVersion == root.version }) { return true }
+        if lock.withLock({ group.durableVersion == root.version }) { return true }
         return try file.firstConflict(in: Store.durableBase + root.version..<Store.durableBase + root.version + 1) != nil
     }
 
@@ -50,7 +50,7 @@ extension Store {
     /// Returns the bytes of an extent as they are stored, after checking them against the reference, and the result of `body` for its
     /// contents.
     private func stored<R>(_ ref: ExtentRef, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> (bytes: [UInt8], R) {
-        guard ref.offset >= UInt64(Root.slotBytes), ref.length <= length, ref.offset <= length - ref.length else {
+        guard ref.offset >= UInt64(Root.slotBytes), ref.length <= writer.length, ref.offset <= writer.length - ref.length else {
             throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }
         let bytes = try file.copy(ref, isSealed: cipher != nil)

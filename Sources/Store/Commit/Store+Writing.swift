@@ -3,42 +3,45 @@ import FirnDisk
 
 /// What the writer tracks without asking the system again: no other process changes the file while the writer holds the lock.
 extension Store {
+    /// The bytes that a small commit preallocates if it makes the file longer, and the most that it writes in total for that purpose.
+    static let preallocatedBytes: UInt64 = 16 << 10
+    static let smallCommitBytes: UInt64 = 24 << 10
+
     /// Records the length of the file.
     /// - Throws: `.inputOutput` if its path leads to another file or to none.
-    func lookAtFile() throws(FirnError) {
-        guard replacement == nil else { return length = try file.size() }
-        if ownIdentity == nil { ownIdentity = try? file.identity() }
-        guard let there = FileFacts(path: place), there.identity == ownIdentity else {
+    func revalidateFile() throws(FirnError) {
+        guard writer.replacement == nil else { return writer.length = try file.size() }
+        if writer.identity == nil { writer.identity = try? file.identity() }
+        guard let there = FileFacts(path: place), there.identity == writer.identity else {
             throw FirnError(
                 .inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
         }
-        length = there.size
+        writer.length = there.size
     }
-
-    /// Records that bytes up to `end` are about to be written.
-    func reaches(_ end: UInt64) { length = max(length, end) }
 
     func cut(to length: UInt64) throws(FirnError) {
         try file.truncate(to: length)
-        self.length = length
+        writer.length = length
     }
 
     /// Preallocates space after the end of the file, unless this is the first small commit. The commits that follow then use blocks that
     /// are already allocated, in one piece, and their syncs are cheaper. Closing the file cuts off the unused part.
-    func spare(besides bytes: UInt64) throws(FirnError) {
-        guard usualUnits > 0 else { return }
+    func preallocate(after bytes: UInt64) throws(FirnError) {
+        guard writer.usualUnits > 0 else { return }
         // Whole pages, and a small commit writes at most 24 KiB.
-        let room = bytes > Store.smallBytes ? Store.spareBytes : min(Store.spareBytes, (Store.smallBytes - bytes) & ~4095)
-        if room == 0 { return }
-        let start = length
-        reaches(start + room)
-        try file.write([UInt8](repeating: 0, count: Int(room)), at: start)
+        let count =
+            bytes > Store.smallCommitBytes
+            ? Store.preallocatedBytes : min(Store.preallocatedBytes, (Store.smallCommitBytes - bytes) & ~4095)
+        if count == 0 { return }
+        let start = writer.length
+        writer.extend(to: start + count)
+        try file.write([UInt8](repeating: 0, count: Int(count)), at: start)
     }
 
     /// Removes the root that was rejected at opening, durably, before anything else is written. Its commit lost extents in a crash. The
     /// next commit may write the same bytes at the same offsets; if it were interrupted too, it could make the rejected version whole.
-    func clearRefused() throws(FirnError) {
-        guard let refused, !hasCleared else { return }
+    func clearRejected() throws(FirnError) {
+        guard let refused, !writer.hasClearedRejected else { return }
         let offset = refused.offset(of: refused.version), slot = try file.read(count: Root.slotBytes, at: offset)
         let there = slot.withUnsafeBytes { try? Root(slot: $0, at: offset).unsealed(cipher) }
         if there == refused {
@@ -51,14 +54,15 @@ extension Store {
                 throw error
             }
         }
-        hasCleared = true
+        writer.hasClearedRejected = true
     }
 
     /// Returns the newest version for the writer. Only the writer could release it, so no lock is taken for it.
     func writersSnapshot() throws(FirnError) -> StoreSnapshot {
         let newest: Root
-        if let known = pending?.newest { newest = known } else { newest = try newestRoot() }
+        if let known = group.pending?.newest { newest = known } else { newest = try newestRoot() }
         try pin(newest.version, isWriters: true)
-        return StoreSnapshot(store: self, root: newest, mapping: mapping(covering: length), limit: min(length, newest.end * 64))
+        return StoreSnapshot(
+            store: self, root: newest, mapping: mapping(covering: writer.length), limit: min(writer.length, newest.end * 64))
     }
 }

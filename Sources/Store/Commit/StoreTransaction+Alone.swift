@@ -8,7 +8,7 @@ extension StoreTransaction {
 
     /// Whether the file can become an inline file: no other process can have seen it, so its first commit may set the position of the
     /// second slot.
-    package var mayStandAlone: Bool { base.version == 0 && store.replacement != nil && !store.isEncrypted }
+    package var mayStandAlone: Bool { base.version == 0 && store.writer.replacement != nil && !store.isEncrypted }
 
     /// Commits these bytes as the catalogue of version 1 of an inline file, durably, and ends the transaction; nothing else that it wrote
     /// is kept. The bytes follow the root, and the file ends with them. The next commit must rewrite what it keeps of them.
@@ -48,17 +48,15 @@ extension StoreTransaction {
         do throws(FirnError) {
             try store.file.write(image, at: 0)
             try store.file.truncate(to: UInt64(image.count))
-            try store.replacement!.finish()
+            try store.writer.replacement!.finish()
         } catch {
             fail(error)
             throw error
         }
-        store.replacement = nil
+        store.writer.replacement = nil
         store.published(version)
         store.secondOffset.store(root.secondOffset, ordering: .relaxed)
         // The next writer loads its state from the file.
-        store.space = nil
-        (store.records, store.checkpoint, store.logBytes) = ([], (0, .none), 0)
-        (store.kept, store.keptRef) = (KeptHistory(), .none)
+        store.writer.forget()
     }
 }

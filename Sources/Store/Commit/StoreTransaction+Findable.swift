@@ -5,7 +5,9 @@ import FirnDisk
 extension StoreTransaction {
     /// The identity of the file, if this is its first commit, the file has no name yet and is not encrypted. Everything that is found in
     /// such a file was committed, because no cancelled transaction preceded it.
-    package var identityOfNewFile: Hash128? { base.version == 0 && store.replacement != nil && !store.isEncrypted ? store.identity : nil }
+    package var identityOfNewFile: Hash128? {
+        base.version == 0 && store.writer.replacement != nil && !store.isEncrypted ? store.identity : nil
+    }
 
     /// Writes an extent with a proof after every other extent of the file, so everything that it refers to is in the file if it is. If it
     /// is freed before the commit, it is made unreadable: only committed extents may be found.

@@ -40,7 +40,10 @@ extension StoreTransaction {
         let (place, usual) = lock.withLock { () -> (UnitRange?, Placing) in
             var barred: [UnitRange] = []
             if case .lowest(let ranges) = placing { barred = ranges }
-            return (store.space!.free.map.tightest(fitting: ExtentRef.units(of: ref.length), below: limit / 64, avoiding: barred), placing)
+            return (
+                store.writer.space!.free.map.tightest(fitting: ExtentRef.units(of: ref.length), below: limit / 64, avoiding: barred),
+                placing
+            )
         }
         guard let place else { return nil }
         let bytes: UnsafeRawBufferPointer
@@ -60,19 +63,19 @@ extension StoreTransaction {
         switch placing {
         case .usual:
             // Extents that are written together should be adjacent.
-            let range = store.space!.allocate(size, behind: lastEnd, expected: expectedUnits)
+            let range = store.writer.space!.allocate(size, behind: lastEnd, expected: expectedUnits)
             lastEnd = range.end
             expectedUnits -= min(expectedUnits, range.count)
             return range
         case .last:
-            let range = store.space!.extend(by: size)
+            let range = store.writer.space!.extend(by: size)
             lastEnd = range.end
             return range
-        case .lowest(let barred): return store.space!.allocateLowest(size, avoiding: barred)
+        case .lowest(let barred): return store.writer.space!.allocateLowest(size, avoiding: barred)
         case .at(let range):
             precondition(range.count == size, "an extent must have the size of the range that it is moved to")
             placing = .usual
-            return store.space!.take(range)
+            return store.writer.space!.take(range)
         }
     }
 
@@ -87,7 +90,7 @@ extension StoreTransaction {
     package func spaceMap(before version: UInt64) throws(FirnError) -> SpaceMap {
         let tagged = Set(tags.map(\.version)).sorted(), pinned = try store.pins().filter { $0 < version }
         return lock.withLock {
-            let space = store.space!
+            let space = store.writer.space!
             var map = SpaceMap(end: space.end * 64, free: space.free.ranges.map { $0.start * 64..<$0.end * 64 })
             func isSeen(_ dead: DeadRange, by versions: [UInt64]) -> Bool { versions.contains { $0 >= dead.birth && $0 < dead.death } }
             for dead in space.pending.values {

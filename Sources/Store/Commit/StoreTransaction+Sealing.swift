@@ -26,7 +26,7 @@ extension StoreTransaction {
         if !direct { entry.buffer = buffer }
         defer { if direct { buffer.deallocate() } }
         try lock.withLock { () throws(FirnError) in
-            if direct { store.reaches(entry.ref.offset + entry.ref.length) }
+            if direct { store.writer.extend(to: entry.ref.offset + entry.ref.length) }
             try keep(entry)
         }
         if direct { try writeDirect(UnsafeRawBufferPointer(buffer), at: entry.ref.offset) }

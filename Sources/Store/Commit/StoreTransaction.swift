@@ -78,9 +78,9 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         self.base = base
         version = base.version + 1
         held = store.opened.map { HeldExtents($0, store.memory) }
-        baseEnd = store.space!.end
-        startLength = store.length
-        expectedUnits = store.usualUnits
+        baseEnd = store.writer.space!.end
+        startLength = store.writer.length
+        expectedUnits = store.writer.usualUnits
     }
 
     deinit {
@@ -110,7 +110,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
                 if bytes.count > 0 { buffer.copyMemory(from: bytes) }
                 entry.buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<bytes.count])
             }
-            if direct { store.reaches(ref.offset + ref.length) }
+            if direct { store.writer.extend(to: ref.offset + ref.length) }
             try keep(entry)
             return ref
         }
@@ -198,11 +198,11 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         if store.isInherited { return }
         lock.withLock {
             guard isOpen else { return }
-            for range in holes.ranges { store.space!.takeHole(range) }
-            store.space!.end = baseEnd
-            for range in taken.ranges { store.space!.giveBack(range) }
+            for range in holes.ranges { store.writer.space!.takeHole(range) }
+            store.writer.space!.end = baseEnd
+            for range in taken.ranges { store.writer.space!.giveBack(range) }
             let length = max(base.root.fileLength, startLength)
-            if !store.hasFailed, store.length > length { try? store.cut(to: length) }
+            if !store.hasFailed, store.writer.length > length { try? store.cut(to: length) }
             close()
         }
     }
@@ -243,9 +243,9 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         } else {
             holes.insert(range)
         }
-        store.space!.giveBack(range)
+        store.writer.space!.giveBack(range)
         // Space after the end is not a hole.
-        if let last = holes.last, last.end > store.space!.end { holes.remove(last) }
+        if let last = holes.last, last.end > store.writer.space!.end { holes.remove(last) }
     }
 
     /// Writes the buffered extents, neighbours in one call.
@@ -253,7 +253,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         let waiting = written.values.filter { $0.buffer != nil }.sorted { $0.ref.offset < $1.ref.offset }
         var run: [UInt8] = [], start: UInt64 = 0
         run.reserveCapacity(min(bufferedBytes + 64 * waiting.count, 4 << 20))
-        if let last = waiting.last { store.reaches(last.ref.units.upperBound * 64) }
+        if let last = waiting.last { store.writer.extend(to: last.ref.units.upperBound * 64) }
         do throws(FirnError) {
             for entry in waiting {
                 if !run.isEmpty, start + UInt64(run.count) != entry.ref.offset || run.count > 4 << 20 {

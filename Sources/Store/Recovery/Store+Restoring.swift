@@ -24,10 +24,10 @@ extension Store {
     /// Restores the newest root of a file that was opened for writing earlier, or that another process wrote meanwhile. The caller holds
     /// the writer lock.
     func restoreNewest() throws(FirnError) {
-        guard standIn != nil || fellBack != nil, refused == nil, !hasLookedForLost, pending == nil else { return }
+        guard standIn != nil || fellBack != nil, refused == nil, !writer.hasLookedForLost, group.pending == nil else { return }
         let now = try RootSearch(file: file, path: path, key: nil, known: cipher).run()
         if now.needsRestoring, let root = try Store.rootToRestore(now, file, path, check) { try Store.write(root, file, cipher) }
-        hasLookedForLost = true
+        writer.hasLookedForLost = true
     }
 
     private static func rootToRestore(_ found: RootSearch.Found, _ file: File, _ path: String, _ check: VersionCheck?) throws(FirnError)

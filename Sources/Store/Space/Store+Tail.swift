@@ -6,10 +6,10 @@ extension Store {
     /// Cuts off the free end of the file, unless a transaction is running. Returns the number of bytes by which the file became shorter.
     @discardableResult
     package func truncateTail() throws(FirnError) -> UInt64 {
-        guard isWritable, replacement == nil, !isInherited else { return 0 }
+        guard isWritable, writer.replacement == nil, !isInherited else { return 0 }
         let mine = lock.withLock { () -> Bool in
-            if isWriting || hasFailed || pending != nil { return false }
-            isWriting = true
+            if queue.isWriting || hasFailed || group.pending != nil { return false }
+            queue.begin(isTransaction: false)
             return true
         }
         guard mine else { return 0 }

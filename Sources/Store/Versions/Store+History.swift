@@ -63,14 +63,11 @@ extension Store {
 
     /// Returns the state of free space of a version, from its checkpoint and the records since.
     func loadSpace(_ snapshot: StoreSnapshot) throws(FirnError)
-        -> (
-            space: SpaceState, records: [(version: UInt64, ref: ExtentRef, time: Int64)], checkpoint: (version: UInt64, ref: ExtentRef),
-            logBytes: UInt64, history: ExtentRef
-        )
+        -> (space: SpaceState, records: [WriterState.Record], checkpoint: WriterState.Checkpoint, logBytes: UInt64, history: ExtentRef)
     {
         var history = ExtentRef.none
-        var records: [(version: UInt64, ref: ExtentRef, time: Int64)] = [], log: [CommitRecord] = []
-        var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none), logBytes: UInt64 = 0
+        var records: [WriterState.Record] = [], log: [CommitRecord] = []
+        var checkpoint: WriterState.Checkpoint = (0, .none), logBytes: UInt64 = 0
         try walkRecords(from: snapshot) { (record, ref) throws(FirnError) in
             if records.isEmpty {
                 checkpoint = (record.checkpointVersion, record.checkpoint)

@@ -3,46 +3,30 @@ import FirnDisk
 
 /// Versions that are read. Their space is not reused.
 extension Store {
-    /// The snapshots of one version that this store holds.
-    struct Pins {
-        var count = 0
-        /// Whether other processes see the pin. The writer's own pin need not be visible.
-        var isLocked = false
-    }
-
     func pin(_ version: UInt64, isWriters: Bool = false) throws(FirnError) {
         try lock.withLock { () throws(FirnError) in
-            var pins = pinCounts[version] ?? Pins()
-            if !pins.isLocked, !isWriters, !lockless {
-                do throws(FirnError) {
-                    guard try file.lock(.shared, at: Store.pinBase + version) else {
-                        throw FirnError(.locked, "version \(version) is locked by another program", at: .init(file: path))
-                    }
-                } catch {
-                    // A medium without locks can be read: no process can write there.
-                    guard !isWritable, error.code == .inputOutput else { throw error }
-                    lockless = true
-                }
-                pins.isLocked = !lockless
+            try readers.pin(version, isVisible: !isWriters) { () throws(FirnError) in try lockPin(version) }
+        }
+    }
+
+    /// Makes a pin visible to other processes. Returns false if the medium has no locks.
+    private func lockPin(_ version: UInt64) throws(FirnError) -> Bool {
+        do throws(FirnError) {
+            guard try file.lock(.shared, at: Store.pinBase + version) else {
+                throw FirnError(.locked, "version \(version) is locked by another program", at: .init(file: path))
             }
-            pins.count += 1
-            pinCounts[version] = pins
+            return true
+        } catch {
+            // A medium without locks can be read: no process can write there.
+            guard !isWritable, error.code == .inputOutput else { throw error }
+            return false
         }
     }
 
     func unpin(_ version: UInt64) {
         // The pin belongs to the parent process, and a thread that does not exist here may hold the lock.
         if isInherited { return }
-        lock.withLock {
-            var pins = pinCounts[version]!
-            pins.count -= 1
-            if pins.count > 0 {
-                pinCounts[version] = pins
-            } else {
-                pinCounts[version] = nil
-                if pins.isLocked { file.unlock(at: Store.pinBase + version) }
-            }
-        }
+        lock.withLock { if readers.unpin(version) { file.unlock(at: Store.pinBase + version) } }
     }
 
     /// Returns the versions that are read now, in any process, in ascending order.
@@ -50,8 +34,9 @@ extension Store {
 
     func pins(newest: UInt64) throws(FirnError) -> [UInt64] {
         guard !isInherited else { throw file.inherited }
-        var pinned = Set(lock.withLock { pinCounts.keys })
-        if lock.withLock({ lockless }) { return pinned.sorted() }
+        let (own, isLockless) = lock.withLock { (readers.pins.keys, readers.isLockless) }
+        var pinned = Set(own)
+        if isLockless { return pinned.sorted() }
         var next = Store.pinBase
         let end = Store.pinBase + newest + 1
         while next < end, let found = try file.firstConflict(in: next..<end) {

@@ -52,10 +52,10 @@ extension Store {
 
 extension StoreTransaction {
     /// The tags after this commit.
-    package var tags: [Tag] { lock.withLock { (history ?? store.kept).tags } }
+    package var tags: [Tag] { lock.withLock { (history ?? store.writer.history).tags } }
 
     /// The rule for kept versions after this commit.
-    package var retention: Retention? { lock.withLock { (history ?? store.kept).retention } }
+    package var retention: Retention? { lock.withLock { (history ?? store.writer.history).retention } }
 
     /// Tags a version from this commit on. If another version has the tag, it is moved. The snapshot is held until the commit.
     package func tag(_ name: String, _ snapshot: StoreSnapshot) {
@@ -64,7 +64,7 @@ extension StoreTransaction {
             snapshot.store === store && snapshot.version > 0 && snapshot.version <= base.version,
             "a tag must refer to a version of its own file, and not to the empty version")
         lock.withLock {
-            var changed = history ?? store.kept
+            var changed = history ?? store.writer.history
             changed.set(
                 Tag(name: name, version: snapshot.version, time: snapshot.time, catalogue: snapshot.catalogue, end: snapshot.root.end))
             history = changed
@@ -79,12 +79,12 @@ extension StoreTransaction {
     }
 
     /// Whether the commit will change tags or the rule for kept versions.
-    package var changesHistory: Bool { lock.withLock { !ownTags.isEmpty || history.map { $0 != store.kept } ?? false } }
+    package var changesHistory: Bool { lock.withLock { !ownTags.isEmpty || history.map { $0 != store.writer.history } ?? false } }
 
     /// Deletes a tag. Returns false if there is no such tag.
     package func untag(_ name: String) -> Bool {
         lock.withLock {
-            var changed = history ?? store.kept
+            var changed = history ?? store.writer.history
             guard let place = changed.tags.firstIndex(where: { $0.name == name }) else { return false }
             changed.tags.remove(at: place)
             history = changed
@@ -95,7 +95,7 @@ extension StoreTransaction {
     /// Sets the rule for kept versions that writers use from this commit on if their caller gives them no other; nil means the default.
     package func retain(_ retention: Retention?) {
         lock.withLock {
-            var changed = history ?? store.kept
+            var changed = history ?? store.writer.history
             changed.retention = retention
             history = changed
         }
@@ -104,14 +104,18 @@ extension StoreTransaction {
     /// Writes the history extent before the record that refers to it. The lock must be held.
     func writeHistory(_ catalogue: ExtentRef, _ time: Int64) throws(FirnError) -> (ref: ExtentRef, history: KeptHistory) {
         if !ownTags.isEmpty {
-            var changed = history ?? store.kept
+            var changed = history ?? store.writer.history
             // Everything that the catalogue refers to is below the current end.
-            for name in ownTags { changed.set(Tag(name: name, version: version, time: time, catalogue: catalogue, end: store.space!.end)) }
+            for name in ownTags {
+                changed.set(Tag(name: name, version: version, time: time, catalogue: catalogue, end: store.writer.space!.end))
+            }
             history = changed
         }
-        let history = history ?? store.kept
-        guard history != store.kept || movesHistory && !store.keptRef.isNone else { return (store.keptRef, store.kept) }
-        if !store.keptRef.isNone { freed.append(store.keptRef) }
+        let history = history ?? store.writer.history
+        guard history != store.writer.history || movesHistory && !store.writer.historyRef.isNone else {
+            return (store.writer.historyRef, store.writer.history)
+        }
+        if !store.writer.historyRef.isNone { freed.append(store.writer.historyRef) }
         guard !history.isEmpty else { return (.none, history) }
         let bytes = history.encoded()
         return (try put(bytes, at: reserve(bytes.count)), history)
@@ -125,12 +129,12 @@ extension StoreTransaction {
             let (span, overflow) = Int64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
             let since = overflow ? Int64.min : now.subtractingReportingOverflow(span).partialValue
             // The first version since then replaced the one that was the newest at that time.
-            var low = 0, high = store.records.count
+            var low = 0, high = store.writer.records.count
             while low < high {
                 let middle = (low + high) / 2
-                if store.records[middle].time < since { low = middle + 1 } else { high = middle }
+                if store.writer.records[middle].time < since { low = middle + 1 } else { high = middle }
             }
-            let first = low < store.records.count ? store.records[low].version : version
+            let first = low < store.writer.records.count ? store.writer.records[low].version : version
             oldest = min(oldest, first - 1)
         }
         return max(base.root.oldestKept, oldest)

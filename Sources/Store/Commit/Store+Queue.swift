@@ -28,13 +28,9 @@ package enum WriterPatience: Sendable {
     }
 }
 
-/// The writer queue. Threads of one process wait in the order of their tickets. A thread may begin before them while no transaction runs,
-/// which saves a thread switch for each commit, until the first one in the queue has been overtaken `mostPassing` times. Of several
-/// processes one is next, which holds a second lock: a process that begins again and again cannot overtake it.
+/// The order of writers: of the threads of this process (`WriterQueue`), and of several processes. Of these one is next, which holds a
+/// second lock: a process that begins again and again cannot overtake it.
 extension Store {
-    /// How many later transactions of a process may begin before a waiting one.
-    static let mostPassing: UInt64 = 16
-
     /// The lock of the process that is the next to write, held until it writes.
     static let nextWriterLock = writerLock + 1
 
@@ -42,17 +38,15 @@ extension Store {
     /// allows.
     func takeTurn(_ patience: WriterPatience, until end: Double) throws(FirnError) -> Bool {
         try lock.withLock { () throws(FirnError) in
-            beginners += 1
-            defer { beginners -= 1 }
+            queue.enter()
+            defer { queue.leave() }
             // A full group is published first.
-            func isClosed() -> Bool { isWriting || (waiting > 0 && pending?.isFull(waiting: waiting) ?? false) }
-            if isClosed() || line.first.map({ begun - $0.begun >= Store.mostPassing }) ?? false {
+            func isClosed() -> Bool { queue.isWriting || (group.waiting > 0 && group.isFull) }
+            if isClosed() || queue.isOvertakenTooOften {
                 if patience.isOver(end) { return false }
-                let number = comers
-                comers += 1
-                line.append((number, begun))
-                defer { line.removeAll { $0.number == number } }
-                while isClosed() || line[0].number != number {
+                let ticket = queue.takeTicket()
+                defer { queue.dropTicket(ticket) }
+                while isClosed() || !queue.isFirst(ticket) {
                     if patience.isOver(end) {
                         // The next thread in the queue may be first now.
                         lock.wakeAll()
@@ -67,8 +61,7 @@ extension Store {
                     .inputOutput, "an earlier write failed; committed versions are safe", at: .init(file: path),
                     advice: "open the file again")
             }
-            isWriting = true
-            begun += 1
+            queue.begin(isTransaction: true)
             return true
         }
     }
