@@ -3,7 +3,7 @@ import Testing
 @testable import FirnCodecs
 
 @Suite struct BitsTests {
-    @Test func `bits of every density and length come back`() throws {
+    @Test func `booleans of every density and length round trip`() throws {
         for count in sampleLengths {
             for density in [0, 1, 20, 300, 500, 995, 1000] {
                 for clump in [1, 50] {
@@ -37,7 +37,7 @@ import Testing
 }
 
 @Suite struct LengthsTests {
-    @Test func `offsets of lists come back`() throws {
+    @Test func `list offsets round trip`() throws {
         for count in sampleLengths {
             for longest in [0, 1, 4, 1000] {
                 var dice = Dice(UInt64(count + longest)), offsets = [0]

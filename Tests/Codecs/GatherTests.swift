@@ -2,7 +2,7 @@ import FirnBytes
 import Testing
 @testable import FirnCodecs
 
-/// Some values of a vector, and the ways of decoding that only whole vectors take, give what each value gives by itself.
+/// Gathered values of a vector, and decoding that is used for whole vectors only, agree with decoding single values.
 @Suite struct GatherTests {
     static let lengths = [1, 63, 1023, 1024, 1025, 5000]
 
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [Profile.fast, .standard, .small])
-    func `gathered words are those of the vector in every encoding`(profile: Profile) throws {
+    func `gathered integers equal those of the vector in every encoding`(profile: Profile) throws {
         var encodings: Set<String> = []
         for count in Self.lengths {
             for (name, values) in sampleWords(count: count, seed: UInt64(count) &+ 5) {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [Profile.fast, .standard, .small])
-    func `gathered doubles are those of the vector in every encoding`(profile: Profile) throws {
+    func `gathered doubles equal those of the vector in every encoding`(profile: Profile) throws {
         for count in Self.lengths {
             for (name, values, single) in sampleReals(count: count, seed: UInt64(count) &+ 21) {
                 var dice = Dice(UInt64(count) &+ 4)
@@ -60,9 +60,9 @@ import Testing
         }
     }
 
-    /// Few bits a value, many, more than a load holds; numbers that slots hold themselves and numbers with extra bits.
+    /// Values with few bits, with many, and with more than one load reads; values without and with extra bits after their code.
     @Test(arguments: [1, 4, 9, 12, 20, 40, 62])
-    func `entropy-coded values of two pages at a time are those of one`(bits: Int) throws {
+    func `entropy-coded values that are decoded two pages at a time equal the source and single values`(bits: Int) throws {
         var dice = Dice(UInt64(bits)), encodings: Set<String> = []
         for zigzagged in [false, true] {
             // Small numbers are frequent, so that entropy coding pays.
@@ -88,7 +88,7 @@ import Testing
         #expect(encodings.contains { $0.contains("tANS") }, "\(encodings)")
     }
 
-    @Test func `decimals divided by two products are those of a division`() {
+    @Test func `division by powers of ten with two products equals a division, and numbers out of range are refused unchanged`() {
         var dice = Dice(17)
         for d in 0...4 {
             let power = [1, 10, 100, 1000, 10_000.0][d], scale = DecimalScale(power)

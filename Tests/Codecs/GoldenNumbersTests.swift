@@ -2,7 +2,7 @@ import FirnBytes
 import Testing
 @testable import FirnCodecs
 
-/// Bytes that files already hold. A change here is a change of the format.
+/// Bytes as existing files have them. A change here is a change of the format.
 @Suite struct GoldenNumbersTests {
     private func words(_ values: [Int64], _ profile: Profile = .fast, present: Bits? = nil) -> [UInt8] {
         values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
@@ -11,7 +11,7 @@ import Testing
         values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: .fast) }
     }
 
-    @Test func `encodings keep their numbers`() {
+    @Test func `encodings keep their ids`() {
         #expect(
             WordsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
                 "empty 0", "constant 1", "sequence 2", "packed 3", "scaled 4", "delta 5", "dictionary 6", "repeats 7", "entropy 8",
@@ -27,13 +27,13 @@ import Testing
         #expect(LengthsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["empty 0", "starts 1"])
     }
 
-    @Test func `small streams are the bytes of the specification`() {
+    @Test func `small streams have the bytes of the specification`() {
         #expect(words([]) == [0])
         #expect(words([5, 6], present: Bits(repeating: false, count: 2)) == [0])
         #expect(words([7, 7, 7]) == [1, 14])
         #expect(words([10, 7, 4]) == [2, 20, 5])
         #expect(words([0, 3, 1, 2, 3]) == [3, 0, 0, 3, 0, 2, 0b1001_1100, 0b11])
-        // 4: low 100, factor 10, then 0, 5, 1, 3 in three bits each.
+        // 4: minimum 100, factor 10, then 0, 5, 1, 3 in three bits each.
         #expect(words([100, 150, 110, 130]) == [4, 200, 1, 10, 3, 0, 0, 5, 0, 3, 0b0110_1000, 0b0110])
         // Two decimals, no exceptions, then 50, 150, 150, 25 = 25 + 25·{1, 5, 5, 0}.
         #expect(reals([0.5, 1.5, 1.5, 0.25]) == [2, 2, 0, 4, 50, 25, 3, 0, 0, 5, 0, 3, 0b0110_1001, 0b0001])
@@ -44,8 +44,8 @@ import Testing
         #expect(BitsEncoder.encode(one, profile: .fast) == [3, 1, 1, 2])
     }
 
-    /// Larger streams by their hash.
-    @Test func `streams of every encoding stay as they are`() {
+    /// Compares larger streams by their hash.
+    @Test func `streams of every encoding keep their bytes`() {
         var dump: [String] = []
         for (name, values) in sampleWords(count: 3000, seed: 1) {
             for profile in [Profile.fast, .standard] {
@@ -62,7 +62,7 @@ import Testing
         if text != goldenStreams { print(text) }
     }
 
-    @Test func `a constant column and a short column are tiny`() {
+    @Test func `constant, short and ascending columns need few bytes`() {
         #expect(words([Int64](repeating: .min, count: 65_536)).count <= 12)
         var dice = Dice(3)
         let short = (0..<249).map { _ in Int64(dice.below(32)) }
@@ -70,13 +70,13 @@ import Testing
         #expect(words((0..<65_536).map { Int64($0) }).count <= 6)
     }
 
-    @Test func `the same values give the same bytes`() {
+    @Test func `equal values give equal bytes`() {
         for (_, values) in sampleWords(count: 5000, seed: 4) { #expect(words(values, .standard) == words(values, .standard)) }
     }
 }
 
-/// Name, profile, bytes, low 32 bits of the hash. The choice between encodings may change (then these do); what an encoding means may not.
-/// Name, profile, bytes, low 32 bits of the hash. The choice between encodings may change (then these do); what an encoding means may not.
+/// Name, profile, bytes, low 32 bits of the hash. The choice between encodings may change, and these lines with it. The meaning of an
+/// encoding may not change.
 let goldenStreams = """
     constant fast 2 727775837
     constant standard 2 727775837

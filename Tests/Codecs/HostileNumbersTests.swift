@@ -2,7 +2,7 @@ import FirnBytes
 import Testing
 @testable import FirnCodecs
 
-/// Streams of every encoding, cut and flipped: an error or an answer, never a trap, a hang or a read outside.
+/// Truncated and modified streams of every encoding are an error or are decoded, without a trap, a hang or a read out of bounds.
 @Suite struct HostileNumbersTests {
     static let lengths = [1, 70, 1024, 3000]
 
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Prefixes, and copies with a few bytes changed, most of them near the front where headers are.
+    /// Reads prefixes, and copies with a few changed bytes. Most changes are at the beginning, where the headers are.
     private func torment(_ bytes: [UInt8], seed: UInt64, _ read: ([UInt8]) -> Void) {
         var dice = Dice(seed)
         let step = max(1, bytes.count / 60)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `damaged words are an error or an answer`() {
+    @Test func `damaged integer streams are an error or are decoded`() {
         for count in Self.lengths {
             for (i, (_, values)) in sampleWords(count: count, seed: 77).enumerated() {
                 for profile in [Profile.fast, .standard] {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `damaged doubles are an error or an answer`() {
+    @Test func `damaged float streams are an error or are decoded`() {
         for count in Self.lengths {
             for (i, (_, values, single)) in sampleReals(count: count, seed: 78).enumerated() {
                 let bytes = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: .standard) }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `damaged bits are an error or an answer`() {
+    @Test func `damaged boolean streams are an error or are decoded, without bits past the count`() {
         for count in Self.lengths {
             for density in [1, 30, 500] {
                 for clump in [1, 40] {
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `damaged list offsets never leave their order or their total`() {
+    @Test func `damaged list offsets are an error or ascend up to their total`() {
         for count in Self.lengths {
             for longest in [1, 4, 300] {
                 var dice = Dice(UInt64(longest)), offsets = [0]
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `bytes thrown together are an error or an answer`() {
+    @Test func `random bytes are an error or are decoded`() {
         var dice = Dice(5)
         for id in 0..<10 {
             for _ in 0..<1000 {

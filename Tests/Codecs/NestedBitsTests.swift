@@ -12,7 +12,7 @@ import Testing
         return out
     }
 
-    @Test func `bits within others come back, whole vectors and one by one`() throws {
+    @Test func `nested booleans round trip, as whole vectors and one by one`() throws {
         for count in sampleLengths where count > 0 {
             for (outerPart, innerPart, clump) in [
                 (500, 500, 1), (990, 10, 1), (10, 990, 50), (1000, 300, 7), (300, 1000, 1), (300, 0, 1), (0, 500, 1), (700, 999, 1),
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `small nested streams are the bytes of the specification`() {
+    @Test func `small nested streams have the bytes of the specification`() {
         let outer = Bits(words: [0b1101_1011], count: 9), inner = Bits(words: [0b1001_0010], count: 9)
         // Six outer bits are set; of these the second, the fourth and the sixth.
         #expect(BitsEncoder.encode(inner, within: outer, profile: .fast) == [6, 2, 0b10_1010])
@@ -64,7 +64,7 @@ import Testing
                     }(), profile: .fast))
     }
 
-    @Test func `another number of bits than the outer stream has is damage`() throws {
+    @Test func `an outer stream with another number of set bits is damage`() throws {
         for count in [70, 1024, 1025, 3000] {
             var dice = Dice(UInt64(count))
             let outer = bits(count, per: 600, clump: 1, &dice), inner = bits(count, per: 500, clump: 1, within: outer, &dice)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `nested streams cut and flipped are an error or bits within the outer ones`(seed: UInt64) throws {
+    func `truncated and modified nested streams are an error or bits within the outer stream`(seed: UInt64) throws {
         var dice = Dice(seed)
         let count = [1, 70, 1024, 3000, 65_536][Int(seed % 5)]
         let outer = bits(count, per: 600, clump: 1, &dice), inner = bits(count, per: 500, clump: 3, within: outer, &dice)
@@ -117,7 +117,7 @@ import Testing
         for step in 0..<600 {
             var changed = bytes, outerChanged = outerBytes
             for _ in 0...dice.below(3) {
-                // The beginnings hold the counts.
+                // The counts are at the beginning.
                 let place = dice.below(2) == 0 ? dice.below(min(bytes.count, 24)) : dice.below(bytes.count)
                 changed[place] = [0, 0xFF, 0x80, UInt8(dice.below(256))][dice.below(4)]
             }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct NullTextTests {
     @Test(arguments: [1, 2, 5, 300, 1024, 3000])
-    func `a text column whose every row is null reads back`(count: Int) throws {
+    func `text columns with only null, one value or many values round trip`(count: Int) throws {
         for hole in 0..<3 {
             var text = Text(), present = Bits(repeating: false, count: count)
             for i in 0..<count {
@@ -44,7 +44,7 @@ import Testing
 }
 
 extension NullTextTests {
-    @Test func `short text columns with nulls read back`() throws {
+    @Test func `short text columns with nulls round trip`() throws {
         var state: UInt64 = 1
         func next(_ n: Int) -> Int { state = state &* 6364136223846793005 &+ 1442695040888963407; return Int(state >> 33) % n }
         for round in 0..<20000 {

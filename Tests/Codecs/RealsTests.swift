@@ -28,7 +28,7 @@ func sampleReals(count: Int, seed: UInt64) -> [(String, [Double], Bool)] {
 
 @Suite struct RealsTests {
     @Test(arguments: [Profile.fast, .standard, .small])
-    func `doubles of every kind come back to the bit`(profile: Profile) throws {
+    func `doubles of every kind round trip to the bit`(profile: Profile) throws {
         for count in sampleLengths {
             for (name, values, single) in sampleReals(count: count, seed: UInt64(count) + 5) {
                 let bytes = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: profile) }

@@ -2,11 +2,11 @@ import FirnBytes
 import Testing
 @testable import FirnCodecs
 
-/// Ranges looked for in what is stored find what decoding and looking finds.
+/// Searching encoded values for a range returns the same rows as decoding and comparing.
 @Suite struct SearchTests {
     static let lengths = [1, 63, 64, 65, 1023, 1024, 1025, 5000]
 
-    /// Ends of ranges that matter to the values: some of them, their neighbours, and the extremes.
+    /// Returns ends of ranges: values of the column, their neighbours, and the extremes.
     private func ends(_ values: [Int64], _ dice: inout Dice) -> Int64 {
         switch dice.below(8) {
         case 0: .min
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [Profile.fast, .standard, .small])
-    func `words in a range are found in every encoding`(profile: Profile) throws {
+    func `integers in a range are found in every encoding`(profile: Profile) throws {
         var encodings: Set<String> = []
         for count in Self.lengths {
             for (name, values) in sampleWords(count: count, seed: UInt64(count) &+ 77) {
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `no bytes make a search trap`() throws {
+    @Test func `searching damaged streams never traps`() throws {
         var dice = Dice(41)
         for (_, values) in sampleWords(count: 3000, seed: 8) {
             let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }

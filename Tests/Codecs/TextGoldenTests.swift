@@ -2,7 +2,7 @@
 import FirnBytes
 import Testing
 
-/// The bytes of small streams, for ever: a reader of this version reads what an older one wrote.
+/// The bytes of small streams never change: readers can read what earlier builds wrote.
 @Suite struct TextGoldenTests {
     private func hex(_ bytes: [UInt8]) -> String {
         bytes.map {
@@ -55,8 +55,8 @@ import Testing
         }
     }
 
-    /// Streams written by hand from docs/format/codecs-text.md, without the encoder.
-    @Test func `hand-made streams read as documented`() throws {
+    /// Streams written manually after docs/format/codecs-text.md, without the encoder.
+    @Test func `streams that are written manually after the specification can be read`() throws {
         func read(_ bytes: [UInt8], count: Int) throws -> [String] {
             let reader = try TextReader(EncodedGroup.keep(bytes), count: count, shared: [])
             var text = Text()
@@ -64,14 +64,14 @@ import Testing
             for row in 0..<count { #expect(try reader.withValue(at: row) { Array($0) } == text.array(row)) }
             return (0..<count).map { text.string($0) }
         }
-        // One page of raw blocks: frame header 00 00 (no content size, window 1 KiB), block header of a last raw block of n bytes: n << 3 |
-        // 1.
+        // One page of raw blocks: the frame header 00 00 (no content size, window 1 KiB), then the block header of a last raw block of n
+        // bytes: n << 3 | 1.
         let terminated = Array("a\0bc\0\0".utf8), lengths = [1, 2, 0] + Array("abc".utf8)
         for (flags, raw) in [(UInt8(1), terminated), (0, lengths)] {
             let page = [0, 0, UInt8(raw.count << 3 | 1), 0, 0] + raw
             #expect(try read([0x62, flags, 2, UInt8(raw.count), UInt8(page.count)] + page, count: 3) == ["a", "bc", ""])
         }
-        // Tokens "ab" = 0 and "c" = 1; strings 0 1, 1, 0 0 0.
+        // Symbols "ab" = 0 and "c" = 1. Strings: 0 1; 1; 0 0 0.
         let table: [UInt8] = [2, 0, 2, 1] + Array("abc".utf8)
         let blob: [UInt8] = [1, 0, UInt8(table.count)] + table
         let lengthsStream = [0, 2, 3, 6].withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .fast) }

@@ -3,7 +3,7 @@ import FirnBytes
 import Testing
 
 @Suite struct TextHostileTests {
-    /// Reads all that can be read; whatever the bytes, this must end with an answer or `Damage`.
+    /// Reads everything that can be read. For any bytes, this ends with a value or with `Damage`. Returns whether nothing was damaged.
     private func readAll(_ stream: [UInt8], count: Int, shared: [SharedBlob]) -> Bool {
         stream.withUnsafeBytes { bytes in
             do throws(Damage) {
@@ -18,7 +18,7 @@ import Testing
                     attempt { () throws(Damage) in
                         try reader.decode(vector: vector, into: &text)
                         if text.count != min(1024, count - vector * 1024) || text.offsets.last != text.bytes.count {
-                            Issue.record("a vector of another shape")
+                            Issue.record("a vector has a wrong count or wrong offsets")
                         }
                     }
                     attempt { () throws(Damage) in
@@ -32,7 +32,7 @@ import Testing
                             try reader.decodeCodes(vector: vector, into: b.baseAddress!)
                         }
                         if codes.prefix(text.count).contains(where: { $0 < 0 || $0 >= values.count }) {
-                            Issue.record("a code outside the values")
+                            Issue.record("a code is out of the range of the values")
                         }
                     }
                 }
@@ -73,21 +73,23 @@ import Testing
         return all
     }
 
-    @Test func `streams cut short are damage, not a trap`() {
+    @Test func `truncated text streams and shared blobs are damage`() {
         for (name, group, counts) in groups() {
             for (s, stream) in group.streams.enumerated().prefix(1) {
                 for length in stride(from: 0, to: stream.count, by: max(1, stream.count / 60)) {
                     let whole = readAll(Array(stream[..<length]), count: counts[s], shared: group.shared)
-                    // A last byte may be padding.
+                    // The last byte may be padding.
                     if whole, name != "constant", length + 1 < stream.count {
-                        Issue.record("\(name) cut at \(length) of \(stream.count) reads")
+                        Issue.record("\(name) cut at \(length) of \(stream.count) is read without damage")
                     }
                 }
                 for (b, blob) in group.shared.enumerated() {
                     for length in stride(from: 0, to: blob.bytes.count, by: max(1, blob.bytes.count / 40)) {
                         var cut = group.shared
                         cut[b].bytes = Array(blob.bytes[..<length])
-                        if readAll(stream, count: counts[s], shared: cut) { Issue.record("\(name): blob cut at \(length) reads") }
+                        if readAll(stream, count: counts[s], shared: cut) {
+                            Issue.record("\(name): a blob cut at \(length) is read without damage")
+                        }
                     }
                 }
                 if !group.shared.isEmpty { #expect(!readAll(stream, count: counts[s], shared: [])) }
@@ -101,7 +103,7 @@ import Testing
             let s = Int(dice.next() % UInt64(group.streams.count))
             for round in 0..<150 {
                 var stream = group.streams[s]
-                // Headers decide most: half of the flips fall into the first bytes.
+                // Headers have the most effect: half of the changes are in the first bytes.
                 let reach = round % 2 == 0 ? min(stream.count, 40) : stream.count
                 for _ in 0...(dice.next() % 3) { stream[Int(dice.next() % UInt64(reach))] ^= 1 << UInt8(dice.next() % 8) }
                 _ = readAll(stream, count: counts[s], shared: group.shared)
@@ -116,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `streams read with another count are damage or in bounds`() {
+    @Test func `text streams that are read with another count never trap`() {
         for (_, group, counts) in groups() {
             for count in [0, 1, counts[0] - 1, counts[0] + 1, counts[0] * 3, 1 << 20] {
                 _ = readAll(group.streams[0], count: count, shared: group.shared)
@@ -124,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `random bytes are damage`() {
+    @Test func `random bytes with the id of a text encoding never trap`() {
         var dice = TextDice(state: 99)
         for _ in 0..<3000 {
             var bytes = (0..<Int(dice.next() % 80)).map { _ in UInt8(truncatingIfNeeded: dice.next() & dice.next()) }

@@ -2,7 +2,7 @@
 import FirnBytes
 import Testing
 
-/// A fixed sequence of pseudo-random numbers.
+/// A reproducible sequence of pseudo-random numbers.
 struct TextDice: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -14,7 +14,7 @@ struct TextDice: RandomNumberGenerator {
     }
 }
 
-/// One group encoded: every stream and what they share.
+/// An encoded group: all streams and the blobs that they share.
 struct EncodedGroup {
     var streams: [[UInt8]]
     var shared: [SharedBlob]
@@ -31,13 +31,13 @@ struct EncodedGroup {
         all += end.rest
         shared = end.shared
         streams = all.sorted { $0.0 < $1.0 }.map(\.1)
-        #expect(all.map(\.0).sorted() == Array(0..<segments.count), "each segment comes out once")
+        #expect(all.map(\.0).sorted() == Array(0..<segments.count), "not every segment was returned once")
         if segments.count < 2 { #expect(shared.isEmpty) }
     }
 
     var bytes: Int { streams.reduce(0) { $0 + $1.count } + shared.reduce(0) { $0 + $1.bytes.count } }
 
-    /// Reads everything back by vector and at some rows, and compares.
+    /// Reads everything by vector, and some rows one by one, and compares.
     func expect(_ segments: [Text], present: [Bits?] = [], _ note: String = "") throws {
         let opened = try shared.map { blob in try SharedText(kind: blob.kind, bytes: UnsafeRawBufferPointer(Self.keep(blob.bytes))) }
         for (s, segment) in segments.enumerated() {
@@ -63,11 +63,13 @@ struct EncodedGroup {
                         try reader.decodeCodes(vector: vector, into: b.baseAddress!)
                     }
                     for (i, row) in rows.enumerated() where mask?[row] ?? true {
-                        guard values.array(Int(codes[i])) == segment.array(row) else { Issue.record("\(note): code of row \(row)"); return }
+                        guard values.array(Int(codes[i])) == segment.array(row) else {
+                            Issue.record("\(note): wrong code of row \(row)"); return
+                        }
                     }
                     for i in 1..<max(values.count, 1) {
                         guard values.array(i - 1).lexicographicallyPrecedes(values.array(i)) else {
-                            Issue.record("\(note): values not ascending"); return
+                            Issue.record("\(note): the values do not ascend"); return
                         }
                     }
                 }
@@ -79,7 +81,7 @@ struct EncodedGroup {
         }
     }
 
-    /// Bytes that live as long as the process, as a mapped file's would.
+    /// Returns bytes that are never freed, like those of a mapped file.
     static func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         copy.copyBytes(from: bytes)
@@ -94,7 +96,7 @@ struct EncodedGroup {
     }
 }
 
-/// Columns of different character.
+/// Columns of different kinds.
 enum TextSample: String, CaseIterable {
     case empty, constant, emptyStrings, few, many, distinctIds, sentences, random, zeros, mixed, long
 
@@ -130,7 +132,7 @@ enum TextSample: String, CaseIterable {
 
 @Suite struct TextTests {
     @Test(arguments: TextSample.allCases)
-    func `a column of one segment comes back`(_ sample: TextSample) throws {
+    func `a column of one segment round trips`(_ sample: TextSample) throws {
         for n in [0, 1, 2, 3, 100, 249, 1023, 1024, 1025, 5000] {
             for profile in [Profile.fast, .standard, .small] {
                 let text = sample.text(n, seed: 7)
@@ -140,14 +142,14 @@ enum TextSample: String, CaseIterable {
     }
 
     @Test(arguments: TextSample.allCases)
-    func `a group of segments comes back`(_ sample: TextSample) throws {
+    func `a group of segments round trips`(_ sample: TextSample) throws {
         let segments = (0..<3).map { sample.text($0 == 2 ? 1500 : 9000, seed: UInt64($0)) }
         for profile in [Profile.fast, .standard] {
             try EncodedGroup(segments, profile: profile).expect(segments, "\(sample) \(profile)")
         }
     }
 
-    @Test func `slots without a value come out empty when the mask is given`() throws {
+    @Test func `rows without a value are decoded as empty text if the validity is given`() throws {
         for sample in [TextSample.few, .many, .sentences, .distinctIds] {
             var dice = TextDice(state: 3)
             let full = sample.text(9000, seed: 1)
@@ -161,7 +163,7 @@ enum TextSample: String, CaseIterable {
         }
     }
 
-    @Test func `the same segments give the same bytes`() {
+    @Test func `equal segments give equal bytes`() {
         for sample in TextSample.allCases {
             let segments = (0..<2).map { sample.text(6000, seed: UInt64($0)) }
             let one = EncodedGroup(segments), two = EncodedGroup(segments)
@@ -170,7 +172,7 @@ enum TextSample: String, CaseIterable {
         }
     }
 
-    @Test func `a value of 100 MB comes back`() throws {
+    @Test func `a value of 100 MB round trips`() throws {
         var dice = TextDice(state: 5)
         var text = Text(["before"])
         let block = (0..<4096).map { _ in UInt8(truncatingIfNeeded: dice.next() & 15) }
@@ -182,7 +184,7 @@ enum TextSample: String, CaseIterable {
         try group.expect([text])
     }
 
-    @Test func `a table numbers strings of every length in order of appearance`() {
+    @Test func `a value table numbers strings of every length in the order of their first appearance`() {
         let table = ValueTable()
         var dice = TextDice(state: 11), text = Text(), numbers: [[UInt8]: UInt32] = [:]
         for _ in 0..<30_000 { text.append((0..<Int(dice.next() % 40)).map { _ in UInt8(truncatingIfNeeded: dice.next() % 3) }) }
@@ -192,7 +194,7 @@ enum TextSample: String, CaseIterable {
             let value = text.array(i)
             let number = numbers[value] ?? UInt32(numbers.count)
             numbers[value] = number
-            if codes[i] != number { Issue.record("string \(i)"); return }
+            if codes[i] != number { Issue.record("string \(i) has number \(codes[i]), not \(number)"); return }
         }
         #expect(table.count == numbers.count)
         let sorted = table.sortedOrder().map { Array(table.value(Int($0))) }

@@ -2,9 +2,9 @@ import FirnBytes
 import Testing
 @testable import FirnCodecs
 
-/// Patterns run over codes of tokens say what decoding and looking says.
+/// Searching encoded symbols for a pattern gives the same rows as decoding and comparing.
 @Suite struct TokenSearchTests {
-    /// Few letters, so that pieces overlap with themselves and tokens with pieces.
+    /// Returns random bytes of few letters, so that pieces overlap with themselves and symbols overlap with pieces.
     private static func bytes(_ dice: inout Dice, _ most: Int, _ letters: [UInt8]) -> [UInt8] {
         (0..<dice.below(most + 1)).map { _ in letters[dice.below(letters.count)] }
     }
@@ -23,7 +23,7 @@ import Testing
         return (value.startIndex...(value.endIndex - wanted.count)).first { value[$0..<($0 + wanted.count)].elementsEqual(wanted) }
     }
 
-    /// Piece by piece, each as early as it can stand.
+    /// Returns whether the pieces match in order, each at its first possible position.
     private static func passes(_ value: [UInt8], _ pattern: TextPattern) -> Bool {
         let value = pattern.ignoresCase ? value.map { $0 &- 65 < 26 ? $0 | 32 : $0 } : value
         if pattern.pieces.count == 1, pattern.isAtStart, pattern.isAtEnd { return value == pattern.pieces[0] }
@@ -52,11 +52,11 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...15)
-    func `patterns over tokens find what is found in decoded text`(seed: UInt64) throws {
+    func `searching symbols for a pattern finds the same rows as decoding the text`(seed: UInt64) throws {
         var dice = Dice(seed), asked = 0, told = 0
         let alphabets: [[UInt8]] = [Array("ab".utf8), Array("abc ".utf8), Array("abABcC".utf8), [0, 255, 97], Array("aé\u{212A}k".utf8)]
         let letters = alphabets[Int(seed) % alphabets.count], table = Self.table(&dice, letters)
-        // Vectors of every kind: cut short, of long strings, of empty ones.
+        // Vectors of every kind: incomplete ones, long strings and empty strings.
         for count in [1, 5, 700, 1050] {
             var text = Text()
             let most = [0, 3, 20, 100][dice.below(4)]
@@ -75,7 +75,7 @@ import Testing
                         else {
                             #expect(
                                 pattern.isFolded && rows.contains { row in text.array(row).contains { $0 >= 0x80 } },
-                                "seed \(seed): not told of ASCII")
+                                "seed \(seed): no answer although all rows are ASCII")
                             continue
                         }
                         told += 1
@@ -94,7 +94,7 @@ import Testing
         #expect(told > asked / 3 && told > 20, "seed \(seed): \(told) of \(asked)")
     }
 
-    @Test func `patterns that bytes cannot tell are refused`() {
+    @Test func `patterns that cannot be compared byte by byte are refused`() {
         #expect(TextPattern(pieces: [], isAtStart: false, isAtEnd: false) == nil)
         #expect(TextPattern(pieces: [[]], isAtStart: true, isAtEnd: false) == nil)
         #expect(TextPattern(pieces: [[97], []], isAtStart: true, isAtEnd: false) == nil)
@@ -104,7 +104,7 @@ import Testing
         #expect(TextPattern(pieces: [[]], isAtStart: true, isAtEnd: true) != nil)
     }
 
-    @Test func `a code without a token is damage to a search too`() throws {
+    @Test func `a code without a symbol is damage in a search too`() throws {
         let all = TokenTable((0...255).map { [UInt8($0)] }), few = TokenTable((0..<100).map { [UInt8($0)] })
         for count in [3, 1000] {
             var text = Text()

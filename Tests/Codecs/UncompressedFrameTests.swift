@@ -5,16 +5,16 @@ import Testing
 
 @testable import FirnCodecs
 
-/// What does not hold ends the process of an exit test: what comes after is worth nothing.
-private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does not hold") {
+/// Ends the process of an exit test if a condition does not hold, because later results would be meaningless.
+private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "a condition does not hold") {
     if holds { return }
     Issue.record("\(what())")
     exit(EXIT_FAILURE)
 }
 
-/// Frames that are made without zstd, where it has no memory (`FirnDatabaseTests.LibraryFaultTests` makes it so).
+/// Frames that are written without zstd because it has no memory. `FirnDatabaseTests.LibraryFaultTests` causes this for whole files.
 @Suite struct UncompressedFrameTests {
-    @Test func `T4: what zstd refuses to compress is there uncompressed, for any zstd to unpack, and noted`() async {
+    @Test func `data that zstd fails to compress is stored in an uncompressed frame, and the failure is counted [T4]`() async {
         await #expect(processExitsWith: .success) {
             let refused: [LibraryCall] = [.compressionContext, .compress]
             for call in refused {
@@ -30,7 +30,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
                     demand(back == bytes, "\(call), \(count) bytes")
                 }
             }
-            // A dictionary that cannot be loaded: its frames need none.
+            // If a dictionary cannot be loaded, the frames do not need it.
             let dictionary = [UInt8]("the quick brown fox jumps over the lazy dog".utf8), text = [UInt8]("the quick brown fox jumps".utf8)
             LibraryFaults.begin { $0 == .compressionDictionary }
             var frame: [UInt8] = []
@@ -42,7 +42,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
             LibraryFaults.begin { $0 == .decompressionDictionary }
             do {
                 _ = try dictionary.withUnsafeBytes { try PageDictionary($0) }
-                preconditionFailure("it was digested")
+                preconditionFailure("the dictionary was digested without memory")
             } catch let damage as Damage { demand(damage.isUnread) }
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 @testable import FirnCodecs
 
-/// A small generator with a printed seed.
+/// A small generator with a reproducible seed.
 struct Dice: RandomNumberGenerator {
     var state: UInt64
     init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
@@ -18,7 +18,7 @@ struct Dice: RandomNumberGenerator {
 
 let sampleLengths = [0, 1, 2, 3, 63, 64, 65, 249, 1023, 1024, 1025, 5000, 65_536]
 
-/// Named columns of integers as tables have them, and as nobody wants them.
+/// Returns named columns of integers, typical and extreme ones.
 func sampleWords(count: Int, seed: UInt64) -> [(String, [Int64])] {
     var dice = Dice(seed)
     func make(_ body: (Int) -> Int64) -> [Int64] { (0..<count).map(body) }
@@ -69,7 +69,7 @@ func sampleWords(count: Int, seed: UInt64) -> [(String, [Int64])] {
     ]
 }
 
-/// Memory that ends at a page which nobody may read.
+/// Memory that ends at an unreadable page.
 private struct GuardedRegion: @unchecked Sendable {
     static let size = 1 << 20
     static let free = Mutex<[GuardedRegion]>([])
@@ -81,7 +81,7 @@ private struct GuardedRegion: @unchecked Sendable {
     }
 }
 
-/// Calls `body` with a copy of the bytes that ends where readable memory ends: a read past the end stops the test.
+/// Calls `body` with a copy of the bytes that ends at the end of readable memory: a read past the end stops the test.
 func withExactBytes<R>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     precondition(bytes.count <= GuardedRegion.size, "test streams are at most 1 MiB")
     let region = GuardedRegion.free.withLock { $0.popLast() } ?? GuardedRegion()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct WordsTests {
     @Test(arguments: [Profile.fast, .standard, .small])
-    func `words of every kind and length come back`(profile: Profile) throws {
+    func `integers of every kind and length round trip`(profile: Profile) throws {
         for count in sampleLengths {
             for (name, values) in sampleWords(count: count, seed: UInt64(count) + 1) {
                 let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `absent words cost nothing and stay within the bounds`() throws {
+    @Test func `present integers round trip next to absent ones and are within the bounds`() throws {
         for (name, values) in sampleWords(count: 5000, seed: 3) {
             for density in [0, 1, 500, 990] {
                 var dice = Dice(UInt64(density) + 9)
