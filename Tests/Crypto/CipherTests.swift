@@ -29,7 +29,7 @@ import Testing
         return writer.bytes
     }
 
-    @Test func `the vectors of XAES-256-GCM's specification come out`() throws {
+    @Test func `sealing gives the test vectors of the specification of XAES-256-GCM`() throws {
         let nonce = Array("ABCDEFGHIJKLMNOPQRSTUVWX".utf8), text = Array("XAES-256-GCM".utf8)
         let one = try Cipher(key: [UInt8](repeating: 1, count: 32)), three = try Cipher(key: [UInt8](repeating: 3, count: 32))
         let first = sealed(one, text, nonce: nonce)
@@ -38,7 +38,7 @@ import Testing
         #expect(hex(second.bytes.dropFirst(24) + bytes(second.tag)) == "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d")
     }
 
-    @Test func `what was sealed opens, and nothing else does`() throws {
+    @Test func `only sealed bytes that are unchanged, with the same tag and bound data, can be opened`() throws {
         let cipher = try Cipher(EncryptionKey([UInt8](0..<64))!, salt: Cipher.random(32), purpose: "test")
         for count in [0, 1, 15, 16, 17, 63, 64, 1000, 70_000] {
             let text = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }, bound: [UInt8] = [1, 2, 3]
@@ -49,14 +49,16 @@ import Testing
             for place in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 97)) {
                 var other = bytes
                 other[place] ^= 0x10
-                #expect(opened(cipher, other, bound: bound, tag: tag) == nil, "a changed byte \(place) of \(bytes.count)")
+                #expect(
+                    opened(cipher, other, bound: bound, tag: tag) == nil,
+                    "byte \(place) of \(bytes.count) was changed, and the rest was opened")
             }
             #expect(opened(cipher, bytes.dropLast(), bound: bound, tag: tag) == nil)
         }
         #expect(opened(cipher, [1, 2, 3], tag: Hash128(low: 0, high: 0)) == nil)
     }
 
-    @Test func `secret, salt and purpose make the key`() throws {
+    @Test func `sealed bytes can be opened only with the same secret, salt and purpose`() throws {
         let secret = EncryptionKey([UInt8](0..<64))!, other = EncryptionKey([UInt8](1..<65))!, salt = [UInt8](repeating: 5, count: 32)
         let cipher = try Cipher(secret, salt: salt, purpose: "a")
         let (bytes, tag) = sealed(cipher, [1, 2, 3])
@@ -66,15 +68,15 @@ import Testing
         #expect(try opened(Cipher(secret, salt: salt, purpose: "b"), bytes, tag: tag) == nil)
     }
 
-    @Test func `a key of a file is made by HKDF-SHA-256`() throws {
-        // By Python's cryptography: HKDF(SHA256, 32, salt, b"firn 1").derive(bytes(range(64))), and AESGCM under the key that XAES derives
-        // of it.
+    @Test func `the key of a file is derived by HKDF-SHA-256`() throws {
+        // The expected value is from Python's cryptography: HKDF(SHA256, 32, salt, b"firn 1").derive(bytes(range(64))), and AESGCM with the
+        // key that XAES derives from it.
         let cipher = try Cipher(EncryptionKey([UInt8](0..<64))!, salt: [UInt8](repeating: 9, count: 32), purpose: "firn 1")
         let (bytes, tag) = sealed(cipher, Array("snow".utf8), bound: Array("ice".utf8), nonce: [UInt8](0..<24))
         #expect(hex(bytes.dropFirst(24) + self.bytes(tag)) == "5569858c543945b43e21a06920236f238c20ba02")
     }
 
-    @Test func `threads share a cipher`() async throws {
+    @Test func `several threads can use one cipher`() async throws {
         let cipher = try Cipher(key: [UInt8](repeating: 7, count: 32))
         await withTaskGroup(of: Bool.self) { group in
             for thread in 0..<8 {
