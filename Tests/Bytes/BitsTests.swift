@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct BitsTests {
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `bits agree with an array of bools`(seed: UInt64) {
+    func `bits agree with an array of booleans`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var bits = Bits(count: 0)
         var model: [Bool] = []
@@ -35,7 +35,7 @@ import Testing
         #expect(bits.rank(high) == model[..<high].count { $0 })
     }
 
-    @Test func `bits past the count are zero however bits are made`() {
+    @Test func `bits past the count are zero after every kind of construction`() {
         #expect(Bits(repeating: true, count: 70).words == [.max, 63])
         #expect(Bits(words: [.max, .max], count: 65).words == [.max, 1])
         var bits = Bits(repeating: true, count: 3)
@@ -43,7 +43,7 @@ import Testing
         #expect(bits.words == [5] && !bits.allSet && !bits.noneSet)
     }
 
-    @Test func `text keeps strings apart, empty ones too`() {
+    @Test func `text keeps strings separate, also empty ones`() {
         var text = Text(["a", "", "ccc"])
         text.append(contentsOf: Text(["dd", "e"]), range: 1..<2)
         text.appendEmpty()

@@ -2,7 +2,7 @@ import FirnBytes
 import Testing
 
 @Suite struct ByteReaderTests {
-    @Test func `what ByteWriter writes, ByteReader reads`() throws {
+    @Test func `ByteReader reads the values that ByteWriter writes`() throws {
         var writer = ByteWriter()
         writer.append(7 as UInt8)
         writer.append(0x1234_5678 as UInt32)
@@ -61,7 +61,7 @@ import Testing
         #expect(failure([200]) { (r) throws(Damage) in _ = try r.readLengthPrefixed() })
     }
 
-    @Test func `XXH3-128 of known bytes is the published value`() {
+    @Test func `XXH3-128 of no bytes is the published value`() {
         #expect(Hash128(of: []).description == "99aa06d3014798d86001c324468d497f")
     }
 }

@@ -2,7 +2,7 @@ import FirnBytes
 import Testing
 
 @Suite struct GatherTests {
-    @Test func `strings and bits are appended in the order of their positions`() {
+    @Test func `gathered strings and bits are appended in the order of the given positions`() {
         let text = Text(["a", "", "ccc", "dé"])
         for rows in [[], [0], [3, 0, 0, 1, 2], [1, 1]] {
             var out = Text(["x"])

@@ -16,7 +16,7 @@ struct MemoryBudgetTests {
         #expect(budget.used == 0 && budget.peak == 1_000_000)
     }
 
-    @Test func `a refused charge becomes an error of its own code, with advice, without a further name`() {
+    @Test func `a refused charge becomes an out-of-memory error with advice, which keeps the name of the charge`() {
         let budget = MemoryBudget(limit: 10)
         let error = FirnError(budget.exceeded(62_500_000, "column \"a.b\"").naming("the catalogue"), in: "x.firn")
         #expect(error.code == .outOfMemory)
@@ -24,14 +24,14 @@ struct MemoryBudgetTests {
         #expect(error.advice?.contains("--memory") == true)
     }
 
-    @Test func `sizes that overflow are refused`() {
+    @Test func `a charge whose sum would overflow is refused`() {
         let budget = MemoryBudget(limit: .max)
         #expect(budget.take(.max - 5))
         #expect(!budget.take(.max - 5))
         #expect(budget.used == .max - 5)
     }
 
-    @Test func `a charge that is held ends with its object, and follows a buffer that grows and shrinks`() throws {
+    @Test func `a held charge follows the size of its buffer and is released with its object`() throws {
         let budget = MemoryBudget(limit: 100)
         var charge: MemoryCharge? = try budget.holding(40, for: "a")
         try charge!.grow(to: 30, for: "a")
@@ -48,7 +48,7 @@ struct MemoryBudgetTests {
         #expect(budget.used == 0)
     }
 
-    @Test func `the system is asked for large charges and now and then for small ones`() {
+    @Test func `the system is asked for each large charge, but not for each small one`() {
         let asked = Mutex(0), hasRoom = Mutex(true)
         let budget = MemoryBudget(limit: 1 << 40) { _, _ in
             asked.withLock { $0 += 1 }
@@ -63,7 +63,7 @@ struct MemoryBudgetTests {
         #expect(budget.used == 5 << 20)
     }
 
-    @Test func `threads together never exceed the limit`() async {
+    @Test func `concurrent charges never exceed the limit`() async {
         let budget = MemoryBudget(limit: 1000)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
