@@ -5,11 +5,11 @@ import Foundation
 import Testing
 #if os(Linux)
 
-    /// Files of processes that ended while they wrote, and what a program keeps that meets a limit.
+    /// Files of processes that ended while they wrote, and settings of a program that reaches a limit.
     @Suite struct AbandonedFileTests {
         private let folder = TemporaryFolder()
 
-        /// The stamp of a process that has ended.
+        /// Returns the stamp of a process that has ended.
         private static func gone() throws -> ProcessStamp {
             let process = Process()
             process.executableURL = URL(filePath: "/bin/true")
@@ -21,13 +21,13 @@ import Testing
         private func make(_ name: String) { _ = FileManager.default.createFile(atPath: folder.file(name), contents: Data([1])) }
         private func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.file(name)) }
 
-        @Test func `a process is gone only where this one can know it`() throws {
+        @Test func `a process counts as ended only if this process can know it`() throws {
             let own = ProcessStamp.own, gone = try Self.gone()
             #expect(own.system != 0 && own.start != 0 && own.process == getpid())
             #expect(!own.isGone && gone.isGone)
-            // The number is another process's by now.
+            // The process id now belongs to another process.
             #expect(ProcessStamp(system: own.system, process: own.process, start: own.start + 1).isGone)
-            // Of another machine, of another container, and where the system did not say.
+            // Stamps of another machine, of another container, and of a system that did not provide the values.
             #expect(!ProcessStamp(system: own.system ^ 1, process: gone.process, start: 1).isGone)
             #expect(
                 !ProcessStamp(system: 0, process: gone.process, start: 1).isGone
@@ -57,7 +57,7 @@ import Testing
             #expect(try Paths.list(folder.path).count == kept.count + 1)
         }
 
-        @Test func `a target with the longest name that a file system takes is written and cleaned`() throws {
+        @Test func `a target with the longest name of the file system is written, and its temporary files are removed`() throws {
             let long = String(repeating: "é", count: 125) + "abcd", gone = try Self.gone()
             make(AbandonedFiles.sibling(of: long, ".tmp-\(gone)-0123abcd"))
             #expect(try Paths.list(folder.path).count == 1)
@@ -69,7 +69,7 @@ import Testing
             #expect(try Paths.list(folder.path) == [long] && File(path: folder.file(long), .read).readAll() == [7])
         }
 
-        @Test func `errors name the target, not the file that is written next to it`() throws {
+        @Test func `errors name the target, not the temporary file`() throws {
             let replacement = try Replacement(of: folder.file("a"), overwrite: true)
             #expect(Replacement.shown(replacement.temporaryPath) == folder.file("a"))
             #expect(Replacement.shown("cannot rename to \(replacement.temporaryPath): no") == "cannot rename to \(folder.file("a")): no")
@@ -78,10 +78,10 @@ import Testing
             #expect(error?.place?.file == folder.file("a") && error?.message.contains(".tmp-") == false, "\(String(describing: error))")
         }
 
-        @Test func `a limit on the length of files is an error, and the signal stays the program's`() throws {
+        @Test func `exceeding the limit of file lengths is an error, and the handler of the signal stays unchanged`() throws {
             var before = rlimit(), action = sigaction()
             getrlimit(__rlimit_resource_t(1), &before)
-            // Longer than what any other test writes.
+            // Longer than any file of another test.
             var limit = rlimit(rlim_cur: 1 << 40, rlim_max: before.rlim_max)
             try #require(setrlimit(__rlimit_resource_t(1), &limit) == 0)
             defer { setrlimit(__rlimit_resource_t(1), &before) }
@@ -100,7 +100,7 @@ import Testing
         }
 
         @Test(arguments: [([0o600], 0o600), ([0o640, 0o604], 0o600), ([0o640], 0o640), ([0o400], 0o600), ([0o777], 0o666), ([], 0o666)])
-        func `an output allows no more than its sources do`(_ sources: [Int], _ wanted: Int) throws {
+        func `an output has no permissions that one of its inputs lacks`(_ sources: [Int], _ wanted: Int) throws {
             var paths: [String] = []
             for (i, mode) in sources.enumerated() {
                 make("in\(i)")

@@ -14,7 +14,7 @@ final class Scratch {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// Refuses the nth call with an errno.
+/// Refuses the nth call with an error number.
 final class Refusal: DiskCalls, @unchecked Sendable {
     private var left: Int
     private let code: Int32
@@ -28,7 +28,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
 }
 
 @Suite struct FileTests {
-    @Test func `what is written at an offset is read back`() throws {
+    @Test func `bytes that are written at an offset can be read there`() throws {
         let scratch = Scratch()
         let file = try File(path: scratch("a"), .createNew)
         try file.write([1, 2, 3], at: 10)
@@ -43,11 +43,11 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(try FileFacts(path: scratch("a")) == file.facts() && FileFacts(path: scratch("none")) == nil)
     }
 
-    @Test func `errors carry the code, the system's words and the path`() {
+    @Test func `errors have the code, the system's message and the path`() {
         let scratch = Scratch()
         do {
             _ = try File(path: scratch("none"), .read)
-            Issue.record("it opened")
+            Issue.record("a missing file was opened")
         } catch {
             #expect(error.code == .notFound && error.message.contains("No such file") && error.place?.file == scratch("none"))
         }
@@ -56,13 +56,13 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         }
     }
 
-    @Test func `a script refuses calls before they reach the file`() throws {
+    @Test func `a script refuses calls before they change the file`() throws {
         let scratch = Scratch(), script = Refusal(after: 2, code: 28 /* ENOSPC */)
         let file = try File(path: scratch("a"), .createNew, calls: script)
         try file.write([1], at: 0)
         do {
             try file.write([2], at: 1)
-            Issue.record("it was written")
+            Issue.record("a refused write returned")
         } catch {
             #expect(error.code == .noSpace)
         }
@@ -71,7 +71,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(script.names == ["open", "write", "write", "status", "sync"])
     }
 
-    @Test func `a script of a folder sees files and names there, whoever opens them`() throws {
+    @Test func `a script for a folder receives all calls for files and names in it`() throws {
         let scratch = Scratch(), script = Refusal(after: .max, code: 5)
         ScriptedDisk.begin(in: scratch.path, script)
         let replacement = try Replacement(of: scratch("a"), overwrite: false)
@@ -85,7 +85,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
     }
 
     @Test(arguments: ["open", "link", "remove", "syncDirectory", "sync"])
-    func `a replacement refused at any call leaves one whole file or none`(_ call: String) throws {
+    func `a replacement that is refused at any call leaves a complete file or none`(_ call: String) throws {
         let names = ["open", "write", "sync", "link", "remove", "syncDirectory"]
         let scratch = Scratch(), script = Refusal(after: names.firstIndex(of: call)!, code: 5)
         ScriptedDisk.begin(in: scratch.path, script)
@@ -101,7 +101,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         if let name = left.first { #expect(try File(path: scratch(name), .read).readAll() == [1, 2]) }
     }
 
-    @Test func `a signal is no failure, except of a sync`() throws {
+    @Test func `interrupted calls are repeated, except a sync, which fails`() throws {
         let scratch = Scratch()
         for nth in 0..<6 {
             let file = try File(path: scratch("a"), .createOrTruncate, calls: Refusal(after: nth, code: 4 /* EINTR */))
@@ -113,7 +113,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         }
     }
 
-    @Test func `a mapping sees what is appended after it was made`() throws {
+    @Test func `a mapping shows bytes that are appended after it was made`() throws {
         let scratch = Scratch()
         let file = try File(path: scratch("a"), .createNew)
         try file.write([7, 8], at: 0)
@@ -124,7 +124,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(Array(mapping.bytes(at: 0, count: 2)) == [7, 8])
     }
 
-    @Test func `two open files exclude each other by byte, and closing one frees its locks`() throws {
+    @Test func `open files exclude each other by locks on bytes, and closing a file releases its locks`() throws {
         let scratch = Scratch()
         let one = try File(path: scratch("a"), .createNew)
         var two: File? = try File(path: scratch("a"), .readWrite)
@@ -146,7 +146,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(try three.lock(.exclusive, at: 1 << 61))
     }
 
-    @Test func `a replaced file is the old one or the whole new one`() throws {
+    @Test func `a replaced file has its old content or its complete new content`() throws {
         let scratch = Scratch()
         try replaceFile(scratch("a"), overwrite: false) { (out) throws(FirnError) in try out.write("first") }
         #expect(throws: FirnError.self) {
@@ -165,7 +165,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(throws: FirnError.self) { try Replacement.check(scratch.path, overwrite: true) }
     }
 
-    @Test func `streams give back what went in, whatever the pieces`() throws {
+    @Test func `streams read the bytes that were written, independent of the sizes of the parts`() throws {
         let scratch = Scratch()
         var random = SystemRandomNumberGenerator(), all: [UInt8] = []
         let file = try File(path: scratch("a"), .createNew)
@@ -197,8 +197,9 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(try Paths.list(scratch.path).isEmpty)
     }
 
-    @Test func `an interrupted process removes its temporary file`() throws {
-        // The handler is tried in a child made by fork, which the Swift overlay hides; the registry is tried here.
+    @Test func `the slot of a temporary path can be used again after it is released`() throws {
+        // The signal handler is not run here: a child made by fork would be needed, which the Swift overlay hides. Only the registry is
+        // tested.
         let slot = TemporaryPaths.add("/nonexistent/firn")
         #expect(slot != nil)
         TemporaryPaths.forget(slot)

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `writes to a file are told, until the watch is let go of`() throws {
+    @Test func `writes to a file are reported until its watch is released`() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data([1]).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
@@ -40,14 +40,14 @@ import Testing
         #expect(counter.count.load(ordering: .relaxed) == former)
     }
 
-    @Test func `a file that cannot be watched is asked about instead`() {
+    @Test func `a file that cannot be watched is polled`() {
         let counter = Counter()
         let watch = FileWatch(path: "/nowhere/at/all") { _ = counter.count.add(1, ordering: .relaxed) }
         #expect(counter.waits(beyond: 1))
         withExtendedLifetime(watch) {}
     }
 
-    @Test func `watches that come and go leave no files open`() {
+    @Test func `released watches leave no files open`() {
         func open() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
         let path = FileManager.default.temporaryDirectory.path
         for _ in 0..<5 { _ = FileWatch(path: path) {} }

@@ -13,9 +13,10 @@ import Testing
 nonisolated(unsafe) private let foreign = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 nonisolated(unsafe) private let foreignPage = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
 
-/// Files that are cut short while they are mapped. In processes of their own: handlers of signals belong to the whole process.
+/// Files that are truncated while they are mapped. Each test runs in a separate process, because signal handlers belong to the whole
+/// process.
 @Suite struct MappingFaultTests {
-    @Test func `a handler that was there before is handed what is not ours, and nothing else`() async {
+    @Test func `an earlier signal handler is called for faults of other mappings only`() async {
         await #expect(processExitsWith: .success) {
             foreign.initialize(to: 0)
             var action = sigaction()
@@ -35,19 +36,21 @@ nonisolated(unsafe) private let foreignPage = UnsafeMutablePointer<UnsafeMutable
             let scratch = Scratch(), file = try File(path: scratch("a"), .createNew), other = try File(path: scratch("b"), .createNew)
             for each in [file, other] { try each.write([UInt8](repeating: 9, count: 40_000), at: 0) }
             let mapping = try Mapping(file)
-            // Somebody else's mapping, of which Firn knows nothing.
+            // A mapping that Firn did not make.
             foreignPage.initialize(to: mmap(nil, 40_000, PROT_READ, MAP_SHARED, other.descriptor, 0))
             let foreignBytes = foreignPage.pointee!.assumingMemoryBound(to: UInt8.self)
             precondition(mapping.bytes(at: 20_000, count: 1)[0] == 9 && foreignBytes[0] == 9 && !mapping.isBroken)
             try file.truncate(to: 100)
             try other.truncate(to: 0)
-            precondition(mapping.bytes(at: 20_000, count: 1)[0] == 0 && mapping.isBroken && foreign.pointee == 0, "ours")
-            precondition(foreignBytes[0] == 0 && foreign.pointee == 1, "theirs")
-            precondition(Mapping.faults.pointee == 1, "counted once")
+            precondition(
+                mapping.bytes(at: 20_000, count: 1)[0] == 0 && mapping.isBroken && foreign.pointee == 0,
+                "the fault in Firn's mapping was not handled, or was handed to the other handler")
+            precondition(foreignBytes[0] == 0 && foreign.pointee == 1, "the fault in the other mapping was not handed to its handler")
+            precondition(Mapping.faults.pointee == 1, "not exactly one fault was counted")
         }
     }
 
-    @Test func `a fault that nobody handles ends the process as it would have`() async {
+    @Test func `a fault outside of Firn's mappings ends the process if there is no other handler`() async {
         await #expect(processExitsWith: .signal(SIGBUS)) {
             signal(SIGBUS, SIG_DFL)
             let scratch = Scratch(), file = try File(path: scratch("a"), .createNew), other = try File(path: scratch("b"), .createNew)
@@ -58,7 +61,7 @@ nonisolated(unsafe) private let foreignPage = UnsafeMutablePointer<UnsafeMutable
         }
     }
 
-    @Test func `threads that touch what is gone at the same time all go on`() async {
+    @Test func `threads that read truncated pages at the same time all continue`() async {
         await #expect(processExitsWith: .success) {
             let scratch = Scratch(), file = try File(path: scratch("a"), .createNew), pages = 512
             try file.write([UInt8](repeating: 1, count: pages * 4096), at: 0)
@@ -71,8 +74,9 @@ nonisolated(unsafe) private let foreignPage = UnsafeMutablePointer<UnsafeMutable
         }
     }
 
-    /// Two that were counted as one could take back a count that somebody else has seen. Rare: it is the thread sanitizer that tells.
-    @Test func `faults of several threads are each counted`() async {
+    /// If two faults were counted as one, a count could decrease after another thread has read it. This is rare and mostly found by the
+    /// thread sanitizer.
+    @Test func `faults of several threads are counted separately`() async {
         await #expect(processExitsWith: .success) {
             let scratch = Scratch(), file = try File(path: scratch("a"), .createNew), pages = 2048, threads = 8
             try file.write([UInt8](repeating: 1, count: pages * 4096), at: 0)
@@ -85,7 +89,7 @@ nonisolated(unsafe) private let foreignPage = UnsafeMutablePointer<UnsafeMutable
         }
     }
 
-    @Test func `when all places are taken a mapping is not watched, and nobody is given one`() async {
+    @Test func `a mapping is not watched when all slots are taken, and a released slot is used again`() async {
         await #expect(processExitsWith: .success) {
             let scratch = Scratch(), file = try File(path: scratch("a"), .createNew)
             try file.write([1, 2, 3], at: 0)

@@ -3,13 +3,13 @@ import FirnDisk
 import Testing
 
 struct ProcessMemoryTests {
-    @Test func `the standard limit is a share of the machine's memory and of the address space`() {
+    @Test func `the default limit is a share of the machine's memory and of the address space`() {
         #expect(ProcessMemory.standardLimit >= 1 << 20)
         #expect(ProcessMemory.standardLimit <= Machine.memory / 2)
         if let space = ProcessMemory.addressSpace { #expect(ProcessMemory.standardLimit <= max(1 << 20, space / 3)) }
     }
 
-    @Test func `memory that the process holds uncharged counts against its budget`() throws {
+    @Test func `uncharged memory of the process counts against its budget`() throws {
         #if os(Linux)
             let held = UnsafeMutableRawPointer.allocate(byteCount: 256 << 20, alignment: 4096)
             defer { held.deallocate() }

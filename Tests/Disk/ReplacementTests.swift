@@ -4,7 +4,7 @@ import FirnKit
 import Foundation
 import Testing
 
-/// What takes another file's place, and what a program that uses the library keeps of its own.
+/// Files that replace other files, and the signal handlers of a program that uses the library.
 @Suite struct ReplacementTests {
     private let folder = TemporaryFolder()
 
@@ -12,7 +12,7 @@ import Testing
         (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? -1
     }
 
-    @Test(arguments: [0o600, 0o640, 0o444, 0o606]) func `what replaces a file is for those whom that was for, from its first byte on`(
+    @Test(arguments: [0o600, 0o640, 0o444, 0o606]) func `a file that replaces another one has its permissions from its first byte on`(
         _ wanted: Int
     ) throws {
         let path = folder.file("a")
@@ -21,19 +21,19 @@ import Testing
         let replacement = try Replacement(of: path, overwrite: true)
         #expect(try mode(replacement.temporaryPath) == wanted)
         try replacement.file.write([2], at: 0)
-        // As compaction does it: one within the other.
+        // A replacement of a replacement, as compaction makes it.
         let inner = try Replacement(of: replacement.temporaryPath, overwrite: true)
         try inner.file.write([3], at: 0)
         try inner.finish()
         try replacement.finish()
         #expect(try mode(path) == wanted && File(path: path, .read).readAll() == [3])
-        // One that replaces nothing is as the process makes files.
+        // A file that replaces none has the default permissions of the process.
         let new = try Replacement(of: folder.file("b"), overwrite: true), plain = try File(path: folder.file("c"), .createNew)
         #expect(try mode(new.temporaryPath) == mode(plain.path))
     }
 
     #if os(Linux)
-        @Test func `a signal that a program handles stays its own, and one that it ignores`() {
+        @Test func `signals that a program handles or ignores keep their action`() {
             var before = sigaction()
             sigaction(SIGURG, nil, &before)
             defer { sigaction(SIGURG, &before, nil) }
@@ -53,9 +53,9 @@ import Testing
         }
     #endif
 
-    @Test func `T7: a file that says it is longer than there are addresses is not mapped, and is no end of the process`() throws {
+    @Test func `a file that claims to be longer than the address space is not mapped, and the process continues [T7]`() throws {
         let memory = TemporaryFolder(inMemory: true), path = memory.file("a")
-        // Where files may be so long.
+        // Only on file systems that allow this length.
         guard (try? File(path: path, .createNew).truncate(to: 5 << 60)) != nil else { return }
         let file = try File(path: path, .read)
         #expect(Mapping.watched(file) == nil)
