@@ -5,27 +5,27 @@ import Testing
 @testable import FirnDisk
 
 @Suite struct ParallelTests {
-    @Test func `every number is done once, results in order`() throws {
+    @Test func `each index is processed once, with the results in order`() throws {
         for threads in 1...4 {
             #expect(parallelMap(count: 1000, threads: threads) { $0 * $0 } == (0..<1000).map { $0 * $0 })
         }
         #expect(parallelMap(count: 0) { $0 }.isEmpty)
     }
 
-    @Test func `the error of the lowest number is thrown`() {
+    @Test func `the error of the lowest index is thrown`() {
         for threads in 1...4 {
             do {
                 try parallel(count: 500, threads: threads) { (index) throws(Damage) in
                     if index >= 100 { throw Damage("no", at: index) }
                 }
-                Issue.record("no error")
+                Issue.record("no error was thrown")
             } catch {
                 #expect(error.offset == 100)
             }
         }
     }
 
-    @Test func `a queue gives results in the order of its jobs, errors in their turn`() throws {
+    @Test func `a work queue returns results and errors in the order of its jobs`() throws {
         let queue = WorkQueue<Int, Int, Damage>(threads: 3) { (job) throws(Damage) in
             if job == 77 { throw Damage("job", at: job) }
             var sum = job
@@ -41,6 +41,6 @@ import Testing
         while queue.pending > 0 { take() }
         #expect(try queue.next() == nil)
         #expect(failed == [77] && seen == (0..<200).filter { $0 != 77 })
-        queue.submit(1)  // dropped or done when released; no hang either way
+        queue.submit(1)  // The job is dropped or finished when the queue is released, without a hang.
     }
 }
