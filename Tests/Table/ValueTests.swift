@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ValueTests {
     @Test(arguments: 1...50 as ClosedRange<UInt64>)
-    func `values come back from their bytes, and damaged bytes never trap`(seed: UInt64) throws {
+    func `values round trip through bytes, and damaged bytes never trap`(seed: UInt64) throws {
         var random = RandomTables(seed: seed)
         let schema = random.schema()
         for column in schema.types.last!.columns {
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    @Test func `counts of nested lists that their bytes do not hold reserve no memory`() async {
+    @Test func `counts of nested lists that exceed their bytes reserve no memory`() async {
         await #expect(processExitsWith: .success) {
             #if canImport(Glibc)
                 var limit = rlimit(rlim_cur: 8 << 30, rlim_max: 8 << 30)
                 setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
             #endif
-            // Each of 100 lists, one within the other, claims 30 million elements: 48 GB, if all were reserved.
+            // Each of 100 nested lists claims 30 million elements: 48 GB, if all of them were reserved.
             var bytes = ByteWriter()
             for _ in 0..<100 {
                 bytes.append(AnyTag.list)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `numbers compare by value across kinds, exactly`() {
+    @Test func `numbers of different types are compared exactly, by value`() {
         let big: Int64 = 9_007_199_254_740_993
         #expect(Value.order(.int(1), .double(1)) == 0)
         #expect(Value.order(.int(big), .double(9_007_199_254_740_992)) == 1)
@@ -74,12 +74,12 @@ import Testing
         for text in ["nan", "NaN", "-nan", "+NAN"] { #expect(Decimal(text)?.isNaN == true, "\(text)") }
         #expect(Decimal("inf") == Decimal("Infinity") && Decimal("-Inf")?.double == -.infinity)
         #expect(Decimal("12345678901234567890123456789012345678") == nil)
-        #expect(Decimal("1\u{0}2") == nil, "a NUL does not end the number")
+        #expect(Decimal("1\u{0}2") == nil, "a number with a NUL was accepted")
         #expect(Decimal(rounding: "12345678901234567890123456789012345678")?.description == "1.234567890123456789012345678901235E+37")
         #expect(Decimal(rounding: "1\u{0}2") == nil && Decimal(rounding: "x") == nil && Decimal(rounding: "1.2.3") == nil)
     }
 
-    @Test func `identifiers read what they write`() {
+    @Test func `identifiers round trip through text`() {
         let text = "123e4567-e89b-12d3-a456-426614174000"
         #expect(Identifier(uuidText: text)?.uuidText == text)
         #expect(Identifier(uuidText: "123e4567e89b12d3a456426614174000") == nil)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
-    func `slices and gathered rows of a column hold the values of its rows`(seed: UInt64) {
+    func `slices and gathered rows of a column have the values of its rows`(seed: UInt64) {
         var random = RandomTables(seed: seed)
         let schema = random.schema(), type = schema.types.last!
         let rows = random.rows(random.number(1...60), of: type, in: schema)
