@@ -1,4 +1,4 @@
-// What servers do with Realm's classes: read JSON into them, update rows by it, and write JSON.
+// Typical server code with Realm's classes: it reads JSON into objects, updates rows from JSON, and writes JSON.
 import Foundation
 import RealmSwift
 import Testing
@@ -32,7 +32,7 @@ final class Cook: Object, Codable {
         try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Recipe.self, Cook.self]))
     }
 
-    @Test func `the compiler's Codable reads and writes unmanaged objects`() throws {
+    @Test func `the synthesized Codable conformance reads and writes unmanaged objects`() throws {
         let recipe = try JSONDecoder().decode(Recipe.self, from: Data(Self.json.utf8))
         #expect(
             recipe.servings == nil && recipe.made == nil && recipe.photo == Data([0, 1, 2]) && recipe.cook?.name == "Ada"
@@ -47,12 +47,12 @@ final class Cook: Object, Codable {
                 && again.cook?.id == 1)
     }
 
-    @Test func `a missing key of a property that is not optional is an error with its path`() {
+    @Test func `JSON without the key of a required property is a decoding error`() {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(Cook.self, from: Data(#"{"id":1,"name":"Ada"}"#.utf8)) }
     }
 
     @Test(arguments: [Realm.UpdatePolicy.modified, .all])
-    func `an update keeps what the dictionary does not name, in the object and in those it leads to`(policy: Realm.UpdatePolicy) throws {
+    func `an update keeps values that the dictionary does not name, also in linked objects`(policy: Realm.UpdatePolicy) throws {
         let realm = try kitchen()
         let recipe = try JSONDecoder().decode(Recipe.self, from: Data(Self.json.utf8))
         try realm.write { realm.add(recipe) }
@@ -67,13 +67,13 @@ final class Cook: Object, Codable {
         #expect(recipe.cook?.name == "Ada" && recipe.cook?.age == 41 && realm.objects(Cook.self).count == 3)
     }
 
-    @Test func `an update that finds nothing makes an object with the initial values of its class`() throws {
+    @Test func `an update without an existing object creates one with the initial values of its class`() throws {
         let realm = try kitchen()
         let cook = try realm.write { realm.create(Cook.self, value: ["id": 9, "age": 50.0], update: .modified) }
         #expect(cook.name == "nobody" && cook.age == 50 && cook.id == 9)
     }
 
-    @Test func `errors tell what happened through Foundation too`() throws {
+    @Test func `errors have their message as localizedDescription too`() throws {
         let realm = try kitchen()
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".firn")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -82,7 +82,7 @@ final class Cook: Object, Codable {
         #expect(error?.localizedDescription.hasSuffix("already exists.") == true)
     }
 
-    @Test func `configurations are written with their parts in Realm's order`() {
+    @Test func `a configuration can be made with all arguments in the order of Realm's Swift SDK`() {
         let configuration = Realm.Configuration(
             fileURL: nil, inMemoryIdentifier: "x", readOnly: false, schemaVersion: 3, migrationBlock: { _, _ in },
             deleteRealmIfMigrationNeeded: false, shouldCompactOnLaunch: { _, _ in false }, objectTypes: [Cook.self], seedFilePath: nil)
@@ -90,7 +90,7 @@ final class Cook: Object, Codable {
     }
 
     @Test(arguments: [("age > %d", 29), ("age == %lld", 30), ("age < %i", 31), ("age > %f", 29)])
-    func `formats may name their arguments by the letters of printf`(format: String, argument: Int) throws {
+    func `predicate formats accept the argument letters of printf`(format: String, argument: Int) throws {
         let realm = try kitchen()
         try realm.write { realm.create(Cook.self, value: ["id": 1]) }
         #expect(realm.objects(Cook.self).filter(format, argument).count == 1)
@@ -106,7 +106,7 @@ final class Word: Object {
 }
 
 @Suite struct OverridingTests {
-    @Test func `classes say for themselves what they are, and what equals them`() throws {
+    @Test func `classes can override description and equality`() throws {
         let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Word.self]))
         let words = try realm.write { ["a", "b", "a"].map { realm.create(Word.self, value: [$0]) } }
         #expect("\(words[0])" == "word 'a'" && words[0] == words[2] && words[0] != words[1] && Set(words).count == 2)

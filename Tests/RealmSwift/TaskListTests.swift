@@ -1,4 +1,4 @@
-// A model and its use as an application for Realm's Swift SDK has them; only the tests around it are ours.
+// A model and its use as in an application for Realm's Swift SDK. Only the tests after it are Firn's.
 import Foundation
 import RealmSwift
 import Testing
@@ -67,7 +67,7 @@ final class TaskStore {
 }
 
 @Suite struct TaskListTests {
-    @Test func `an application written for Realm works as it did`() throws {
+    @Test func `an application written for Realm's Swift SDK works unchanged`() throws {
         let store = try TaskStore(identifier: UUID().uuidString)
         let home = try store.list("home")
         let dishes = Task(title: "Dishes", priority: .high), plants = Task(title: "Plants"), bins = Task(title: "Bins", priority: .high)
