@@ -7,25 +7,25 @@ import Testing
 
 @testable import FirnStore
 
-/// Files of one commit: sizes around what changes with them (the first sector, a unit, the places of the second slot).
+/// Sizes of inline files at which their layout changes: the first sector, a unit, the positions of the second slot.
 private let sizes = [0, 1, 100, 320, 321, 3840, 3904, 3905, 4500, 8000, 8001, 50_000, StoreTransaction.mostAlone]
 
 private func begin(alone size: Int, at path: String, calls: (any DiskCalls)? = nil) throws -> Store {
     let store = try Store.create(path: path, overwrite: true, atFirstCommit: true, calls: calls)
     let transaction = try store.begin()
-    _ = try transaction.write(pattern(3, 90_000))  // what the model wrote before it saw how little it was
+    _ = try transaction.write(pattern(3, 90_000))  // What the model wrote before it found that the file is small.
     try transaction.commitAlone(pattern(size, size))
     return store
 }
 
 private func story(_ seed: UInt64) -> Story {
     var story = Story(seed: seed)
-    story.contents.append([])  // version 1 has no references
+    story.contents.append([])  // Version 1 has no references.
     return story
 }
 
 @Suite struct AloneTests {
-    @Test func `a file of one commit is a root and its extent, to the byte`() throws {
+    @Test func `an inline file is a root and its extent, to the byte`() throws {
         let scratch = Scratch()
         for size in sizes {
             let store = try begin(alone: size, at: scratch("a"))
@@ -51,7 +51,7 @@ private func story(_ seed: UInt64) -> Story {
         }
     }
 
-    @Test func `later commits follow, and the first stays readable while it is pinned`() throws {
+    @Test func `commits follow an inline commit, and the first version stays readable while it is pinned`() throws {
         for size in sizes {
             let scratch = Scratch()
             var store = try begin(alone: size, at: scratch("a")), history = story(UInt64(size))
@@ -79,7 +79,7 @@ private func story(_ seed: UInt64) -> Story {
         }
     }
 
-    @Test func `a crash at any point after it leaves the last acknowledged commit or the next`() throws {
+    @Test func `a crash after an inline commit leaves the last acknowledged commit or the next`() throws {
         for size in [10, 2000, 3904, 9000] {
             let folder = TemporaryFolder(), journal = DiskJournal(of: folder), images = TemporaryFolder()
             defer { ScriptedDisk.end(in: folder.path) }
@@ -113,14 +113,14 @@ private func story(_ seed: UInt64) -> Story {
             var crashes = CrashImages(seed: UInt64(size))
             try crashes.visit(events, from: journal.first, stops: start...events.count) { stop, what, files in
                 try check(files["a"]!, stop, what)
-                // A root's write may take the whole sector with it, what lies behind the root included.
+                // Writing a root can damage the whole sector, including the bytes after the root.
                 guard what.hasSuffix("none"), stop > 0, case .write(_, 0, _) = events[stop - 1] else { return }
                 try check([UInt8](repeating: 0xA5, count: 512) + files["a"]!.dropFirst(512), stop, "without the first sector")
             }
         }
     }
 
-    @Test func `without the first slot the second is found wherever it is`() throws {
+    @Test func `if the first slot is damaged, the second is found at every position`() throws {
         for size in sizes {
             let scratch = Scratch()
             let store = try begin(alone: size, at: scratch("a"))
@@ -128,7 +128,7 @@ private func story(_ seed: UInt64) -> Story {
             for version in 2...5 {
                 try history.commit(store)
                 var bytes = try File(path: scratch("a"), .read).readAll()
-                // Two bits: one would be corrected.
+                // Two bits, because one would be corrected.
                 bytes[40] ^= 1
                 bytes[60] ^= 1
                 try place(bytes, at: scratch("b"))
@@ -136,7 +136,7 @@ private func story(_ seed: UInt64) -> Story {
                 #expect(reader.fellBack != nil)
                 #expect(try reader.latestVersion() == UInt64(version & ~1))
                 #expect(try history.holds(reader.snapshot()))
-                // Odd versions have the first slot: a writer restores the root.
+                // Odd versions are in the first slot: a writer restores the root.
                 let copy = try Store.open(path: scratch("b"), writable: true)
                 #expect(try copy.latestVersion() == UInt64(version))
                 #expect(try history.holds(copy.snapshot()))
@@ -147,7 +147,7 @@ private func story(_ seed: UInt64) -> Story {
         }
     }
 
-    @Test func `of two second slots neither is believed`() throws {
+    @Test func `if two second slots are possible, neither is used`() throws {
         let scratch = Scratch()
         let store = try begin(alone: 100, at: scratch("a"))
         var history = story(8)
@@ -163,11 +163,11 @@ private func story(_ seed: UInt64) -> Story {
         try place(bytes, at: scratch("b"))
         do throws(FirnError) {
             _ = try Store.open(path: scratch("b"), writable: false)
-            Issue.record("it opened")
+            Issue.record("a file with two possible second slots was opened")
         } catch { #expect(error.code == .damaged) }
     }
 
-    @Test func `cut short or with a flipped bit it is an error or intact data`() throws {
+    @Test func `a truncated inline file or one with a flipped bit is an error or intact data`() throws {
         for (size, commits) in [(0, 0), (75, 0), (4000, 0), (75, 1), (75, 2), (4500, 2)] {
             let scratch = Scratch()
             let store = try begin(alone: size, at: scratch("a"))
@@ -199,7 +199,7 @@ private func story(_ seed: UInt64) -> Story {
         }
     }
 
-    @Test func `whichever call fails, the file is there whole or not at all`() throws {
+    @Test func `if any call of an inline commit fails, the file is complete or does not exist`() throws {
         for nth in 0..<40 {
             let folder = TemporaryFolder(), journal = DiskJournal(of: folder, .init(after: nth))
             defer { ScriptedDisk.end(in: folder.path) }
@@ -219,6 +219,6 @@ private func story(_ seed: UInt64) -> Story {
             }
             if journal.refusals.isEmpty { return }
         }
-        Issue.record("40 calls for one commit")
+        Issue.record("one commit needs more than 40 calls")
     }
 }

@@ -5,9 +5,9 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// T1: what a small commit asks of the system, and where it writes.
+/// T1: the system calls of a small commit, and where it writes.
 @Suite struct CommitCostTests {
-    /// A leaf that fills up, an inner node and a catalogue, as a commit of one row replaces them; a full leaf stays.
+    /// Rows as small commits store them: each commit replaces a leaf that fills up, an inner node and a catalogue. A full leaf stays.
     private struct Rows {
         let store: Store
         var live: [ExtentRef] = []
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `T1: a small commit asks for two locks and one look at the roots, and writes two pieces`() throws {
+    @Test func `a small commit takes two locks, reads the roots once, syncs once and mostly makes two writes [T1]`() throws {
         let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
         var rows = try Rows(folder.file("a"))
@@ -41,14 +41,13 @@ import Testing
                 "commit \(step): \(calls)")
             pieces[calls["write"]!, default: 0] += 1
         }
-        // The extents in one piece, and the root. Others are those that found no room in one piece: they do not make the file longer for
-        // it.
+        // One write for the extents, and one for the root. Other commits found no contiguous space, and do not extend the file for it.
         #expect(pieces[2, default: 0] >= 600 && pieces.reduce(0) { $0 + $1.key * $1.value } <= 2500, "\(pieces)")
         let size = try Paths.size(folder.file("a"))
         #expect(size < 300_000, "\(size) bytes")
     }
 
-    @Test func `small commits make a file longer by more than they need, and who closes it gives that back`() throws {
+    @Test func `small commits extend a file by more than they need, and closing the store truncates the rest`() throws {
         let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
         do {
@@ -63,7 +62,7 @@ import Testing
                     bytes <= 24 << 10 && (grown == 0 || grown >= 16 << 10 || step < 2),
                     "commit \(step) wrote \(bytes) bytes, and made the file longer by \(grown)")
             }
-            // One that is given up leaves what is spare.
+            // A cancelled commit leaves the preallocated space.
             let spare = try Paths.size(folder.file("a"))
             let given = try rows.store.begin()
             _ = try given.write(pattern(1, 500))
@@ -71,16 +70,16 @@ import Testing
             #expect(try Paths.size(folder.file("a")) == spare)
         }
         let reader = try Store.open(path: folder.file("a"), writable: false)
-        #expect(try Paths.size(folder.file("a")) == reader.newestRoot().end * 64, "what was spare is given back")
+        #expect(try Paths.size(folder.file("a")) == reader.newestRoot().end * 64, "the file was not truncated to its end")
     }
 
-    @Test func `a version that is read is locked, though the writer who began from it has not`() throws {
+    @Test func `a snapshot of the version that a transaction began from locks this version`() throws {
         let scratch = Scratch()
         var rows = try Rows(scratch("a"))
         try rows.commit()
         let other = try Store.open(path: scratch("a"), writable: false)
         let transaction = try rows.store.begin()
-        #expect(try other.pins() == [], "nobody but the writer is there")
+        #expect(try other.pins() == [], "a version is pinned without a reader")
         let reader = try rows.store.snapshot(), again = try rows.store.snapshot(like: transaction.base)
         #expect(try other.pins() == [1])
         reader.release()
@@ -90,7 +89,7 @@ import Testing
         #expect(try other.pins() == [] && rows.store.pins() == [])
     }
 
-    @Test func `a commit that was given up stays so, even if the bytes that it lost are written again`() throws {
+    @Test func `a rejected commit is not used again, even if its lost bytes are restored`() throws {
         let scratch = Scratch()
         var lost = ExtentRef.none
         do {
@@ -109,7 +108,7 @@ import Testing
             #expect(try store.latestVersion() == 2 && store.fellBack != nil)
             try store.begin().cancel()
         }
-        // As another commit may do that is cut short.
+        // As an interrupted later commit could do.
         try File(path: scratch("a"), .readWrite).write(bytes, at: lost.offset)
         #expect(try Store.open(path: scratch("a"), writable: false).latestVersion() == 2 && reader.latestVersion() == 2)
         let store = try Store.open(path: scratch("a"), writable: true), transaction = try store.begin()
@@ -117,7 +116,7 @@ import Testing
         #expect(try Store.open(path: scratch("a"), writable: false).latestVersion() == 3 && reader.latestVersion() == 3)
     }
 
-    @Test func `free space is given from a piece that holds what is to come, and behind what was given`() {
+    @Test func `free space is allocated in a range that has room for later requests, and directly after the last allocation`() {
         var space = FreeSpace()
         for range in [UnitRange(start: 100, end: 104), UnitRange(start: 200, end: 220), UnitRange(start: 300, end: 340)] {
             _ = space.insert(range)

@@ -7,10 +7,10 @@ import Testing
 @testable import FirnStore
 
 @Suite struct CommitTests {
-    @Test func `a small commit is one run of extents, one root and one sync`() throws {
+    @Test func `a small commit writes one run of extents and one root, and syncs once`() throws {
         let scratch = Scratch(), recorder = Recorder()
         let store = try Store.create(path: scratch("a"), overwrite: false, calls: recorder)
-        // A row: a leaf, an inner node and a catalogue, each replaced.
+        // A changed row replaces a leaf, an inner node and a catalogue.
         var nodes: [ExtentRef] = []
         for version in 1...200 {
             recorder.clear()
@@ -45,7 +45,7 @@ import Testing
         #expect(list == [] && lost == 0)
     }
 
-    @Test func `a large commit is synced before its root`() throws {
+    @Test func `a large commit is synced before its root is written`() throws {
         let scratch = Scratch(), recorder = Recorder()
         let store = try Store.create(path: scratch("a"), overwrite: false, calls: recorder)
         let first = try store.begin()
@@ -58,7 +58,7 @@ import Testing
         #expect(try Paths.size(scratch("a")) == store.newestRoot().end * 64)
     }
 
-    @Test func `a file takes its name with its first commit, if asked`() throws {
+    @Test func `a new file gets its name with its first commit, if requested`() throws {
         let scratch = Scratch()
         try File(path: scratch("a"), .createNew).write([1, 2, 3], at: 0)
         #expect(throws: FirnError.self) { _ = try Store.create(path: scratch("a"), overwrite: false, atFirstCommit: true) }
@@ -75,7 +75,7 @@ import Testing
         #expect(try Paths.list(scratch.path) == ["a"])
     }
 
-    @Test func `what was durable before its root is damaged if it does not hold, and no older version stands in for it`() throws {
+    @Test func `damage in a commit that was synced before its root is an error, without a fallback to an older version`() throws {
         let scratch = Scratch()
         let named = try Store.create(path: scratch("a"), overwrite: false, atFirstCommit: true)
         let small = try named.begin()
@@ -90,24 +90,24 @@ import Testing
         try refuses(scratch("a"), spots: [Int(named.newestRoot().record.offset) + 9], in: scratch)
     }
 
-    /// Neither a flip at one of the spots nor a cut there leaves a store that opens.
+    /// Checks that a store with a changed byte at any of the positions, or truncated there, cannot be opened.
     private func refuses(_ path: String, spots: [Int], in scratch: Scratch) throws {
         let whole = try File(path: path, .read).readAll()
         for spot in spots {
             var torn = whole
-            // Two bits: of a root one would be corrected.
+            // Two bits, because one bit of a root would be corrected.
             torn[spot] ^= 0x11
             for bytes in [torn, Array(whole[..<spot])] {
                 try place(bytes, at: scratch("b"))
                 do throws(FirnError) {
                     _ = try Store.open(path: scratch("b"), writable: false)
-                    Issue.record("it opens, byte \(spot)")
+                    Issue.record("a file that is damaged at byte \(spot) was opened")
                 } catch { #expect(error.code == .damaged) }
             }
         }
     }
 
-    @Test func `if any part of the newest commit is torn, the version before is read`() throws {
+    @Test func `if any part of the newest commit is torn, the previous version is read`() throws {
         let scratch = Scratch(), recorder = Recorder()
         let store = try Store.create(path: scratch("a"), overwrite: false, calls: recorder)
         var story = Story(seed: 7)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a file is opened while a commit is in progress`() throws {
+    @Test func `a file can be opened while a commit is in progress`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var story = Story(seed: 3)
@@ -146,7 +146,7 @@ import Testing
         #expect(try story.holds(reader.snapshot()))
         do throws(FirnError) {
             _ = try reader.begin(wait: .no)
-            Issue.record("two writers")
+            Issue.record("two transactions began")
         } catch { #expect(error.code == .locked) }
         #expect(throws: FirnError.self) { _ = try store.begin(wait: .no) }
         let old = try reader.snapshot()
@@ -162,7 +162,7 @@ import Testing
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `two handles take turns, and see each other's space`() throws {
+    @Test func `two stores write in turn, and each uses the space that the other freed`() throws {
         let scratch = Scratch()
         let one = try Store.create(path: scratch("a"), overwrite: false)
         let two = try Store.open(path: scratch("a"), writable: true)
@@ -175,7 +175,7 @@ import Testing
         #expect(try story.holds(two.snapshot()))
     }
 
-    @Test func `threads write extents of one transaction together`() throws {
+    @Test func `threads can write extents of one transaction concurrently`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         let transaction = try store.begin()
@@ -190,14 +190,14 @@ import Testing
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `a feature that a commit requires is in the file from then on`() throws {
+    @Test func `a feature that a commit requires is in the root of this and all later versions`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         for step in 1...4 {
             let transaction = try store.begin()
             if step == 2 { transaction.require(.sharedPresence) }
             if step == 3 {
-                // Nothing of a cancelled transaction stays.
+                // A cancelled transaction requires nothing.
                 transaction.cancel()
                 continue
             }
@@ -215,7 +215,7 @@ import Testing
         #expect(try other.newestRoot().readerFeatures == 0)
     }
 
-    @Test func `features that are not known are refused, or make the file read-only`() throws {
+    @Test func `unknown reader features are refused, and unknown writer features make the file read-only`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var root = try store.newestRoot()
@@ -223,7 +223,7 @@ import Testing
         try place(root.encoded(), at: scratch("b"))
         do throws(FirnError) {
             _ = try Store.open(path: scratch("b"), writable: false)
-            Issue.record("it opened")
+            Issue.record("a file with an unknown feature was opened")
         } catch { #expect(error.code == .unsupported && error.message.contains("feature 2")) }
         root.readerFeatures = 0
         root.writerFeatures = 1 << 40
@@ -237,7 +237,7 @@ import Testing
             try place(junk, at: scratch("b"))
             do throws(FirnError) {
                 _ = try Store.open(path: scratch("b"), writable: false)
-                Issue.record("it opened")
+                Issue.record("a file of another format was opened")
             } catch { #expect(error.code == .notThisFormat) }
         }
     }

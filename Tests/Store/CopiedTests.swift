@@ -4,9 +4,9 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// Files that are read with calls: what `FileReading.copied` says, media that cannot be mapped, and mappings that nobody could watch.
+/// Files that are read by system calls: with `FileReading.copied`, on media that cannot be mapped, and when no mapping can be watched.
 @Suite struct CopiedTests {
-    @Test func `what is read by copies is what is read in place, in snapshots and transactions`() throws {
+    @Test func `reading by copies gives the same bytes as reading mapped memory, in snapshots and transactions`() throws {
         let scratch = Scratch()
         var story = Story(seed: 12)
         let store = try Store.create(path: scratch("a"), overwrite: false)
@@ -17,7 +17,7 @@ import Testing
             try story.commit(copying, keep: 3, largest: 100_000)
             #expect(try story.holds(copying.snapshot()) && story.holds(store.snapshot()))
         }
-        // Extents that went to the file at once are read back within the transaction.
+        // Large extents are written to the file immediately, and can be read within the transaction.
         let transaction = try copying.begin(), large = pattern(3, 200_000), ref = try transaction.write(large)
         #expect(try transaction.read(ref).elementsEqual(large))
         let again = try transaction.read(ref)
@@ -25,13 +25,13 @@ import Testing
         transaction.cancel()
         let snapshot = try copying.snapshot(), version = snapshot.version
         let first = try snapshot.read(snapshot.catalogue)
-        #expect(try snapshot.read(snapshot.catalogue).baseAddress == first.baseAddress, "read once")
+        #expect(try snapshot.read(snapshot.catalogue).baseAddress == first.baseAddress, "the extent was read twice")
         for _ in 0..<40 { try story.commit(copying, keep: 2) }
         #expect(try snapshot.version == version && story.holds(snapshot))
         #expect(try faults(copying).isEmpty)
     }
 
-    @Test func `a file cut short is an error where it is read by copies, and what was read stays`() throws {
+    @Test func `reading a truncated file by copies is damage, and bytes that were read before stay`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false), transaction = try store.begin()
         let written = try (0..<20).map { try transaction.write(pattern($0, 10_000)) }
@@ -43,7 +43,7 @@ import Testing
         #expect(kept.elementsEqual(pattern(19, 10_000)))
     }
 
-    @Test func `what was read of a file that was cut short is not committed`() throws {
+    @Test func `a transaction whose file was truncated after it was read cannot commit`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false), first = try store.begin()
         let written = try first.write(pattern(1, 30_000))
@@ -53,7 +53,7 @@ import Testing
         let copy = try transaction.write(Array(bytes))
         do {
             try transaction.commit(catalogue: copy)
-            Issue.record("zeros were committed")
+            Issue.record("bytes of a truncated file were committed")
         } catch let error as FirnError { #expect(error.code == .damaged, "\(error)") }
     }
 }

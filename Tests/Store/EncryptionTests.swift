@@ -10,7 +10,7 @@ import Testing
 let testKey = EncryptionKey([UInt8](0..<64))!
 private let otherKey = EncryptionKey([UInt8](1..<65))!
 
-/// T13: files that are encrypted, from the store's side.
+/// T13: encrypted files in the store.
 @Suite struct EncryptionTests {
     private func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
 
@@ -19,7 +19,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         return nil
     }
 
-    @Test func `T13: an encrypted store tells the story that was written, in this process and after reopening`() throws {
+    @Test func `an encrypted store has the versions that were committed, also after it is reopened [T13]`() throws {
         for seed in 1...4 as ClosedRange<UInt64> {
             let scratch = Scratch()
             var story = Story(seed: seed)
@@ -42,7 +42,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         }
     }
 
-    @Test func `T13: a missing key, a wrong key and a key too many have errors of their own`() throws {
+    @Test func `a missing key, a wrong key and an unexpected key are different errors [T13]`() throws {
         let scratch = Scratch()
         for name in ["empty", "full"] {
             let store = try Store.create(path: scratch(name), overwrite: false, key: testKey)
@@ -63,7 +63,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(code { _ = try Store.open(path: scratch("text"), writable: false, key: testKey) } == .notThisFormat)
     }
 
-    @Test func `T13: keys are 64 bytes, or 128 hexadecimal digits`() {
+    @Test func `keys are 64 bytes or 128 hexadecimal digits [T13]`() {
         #expect(
             EncryptionKey([]) == nil && EncryptionKey([UInt8](repeating: 1, count: 63)) == nil
                 && EncryptionKey([UInt8](repeating: 1, count: 65)) == nil)
@@ -75,24 +75,24 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
             EncryptionKey(written: Array(hex.dropLast().utf8)) == nil && EncryptionKey(written: Array((hex.dropLast() + "g").utf8)) == nil)
     }
 
-    /// The beginnings of all units that were ever written: every nonce is one of them.
+    /// Returns the first 24 bytes of each unit that was written. All nonces are among them.
     private func beginnings(_ calls: [Recorder.Call]) -> [ArraySlice<UInt8>] {
         calls.flatMap { call -> [ArraySlice<UInt8>] in
             guard case .write(let offset, let bytes) = call else { return [] }
             precondition(offset % 64 == 0)
-            // In a root the nonce begins its fourth unit; the others are in the clear.
+            // The nonce of a root is at the beginning of its fourth unit; the units before it are not encrypted.
             let isRoot = bytes.starts(with: Root.magic)
             return stride(from: 0, to: bytes.count - 23, by: 64).filter { isRoot ? $0 == 192 : true }.map { bytes[$0..<$0 + 24] }
         }
     }
 
-    @Test func `T13: no nonce is written twice, whatever is cancelled, fails or is rolled back`() throws {
+    @Test func `no nonce is used twice after cancelled, failed and rolled back transactions [T13]`() throws {
         let scratch = Scratch()
         var all: [Recorder.Call] = [], random = Seeded(9)
         let first = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
         var story = Story(seed: 9)
         try story.commit(first)
-        // The same bytes at the same places, again and again: under a nonce made of place and version they would repeat it.
+        // Repeats the same bytes at the same offsets: nonces made from offset and version would be repeated.
         for round in 0..<18 {
             let recorder = round % 3 == 0 ? Recorder(failing: random.next(6)) : Recorder()
             let store = try Store.open(path: scratch("a"), writable: true, key: testKey, calls: recorder)
@@ -105,7 +105,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
                 let catalogue = try transaction.write(catalogueBytes([]))
                 if round % 3 == 1 { transaction.cancel() } else { try transaction.commit(catalogue: catalogue) }
             } catch {}
-            // After a failed sync the same bytes are written once more, and no others: under a nonce of theirs.
+            // After a failed sync only the bytes from before the sync are written again, with their nonces.
             let written = recorder.calls[..<(recorder.refusedAt ?? recorder.calls.count)]
             for case .write(let offset, let bytes) in recorder.calls[written.count...] {
                 let isKnown = written.contains { call in
@@ -114,14 +114,14 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
                     else { return false }
                     return known[Int(offset - start)...].starts(with: bytes)
                 }
-                #expect(isKnown, "\(bytes.count) other bytes at \(offset)")
+                #expect(isKnown, "\(bytes.count) bytes at \(offset) were not written before the failed sync")
             }
             all += written
         }
         let beginnings = beginnings(all).filter { !$0.allSatisfy { $0 == 0 } }
         #expect(beginnings.count > 15_000)
         #expect(Set(beginnings).count == beginnings.count)
-        // All that a run writes is as good as random: no byte value is far from its share.
+        // Everything that a transaction writes looks random: no byte value is far from its expected frequency.
         var counts = [Int](repeating: 0, count: 256), total = 0
         for case .write(_, let bytes) in all where bytes.count > 4096 {
             for byte in bytes { counts[Int(byte)] += 1 }
@@ -130,8 +130,8 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(counts.dropFirst().allSatisfy { abs($0 - total / 256) < total / 2560 }, "\(counts)")
     }
 
-    /// The test above is worth what its search is: here nonces do come again, and it has to see that.
-    @Test func `T13: nonces that come again are found, whether the source is stuck, short, or was copied with its state`() throws {
+    /// Checks that the search of the test above finds repeated nonces.
+    @Test func `the search for nonces finds those of a constant, a short and a copied source [T13]`() throws {
         func repeated(_ source: @escaping @Sendable () -> [UInt8]) throws -> Int {
             let scratch = Scratch(), recorder = Recorder()
             let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey, calls: recorder)
@@ -146,7 +146,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(own == 0)
         let stuck = try repeated { [UInt8](repeating: 5, count: Cipher.nonceCount) }
         #expect(stuck > 30)
-        // 16 bits of state, or a generator that begins anew after a while, as in a machine that was copied.
+        // 16 values only, or a generator that repeats its sequence, as in a virtual machine that was copied.
         let short = try repeated { [UInt8](repeating: 5, count: Cipher.nonceCount - 1) + [UInt8.random(in: 0..<16)] }
         #expect(short > 10)
         let numbers = Mutex(0)
@@ -160,7 +160,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(copied > 5)
     }
 
-    @Test func `T13: an encrypted file that is read with calls tells the same story, and is found wrong where it is`() throws {
+    @Test func `an encrypted file that is read by copies has the same versions, and its damage is found [T13]`() throws {
         let scratch = Scratch()
         var story = Story(seed: 14)
         let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
@@ -175,11 +175,11 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(try transaction.read(ref).elementsEqual(large))
         transaction.cancel()
         #expect(try faults(copying).isEmpty)
-        // Pinned, while others commit.
+        // A pinned version, while others commit.
         let pinned = try copying.snapshot()
         for _ in 0..<20 { try story.commit(copying, keep: 2) }
         #expect(try story.holds(pinned))
-        // One bit, and a file cut short.
+        // One changed bit, and a truncated file.
         let snapshot = try copying.snapshot(), refs = try liveExtents(snapshot), image = try bytes(scratch("a"))
         for ref in refs {
             var other = image
@@ -193,12 +193,12 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         let reader = try Store.open(path: scratch("b"), writable: false, key: testKey, reading: .copied).snapshot()
         try File(path: scratch("b"), .readWrite).truncate(to: last.offset + 8)
         #expect(throws: Damage.self) { _ = try reader.read(last) }
-        // The keys are told apart here too.
+        // Errors of keys are also the same here.
         #expect(code { _ = try Store.open(path: scratch("a"), writable: false, reading: .copied) } == .encrypted)
         #expect(code { _ = try Store.open(path: scratch("a"), writable: false, key: otherKey, reading: .copied) } == .wrongKey)
     }
 
-    @Test func `T13: nothing of what was written stands in the file, committed, cancelled or crashed`() throws {
+    @Test func `no plain text and no hash of it is in an encrypted file after commits and cancelled transactions [T13]`() throws {
         let scratch = Scratch(), recorder = Recorder()
         let secret = Array("the quick brown fox".utf8)
         let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey, calls: recorder)
@@ -217,13 +217,13 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         for word in [secret, Array(secret[..<9]), Array("CMT1".utf8) + [0, 0, 0, 0], Array("SPC1".utf8) + [0, 0, 0, 0]] {
             #expect(seen.range(of: Data(word)) == nil)
         }
-        // Nor hashes, by which equal contents would be known.
+        // Hashes of the plain text, which would reveal equal contents, are not in the file either.
         var hash = ByteWriter()
         hash.append(secret.withUnsafeBytes { Hash128(of: $0) })
         #expect(seen.range(of: Data(hash.bytes)) == nil)
     }
 
-    @Test func `T13: a bit that flips anywhere that counts is found, and never read as data`() throws {
+    @Test func `a flipped bit in the newest version is found and never read as data [T13]`() throws {
         let scratch = Scratch()
         var story = Story(seed: 5)
         do {
@@ -241,16 +241,16 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         for place in live.sorted().filter({ $0 >= newest && $0 < newest + 320 || random.next(8) == 0 }) {
             var other = image
             other[place] ^= 1 << UInt8(random.next(8))
-            // One bit of a root would be corrected: a second one goes, too.
+            // One bit of a root would be corrected, so a second one is changed.
             if place >= newest && place < newest + 320 { other[newest + (place - newest + 100) % 320] ^= 2 }
             try Data(other).write(to: URL(fileURLWithPath: path))
             do {
                 let store = try Store.open(path: path, writable: false, key: testKey)
                 let snapshot = try store.snapshot()
-                // An older version, or the flip is found where it is read.
+                // An older version is read, or the flipped bit is found when it is read.
                 if snapshot.version == story.contents.count - 1 {
                     let found = try faults(store)
-                    #expect(throws: (any Error).self, "byte \(place) was believed; \(found)") {
+                    #expect(throws: (any Error).self, "the damage at byte \(place) was not found when it was read; verify: \(found)") {
                         for ref in try liveExtents(snapshot) { _ = try snapshot.read(ref) }
                     }
                 } else {
@@ -260,7 +260,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         }
     }
 
-    @Test func `T13: extents that change places, or come from an earlier state of the file, are refused`() throws {
+    @Test func `extents that are exchanged, or copied from another version or file, are refused [T13]`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
         let transaction = try store.begin()
@@ -276,7 +276,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(throws: Damage.self) { _ = try snapshot.read(refs[0]) }
         #expect(throws: Damage.self) { _ = try snapshot.read(refs[1]) }
         #expect(try Array(snapshot.read(refs[2])) == pattern(2, 1000))
-        // Whoever holds a reference to one place does not get what was sealed for another, or for another version.
+        // A reference does not return an extent that was sealed for another offset, length or version.
         for wrong in [
             ExtentRef(offset: refs[2].offset, length: refs[2].length, birth: refs[2].birth + 1, hash: refs[2].hash),
             ExtentRef(offset: refs[2].offset, length: refs[2].length - 1, birth: refs[2].birth, hash: refs[2].hash),
@@ -284,7 +284,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         ] {
             #expect(throws: Damage.self) { _ = try snapshot.read(wrong) }
         }
-        // Extents of another file under the same key.
+        // Extents of another file with the same key.
         let other = try Store.create(path: scratch("c"), overwrite: false, key: testKey), second = try other.begin()
         let copies = try (0..<4).map { try second.write(pattern($0, 1000)) }
         try second.commit(catalogue: try second.write(catalogueBytes(copies)))
@@ -296,7 +296,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(throws: Damage.self) { _ = try third.read(refs[0]) }
     }
 
-    @Test func `T13: a power cut leaves the last version or the one before, never another`() throws {
+    @Test func `a power failure leaves the last version or the previous one [T13]`() throws {
         let scratch = Scratch()
         var random = Seeded(31), story = Story(seed: 31), images = 0
         let recorder = Recorder()
@@ -306,7 +306,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
             let base = try bytes(scratch("a")), before = story.contents.count - 1
             recorder.clear()
             try story.commit(store)
-            // Up to the last sync all is loose: these commits have one barrier.
+            // Everything since the previous sync can be lost, because these commits sync once.
             let events = recorder.calls.compactMap { (call) -> DiskJournal.Event? in
                 switch call {
                 case .write(let offset, let bytes): .write(file: 1, offset: offset, bytes: bytes)
@@ -327,7 +327,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         #expect(images > 50)
     }
 
-    @Test func `T13: readers on many threads open the same extents at once`() async throws {
+    @Test func `readers on many threads can decrypt the same extents concurrently [T13]`() async throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
         let transaction = try store.begin()
@@ -346,19 +346,19 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
             }
             for await isRight in group { #expect(isRight) }
         }
-        // What was read once is not opened again: the same memory, for all who hold it.
+        // Extents are decrypted once: all readers get the same memory.
         #expect(try shared.read(refs[3]).baseAddress == (try shared.read(refs[3]).baseAddress))
         #expect(try reader.snapshot().read(refs[3]).baseAddress == (try shared.read(refs[3]).baseAddress))
     }
 
-    @Test func `T13: programs that do not know encryption are told by the bit`() throws {
+    @Test func `a reader feature bit keeps programs without encryption from reading the file [T13]`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
         let transaction = try store.begin()
         try transaction.commit(catalogue: try transaction.write([1]))
         let image = try bytes(scratch("a"))
         for offset in [0, 4096] {
-            // Magic, a length they take, a hash that holds, and a bit that they do not know.
+            // The magic number, a known length, a valid hash, and an unknown bit.
             #expect(image[offset + 12] == 64 && image[offset + 13] == 1 && image[offset + 16] == 2)
             let slot = image[offset..<offset + 512].map { $0 }
             let hash = slot.withUnsafeBytes { Hash128(of: UnsafeRawBufferPointer(rebasing: $0[..<304])) }
@@ -367,7 +367,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
             writer.append(hash)
             reader = writer.bytes
             #expect(Array(slot[304..<320]) == reader)
-            // Time, record and catalogue are not in the clear.
+            // The time, the record and the catalogue are not stored unencrypted.
             #expect(slot[56..<64].allSatisfy { $0 == 0 } && slot[96..<152].allSatisfy { $0 == 0 })
         }
     }

@@ -6,8 +6,8 @@ import Testing
 @testable import FirnStore
 
 @Suite struct FaultTests {
-    @Test(arguments: [false, true]) func `T4: whichever call fails, what was committed is intact`(forEver: Bool) throws {
-        // Reads and the like fail by themselves: they are many, and change nothing.
+    @Test(arguments: [false, true]) func `if any call fails, committed versions stay intact [T4]`(forEver: Bool) throws {
+        // Reads and similar calls fail separately, because they are many and change nothing.
         let kinds: [(only: String?, code: Int32)] = [
             (nil, 5 /* EIO */), (nil, 28 /* ENOSPC */), ("map", 12 /* ENOMEM */), ("memory", 12), ("status", 5), ("read", 5),
             ("lock", 37 /* ENOLCK */),
@@ -38,13 +38,13 @@ import Testing
                     failure = error
                     #expect(error.code == (code == 28 ? .noSpace : .inputOutput), "\(error)")
                 } catch let damage as Damage {
-                    // A map that is refused while a transaction reads.
+                    // A refused map while a transaction reads.
                     failure = .damaged("a", what: damage.what, byte: damage.offset)
                 }
                 if journal.refusals.isEmpty { break }
                 let where_ = "\(journal.refusals[0]) \(nth), error \(code)"
-                // What fails without an error: removing what was written in vain, giving space back at the end, looking for it, and mapping
-                // (bytes are copied then).
+                // Failures that are not errors: removing temporary data, truncating the file at the end and finding how far, and mapping,
+                // because bytes are copied then.
                 if failure == nil {
                     #expect(
                         acknowledged == 5 && ["remove", "truncate", "status", "read", "lock", "map"].contains(journal.refusals[0]),
@@ -54,7 +54,7 @@ import Testing
                 if Paths.exists(folder.file("a")) {
                     let store = try Store.open(path: folder.file("a"), writable: true)
                     let version = Int(try store.latestVersion())
-                    // A root whose sync failed may have been written: then the version is whole though it was never acknowledged.
+                    // A root whose sync failed can be written: then the version is complete without being acknowledged.
                     #expect(version == acknowledged || (version == acknowledged + 1 && journal.refusals[0] == "sync"), "\(where_)")
                     #expect(try (version == acknowledged ? story : tried).holds(store.snapshot()), "\(where_)")
                     if version > 0 { #expect(try faults(store).isEmpty, "\(where_)") }
@@ -69,13 +69,13 @@ import Testing
                 #expect(left.count <= 1, "\(where_)")
                 nth += 1
             }
-            // A commit looks at each thing once at most: there are five, and what leads up to them.
+            // Minimum numbers of calls of each kind for five commits and what precedes them.
             let least = ["memory": 1, "map": 1, "status": 2, "read": 6, "lock": 6]
             #expect(nth >= only.flatMap { least[$0] } ?? 10, "\(only ?? "any") was called \(nth) times")
         }
     }
 
-    @Test(arguments: [nil, testKey]) func `T4: a read that fails while a file is opened is an error, and no older version stands in`(
+    @Test(arguments: [nil, testKey]) func `a failed read during opening is an error, without a fallback to an older version [T4]`(
         key: EncryptionKey?
     ) throws {
         let folder = TemporaryFolder()
@@ -98,8 +98,8 @@ import Testing
         #expect(nth > 3)
     }
 
-    @Test func `after a failed sync the store refuses to commit until it is opened again`() throws {
-        // The sync of the version that another store left, and the commit's own.
+    @Test func `after a failed sync a store cannot commit until the file is reopened`() throws {
+        // The sync of the version that another store wrote, and the commit's own sync.
         for nth in 0..<2 {
             let folder = TemporaryFolder(inMemory: true), path = folder.file("a")
             do {
@@ -120,14 +120,14 @@ import Testing
         }
     }
 
-    @Test func `T2: a crash at any point leaves the last acknowledged commit or the next`() throws {
+    @Test func `a crash at any point leaves the last acknowledged commit or the next [T2]`() throws {
         var states = 0
         for seed: UInt64 in 1...3 {
             let folder = TemporaryFolder(), journal = DiskJournal(of: folder), images = TemporaryFolder()
             defer { ScriptedDisk.end(in: folder.path) }
             let store = try Store.create(path: folder.file("a"), overwrite: false)
             var story = Story(seed: seed), random = Seeded(seed)
-            // How many calls had been made when each version was acknowledged.
+            // The number of calls at which each version was acknowledged.
             var acknowledged = [journal.count]
             for step in 0..<9 {
                 if step % 5 == 3 {
@@ -151,7 +151,7 @@ import Testing
                 #expect(try story.holds(snapshot), place)
                 snapshot.release()
                 guard random.next(6) == 0 else { return }
-                // Life goes on.
+                // Commits continue on some of the images.
                 var next = story
                 next.random = Seeded(UInt64(stop))
                 try next.commit(copy)
@@ -163,7 +163,7 @@ import Testing
         print("\(states) crash images of the store")
     }
 
-    @Test func `a file cut short or with a flipped bit is an error or intact data`() throws {
+    @Test func `a truncated file or one with a flipped bit is an error or intact data`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var story = Story(seed: 21)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `a file cut short while it is mapped is damage, not the end of the process`() throws {
+    @Test func `truncating a file while it is mapped is damage and does not end the process`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         let transaction = try store.begin()
@@ -202,14 +202,14 @@ import Testing
         #expect(throws: Damage.self) { _ = try snapshot.read(written[10]) }
         #expect(kept.allSatisfy { $0 == 0 } || kept.count == 10_000)
         #expect(throws: Damage.self) { try snapshot.checkIntact() }
-        // Whoever opens it now is told.
+        // Opening the file now is an error.
         #expect(throws: (any Error).self) {
             let again = try Store.open(path: scratch("a"), writable: false).snapshot()
             _ = try again.read(again.catalogue)
         }
     }
 
-    @Test func `commit records and checkpoints with any bytes are damage or a state, never a trap`() throws {
+    @Test func `modified commit records and checkpoints are damage or a state, and never trap`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var story = Story(seed: 2)

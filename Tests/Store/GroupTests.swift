@@ -8,7 +8,7 @@ import Testing
 
 @testable import FirnStore
 
-/// Commits that share a sync, or wait for none.
+/// Commits that share a sync, and commits that return before they are durable.
 @Suite struct GroupTests {
     private func begun(_ folder: TemporaryFolder, seed: UInt64 = 1) throws -> (Store, Story) {
         let store = try Store.create(path: folder.file("a"), overwrite: false)
@@ -19,7 +19,7 @@ import Testing
 
     private func commit(_ story: inout Story, _ store: Store, _ durability: Durability, largest: Int = 3000) throws {
         let transaction = try store.begin()
-        // Versions made up to end a group hold what the one before held.
+        // A group can end with an additional version, whose content is that of the previous one.
         while story.contents.count <= Int(transaction.base.version) { story.contents.append(story.contents.last!) }
         let (catalogue, content) = try story.step(transaction, largest: largest)
         try transaction.commit(catalogue: catalogue, keep: 3, durability: durability)
@@ -30,7 +30,8 @@ import Testing
         try refs(snapshot).map { Array(try snapshot.read($0)) } == story.contents.last!
     }
 
-    @Test(arguments: 1...5) func `commits that nobody waits for are seen here at once, and elsewhere when they are durable`(_ count: Int)
+    @Test(arguments: 1...5)
+    func `commits without durability are visible in this store immediately, and in others when they are durable`(_ count: Int)
         throws
     {
         let folder = TemporaryFolder(inMemory: true)
@@ -42,10 +43,10 @@ import Testing
         #expect(try other.latestVersion() == 1 && newest(before, other.snapshot()))
         do throws(FirnError) {
             _ = try other.begin(wait: .no)
-            Issue.record("somebody else writes")
+            Issue.record("another store began a transaction")
         } catch { #expect(error.code == .locked) }
         try store.settle()
-        // The last root has the slot that was not the durable version's.
+        // The last root is in the slot that the durable version does not use.
         #expect(try other.latestVersion() % 2 == 0 && other.latestVersion() >= UInt64(count + 1))
         #expect(try newest(story, other.snapshot()) && newest(story, store.snapshot()))
         #expect(try faults(store).isEmpty && faults(other).isEmpty)
@@ -55,7 +56,7 @@ import Testing
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `commits that nobody waits for make no sync, until they are many`() throws {
+    @Test func `commits without durability do not sync until they have written much`() throws {
         let folder = TemporaryFolder(inMemory: true)
         var (store, story) = try begun(folder)
         let journal = DiskJournal(of: folder)
@@ -70,7 +71,7 @@ import Testing
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `a commit that is durable takes those before it along`() throws {
+    @Test func `a durable commit makes the commits before it durable`() throws {
         for count in 1...4 {
             let folder = TemporaryFolder(inMemory: true)
             var (store, story) = try begun(folder)
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `without anybody's doing they are durable a second later`() throws {
+    @Test func `a commit without durability becomes durable before another store can write`() throws {
         let folder = TemporaryFolder(inMemory: true)
         var (store, story) = try begun(folder)
         try commit(&story, store, .none)
@@ -95,7 +96,7 @@ import Testing
         _ = store
     }
 
-    @Test func `threads that commit together share syncs, and all of them are there`() throws {
+    @Test func `concurrent grouped commits share syncs, and none is lost`() throws {
         let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
         let store = try Store.create(path: folder.file("a"), overwrite: false)
@@ -127,7 +128,7 @@ import Testing
         print("8 threads, 200 commits: \(syncs) syncs")
     }
 
-    @Test func `T4: if the sync of a group fails, so does every commit of it, and the file stays where it was`() throws {
+    @Test func `if the sync of a group fails, all its commits fail and the store refuses further ones [T4]`() throws {
         let folder = TemporaryFolder(inMemory: true)
         do { _ = try begun(folder) }
         let journal = DiskJournal(of: folder)
@@ -136,7 +137,7 @@ import Testing
         let refused = Mutex(false)
         try parallelEach(threads: 5) { thread in
             if thread == 0 {
-                // The others wait for this one.
+                // The other threads wait for this one.
                 while store.lock.withLock({ store.queue.starting }) < 4 { usleep(1000) }
                 journal.refuse(.init(after: 0, only: "sync"))
                 return first.cancel()
@@ -153,7 +154,7 @@ import Testing
         #expect(try store.latestVersion() <= 6)
     }
 
-    @Test func `T2: a crash leaves the last durable version, or the group that was being written`() throws {
+    @Test func `a crash leaves the last durable version, or the group that was being written [T2]`() throws {
         var states = 0
         for seed: UInt64 in 1...2 {
             let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder), images = TemporaryFolder(inMemory: true)

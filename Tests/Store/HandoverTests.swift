@@ -5,13 +5,14 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// A writer that was stopped before its sync, or whose sync failed, and another that goes on from the version it left, which all see and
-/// the medium may not have.
+/// A writer that was stopped before its sync or whose sync failed, and a second writer that continues from its version. All processes see
+/// this version, but it may not be on the medium.
 @Suite struct HandoverTests {
-    /// What became of the bytes that were not synced: kept by the system and written with the next sync, or given up by it.
+    /// What happened to the bytes that were not synced: kept by the system and written with the next sync, or dropped.
     enum Fate: CaseIterable { case kept, dropped, droppedButTheRoot, droppedInPart }
 
-    @Test(arguments: Fate.allCases, [nil, testKey]) func `T2, T4: a commit on a version that was never synced risks no acknowledged one`(
+    @Test(arguments: Fate.allCases, [nil, testKey])
+    func `a commit on a version that was never synced keeps all acknowledged versions safe [T2, T4]`(
         _ fate: Fate, _ key: EncryptionKey?
     ) throws {
         var states = 0
@@ -21,7 +22,7 @@ import Testing
             var story = Story(seed: seed), random = Seeded(seed)
             var store: Store? = try Store.create(path: folder.file("a"), overwrite: false, key: key)
             for _ in 0..<Int(3 + seed % 2) { try story.commit(store!) }
-            // One that lists what it wrote, or one that was synced before its root.
+            // A commit that lists its extents, or one that was synced before its root.
             let isLarge = seed > 2, acknowledged = story.contents.count - 1
             let transaction = try store!.begin(), before = journal.count
             if isLarge { _ = try transaction.write(pattern(7, 300_000)) }
@@ -31,7 +32,7 @@ import Testing
             store = nil
             let after = journal.count
             #expect(journal.refusals == ["sync"])
-            // Another program finds it, and goes on.
+            // Another program opens the file and continues from this version.
             let other = try Store.open(path: folder.file("a"), writable: true, key: key)
             #expect(try other.latestVersion() == UInt64(acknowledged + 1) && other.fellBack == nil)
             story.contents.append(content)
@@ -45,14 +46,14 @@ import Testing
                 if case .write(_, let offset, let bytes) = event { bytes.count == 512 && offset <= 4096 } else { false }
             }
             let root = events[before..<after].firstIndex(where: isRoot)!, shift: Int
-            #expect(events[root + 1..<after].contains(where: isRoot), "what was not synced is written once more")
+            #expect(events[root + 1..<after].contains(where: isRoot), "the root was not written again")
             var state = journal.first
             events[...root].forEach { state.apply($0) }
             let once = state.contents
             events[root + 1..<after].forEach { state.apply($0) }
-            #expect(state.contents == once, "byte for byte: under a nonce of theirs that would be others")
+            #expect(state.contents == once, "the second write differs from the first")
             if fate == .kept {
-                // A program that was stopped did nothing after its root.
+                // A program that was stopped writes nothing after its root.
                 events.removeSubrange(root + 1..<after)
                 shift = root + 1 - after
             } else {
@@ -63,7 +64,7 @@ import Testing
                         events[index] = .write(file: file, offset: offset, bytes: [])
                     }
                 }
-                // The medium has of the failed sync what it has: from there on it is the past.
+                // The part of the failed sync that reached the medium does not change afterwards.
                 events.insert(.sync(file: 1), at: root + 1)
                 shift = 1
             }
@@ -84,7 +85,7 @@ import Testing
     }
 
     @Test
-    func `T2: who only opens a file whose last version was never synced, and closes it, cuts off nothing that the version before has`()
+    func `opening and closing a file whose last version was never synced truncates no extent of the version before [T2]`()
         throws
     {
         let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder), images = TemporaryFolder(inMemory: true)
@@ -116,7 +117,7 @@ import Testing
         let after = journal.count
         do {
             let other = try Store.open(path: folder.file("a"), writable: true)
-            #expect(try other.latestVersion() == 4 && other.newestRoot().end < end, "the last version ends before the one that came before")
+            #expect(try other.latestVersion() == 4 && other.newestRoot().end < end, "the last version does not end before the previous one")
         }
         let events = journal.events
         #expect(events[after...].contains { if case .truncate = $0 { true } else { false } })
@@ -131,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `T1: stores that take turns make one sync a commit; one that goes on from a store that is gone makes one more`() throws {
+    @Test func `each commit of stores in turn makes one sync, and the first one after a closed store makes two [T1]`() throws {
         let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
         var story = Story(seed: 3)
@@ -146,12 +147,12 @@ import Testing
         for step in 0..<12 { #expect(try syncs(step % 3 == 0 ? one! : two) == 1, "commit \(step)") }
         #expect(try syncs(one!) == 1)
         one = nil
-        #expect(try syncs(two) == 2, "nobody says that the version it begins from is durable")
+        #expect(try syncs(two) == 2, "the commit did not sync the version of the closed store")
         for _ in 0..<3 { #expect(try syncs(two) == 1) }
         #expect(try faults(two).isEmpty)
     }
 
-    @Test(arguments: [false, true]) func `T2: a file whose name was never synced is there once a commit of another was acknowledged`(
+    @Test(arguments: [false, true]) func `a file whose name was never synced exists after an acknowledged commit of another store [T2]`(
         beginsAlone: Bool
     ) throws {
         let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder, .init(after: 0, only: "syncDirectory")),
@@ -174,7 +175,7 @@ import Testing
         var crashes = CrashImages(seed: 1)
         try crashes.visit(journal.events, from: journal.first, stops: acknowledged[0]...journal.count) { stop, what, files in
             guard let image = files["a"] else {
-                Issue.record("\(stop) of \(journal.count) calls, \(what): there is no file")
+                Issue.record("\(stop) of \(journal.count) calls, \(what): the file is missing")
                 return
             }
             try FirnStoreTests.place(image, at: images.file("b"))

@@ -5,11 +5,11 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// T7: records of an author who knows the hashes: a small file must not be read for hours.
+/// T7: records with valid hashes from an attacker. A small file must not cause hours of reading.
 @Suite struct HostileRecordTests {
     private let scratch = Scratch()
 
-    /// A file of a few versions, and its newest root.
+    /// Returns a file of a few versions, its newest root and its newest extent.
     private func file(_ versions: Int, bytes: Int) throws -> (image: [UInt8], root: Root, extent: ExtentRef) {
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var extent = ExtentRef.none
@@ -22,7 +22,7 @@ import Testing
         return (try File(path: scratch("a"), .read).readAll(), try store.newestRoot(), extent)
     }
 
-    /// Puts bytes behind the file, and the root that leads there in its slot.
+    /// Writes a file from these bytes with the root in its slot.
     private func write(_ image: [UInt8], _ root: Root) throws {
         var image = image
         image.replaceSubrange(
@@ -30,7 +30,7 @@ import Testing
         try place(image, at: scratch("b"))
     }
 
-    @Test func `T7 a record that lists one extent over and over is refused, and the version before is read`() throws {
+    @Test func `a record that lists one extent repeatedly is refused, and the previous version is read [T7]`() throws {
         let made = try file(5, bytes: 200_000)
         var image = made.image, root = made.root
         var record = try image.withUnsafeBytes {
@@ -50,7 +50,7 @@ import Testing
         #expect(store.fellBack?.what.contains("more than the file holds") ?? false, "\(store.fellBack?.what ?? "nothing")")
     }
 
-    @Test func `a record whose version no file can have is damage, and its version is never counted on from`() throws {
+    @Test func `a record with an impossible version is damage, and recovery does not follow it`() throws {
         let made = try file(3, bytes: 100)
         var image = made.image
         var record = try image.withUnsafeBytes {
@@ -62,7 +62,7 @@ import Testing
             let bytes = record.encoded(), offset = UInt64(image.count)
             #expect(throws: Damage.self) { try bytes.withUnsafeBytes { (bytes) throws(Damage) in try CommitRecord(bytes) } }
             image += bytes + [UInt8](repeating: 0, count: 64 - bytes.count % 64)
-            // A record that follows it, by the hash.
+            // A record that refers to it, with its hash.
             record.version = 5
             record.previous = ExtentRef(
                 offset: offset, length: UInt64(bytes.count), birth: 4, hash: bytes.withUnsafeBytes { Hash128(of: $0) })
@@ -74,7 +74,7 @@ import Testing
         #expect(leads.contains { $0.version == 3 } && !leads.contains { $0.version > 3 }, "\(leads.map(\.version))")
     }
 
-    @Test func `T7 records that lie over each other, each as long as the rest of the file, are refused`() throws {
+    @Test func `overlapping records that each extend to the end of the file are refused [T7]`() throws {
         let made = try file(2, bytes: 100), count = 600, stride = 192
         var root = made.root, image = made.image
         image += [UInt8](repeating: 0, count: (64 - image.count % 64) % 64)
@@ -85,7 +85,7 @@ import Testing
         root.oldestKept = 0
         root.listsExtents = false
         var previous = made.root.record
-        // The newest lies first.
+        // The newest record is first in the file.
         for index in (0..<count).reversed() {
             let version = root.version - UInt64(index), offset = start + index * stride
             let record = CommitRecord(
@@ -105,12 +105,12 @@ import Testing
         #expect(found.contains { $0.what.contains("longer than the file") }, "\(found)")
         do throws(FirnError) {
             _ = try store.history()
-            Issue.record("all of it was read")
+            Issue.record("the overlapping records were read")
         } catch { #expect(error.code == .damaged && error.message.contains("longer than the file"), "\(error)") }
         #expect(throws: FirnError.self) { _ = try store.begin() }
     }
 
-    @Test func `T7 a file that ends where offsets end is not written beyond`() throws {
+    @Test func `a file that ends at the maximum offset is not extended [T7]`() throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a")
         var (image, root, _) = try file(2, bytes: 100)
         var record = try image.withUnsafeBytes {
@@ -122,18 +122,18 @@ import Testing
         root.record.hash = bytes.withUnsafeBytes { Hash128(of: $0) }
         try write(image, root)
         try File(path: path, .createNew).write(try File(path: scratch("b"), .read).readAll(), at: 0)
-        // Where files may be so long.
+        // Only on file systems that allow this length.
         guard (try? File(path: path, .readWrite).truncate(to: root.end * 64)) != nil else { return }
         let store = try Store.open(path: path, writable: true), transaction = try store.begin()
         let catalogue = try transaction.write(pattern(1, 100_000))
         do throws(FirnError) {
             try transaction.commit(catalogue: catalogue)
-            Issue.record("it was committed")
+            Issue.record("a commit beyond the maximum offset succeeded")
         } catch { #expect(error.code == .unsupported, "\(error)") }
         #expect(try Store.open(path: path, writable: false).latestVersion() == 2)
     }
 
-    @Test func `T7 an extent that claims more than there is memory for is an error where it is copied`() throws {
+    @Test func `refused memory for copies of a record, the marks and a catalogue never traps [T7]`() throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a")
         do {
             let store = try Store.create(path: path, overwrite: false), transaction = try store.begin()
@@ -150,16 +150,16 @@ import Testing
             if journal.refusals.isEmpty { break }
             nth += 1
         }
-        #expect(nth == 3, "the record, the marks and the catalogue ask for memory")
+        #expect(nth == 3, "not exactly the record, the marks and the catalogue asked for memory")
     }
 
-    @Test func `a transaction of any size holds what was read of it, not what was written`() throws {
+    @Test func `a transaction of any size keeps the bytes that it returned in memory, but not all that it wrote`() throws {
         let store = try Store.create(path: scratch("c"), overwrite: false), transaction = try store.begin()
         var refs = [try transaction.write(pattern(0, 30_000))]
         let given = try transaction.read(refs[0])
         for step in 1..<200 { refs.append(try transaction.write(pattern(step, 30_000))) }
         transaction.free(refs[150])
-        #expect(transaction.retired.count == 1, "of 6 MB there is what was given out")
+        #expect(transaction.retired.count == 1, "more than the returned extent is kept in memory")
         #expect(given.elementsEqual(pattern(0, 30_000)))
         #expect(
             try transaction.read(refs[199]).elementsEqual(pattern(199, 30_000))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FirnStore
 
-/// Refuses every lock with an errno, as media without locks do.
+/// Refuses every lock with an error number, as media without locks do.
 private final class Lockless: DiskCalls {
     private let code: Int32
     init(_ code: Int32) { self.code = code }
@@ -15,7 +15,7 @@ private final class Lockless: DiskCalls {
     }
 }
 
-/// Several handles, several names, media that refuse.
+/// Several open stores, several names of a file, and media without locks.
 @Suite struct LockTests {
     private func written(_ path: String, versions: Int = 3) throws -> Story {
         let store = try Store.create(path: path, overwrite: false)
@@ -24,14 +24,14 @@ private final class Lockless: DiskCalls {
         return story
     }
 
-    /// The error of `body`; nil if there is none.
+    /// Returns the error of `body`, or nil.
     private func refusal(_ body: () throws -> Void) -> FirnError? {
         do { try body() } catch { return error as? FirnError }
         return nil
     }
 
     @Test(arguments: [37 /* ENOLCK */, 95 /* EOPNOTSUPP */, 38 /* ENOSYS */] as [Int32])
-    func `on a medium without locks reading works by copies, and writing says why it does not`(code: Int32) throws {
+    func `on a medium without locks, files are read by copies, and writing is an error with advice`(code: Int32) throws {
         let scratch = Scratch(), story = try written(scratch("a"))
         let reader = try Store.open(path: scratch("a"), writable: false, calls: Lockless(code)), snapshot = try reader.snapshot()
         #expect(try story.holds(snapshot) && reader.isCopying && reader.pins() == [snapshot.version])
@@ -41,7 +41,7 @@ private final class Lockless: DiskCalls {
         }
     }
 
-    @Test func `where nobody sees the pin, what is written over is an error and never wrong`() throws {
+    @Test func `reading a version that was overwritten because its pin is invisible is an error, never wrong data`() throws {
         let scratch = Scratch()
         var story = try written(scratch("a"))
         let reader = try Store.open(path: scratch("a"), writable: false, calls: Lockless(37)), snapshot = try reader.snapshot()
@@ -49,14 +49,14 @@ private final class Lockless: DiskCalls {
         var errors = 0
         for _ in 0..<60 {
             try story.commit(writer, keep: 2)
-            // Opened each time: what was copied is kept, and was right.
+            // A new snapshot each time: what was copied is kept, and is correct.
             do { #expect(try story.holds(try reader.snapshot())) } catch is Damage { errors += 1 }
         }
         do { #expect(try story.holds(snapshot)) } catch is Damage { errors += 1 }
-        #expect(errors > 0, "the pinned version should have been written over")
+        #expect(errors > 0, "the pinned version was not overwritten")
     }
 
-    @Test func `two handles exclude each other, and the one that waits goes on when the other ends`() throws {
+    @Test func `a second writer is refused, or waits until the first one ends`() throws {
         let scratch = Scratch()
         _ = try written(scratch("a"))
         let one = try Store.open(path: scratch("a"), writable: true), two = try Store.open(path: scratch("a"), writable: true)
@@ -80,7 +80,7 @@ private final class Lockless: DiskCalls {
         }
     }
 
-    @Test func `links of both kinds lead to one file: its lock, its pins and its commits`() throws {
+    @Test func `all links to a file share its lock, its pins and its commits`() throws {
         let scratch = Scratch()
         var story = try written(scratch("a"))
         try FileManager.default.createSymbolicLink(atPath: scratch("soft"), withDestinationPath: "a")
@@ -97,7 +97,7 @@ private final class Lockless: DiskCalls {
         #expect(try stores[2].pins() == [held.version] && stores[0].pins() == [held.version])
     }
 
-    @Test func `whoever reads a file that is renamed or removed keeps it, and nobody writes to what has no name`() throws {
+    @Test func `readers of a renamed or removed file keep their version, and writers of a file without its name are refused`() throws {
         let scratch = Scratch()
         var story = try written(scratch("a"))
         let reader = try Store.open(path: scratch("a"), writable: false), writer = try Store.open(path: scratch("a"), writable: true)
@@ -105,7 +105,7 @@ private final class Lockless: DiskCalls {
         try Paths.rename(scratch("a"), to: scratch("b"))
         #expect(try story.holds(snapshot) && story.holds(reader.snapshot()))
         #expect(refusal { _ = try writer.begin() }?.message.contains("replaced or removed") == true)
-        // Under its new name it is the same file: the reader sees what is committed there.
+        // It is the same file with its new name: the reader sees later commits.
         let renamed = try Store.open(path: scratch("b"), writable: true)
         try story.commit(renamed, keep: 2)
         #expect(try story.holds(reader.snapshot()))
@@ -115,20 +115,20 @@ private final class Lockless: DiskCalls {
         #expect(throws: FirnError.self) { _ = try writer.begin() }
     }
 
-    @Test func `a copy that was made while others committed is a version that was there, or an error`() throws {
+    @Test func `a copy of a file that is being written is a committed version or an error`() throws {
         var right = 0, wrong = 0
         for round in 0..<150 {
             let scratch = Scratch(), store = try Store.create(path: scratch("a"), overwrite: false)
             var story = Story(seed: UInt64(round)), random = Seeded(UInt64(round) &* 31)
             for _ in 0..<6 { try story.commit(store, keep: 2) }
-            // As cp reads: block after block, and in between whole commits.
+            // Reads like cp: block after block, with complete commits in between.
             let file = try File(path: scratch("a"), .read), block = [4096, 16_384, 1 << 17][round % 3]
             var copy: [UInt8] = []
             while true {
                 let part = try file.read(count: block, at: UInt64(copy.count))
                 copy += part
                 if part.count < block { break }
-                // Those who write faster than it is read would make the file longer for ever.
+                // If commits are faster than the copy, the file grows faster than it is read. So their number is limited.
                 if story.contents.count < 250 { for _ in 0..<random.next(round % 5 + 1) { try story.commit(store, keep: 2) } }
             }
             try place(copy, at: scratch("b"))
@@ -144,11 +144,11 @@ private final class Lockless: DiskCalls {
         #expect(right > 10 && wrong > 10, "\(right) right, \(wrong) torn")
     }
 
-    @Test func `a path that is relative names the same file when the process has gone elsewhere`() {
+    @Test func `relative paths become absolute, and absolute paths stay`() {
         #expect(Paths.absolute("a/b") == FileManager.default.currentDirectoryPath + "/a/b" && Paths.absolute("/a") == "/a")
     }
 
-    @Test func `who holds a version is told, as far as the system tells`() throws {
+    @Test func `the processes that hold a version are reported, where the system provides them`() throws {
         let scratch = Scratch()
         _ = try written(scratch("a"))
         let store = try Store.open(path: scratch("a"), writable: true), other = try Store.open(path: scratch("a"), writable: false)

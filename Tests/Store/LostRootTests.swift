@@ -3,9 +3,9 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// T6: a root that goes while the file is open.
+/// T6: a root that is lost while the file is open.
 @Suite struct LostRootTests {
-    @Test func `T6 a store does not go back to the version before when the newest root goes, and writes nothing over it`() throws {
+    @Test func `if the newest root is lost, an open store neither returns to the previous version nor writes [T6]`() throws {
         let scratch = Scratch(), path = scratch("a")
         let store = try Store.create(path: path, overwrite: false)
         for version in 1...3 {
@@ -13,7 +13,7 @@ import Testing
             try transaction.commit(catalogue: try transaction.write(pattern(version, 300)))
         }
         let other = try Store.open(path: path, writable: true)
-        // Version 3 has the slot at 4096.
+        // Version 3 is in the slot at 4096.
         let handle = try FileHandle(forWritingTo: URL(filePath: path))
         try handle.seek(toOffset: 4096)
         try handle.write(contentsOf: Data(count: 512))
@@ -22,14 +22,14 @@ import Testing
             for attempt in 0..<2 {
                 do {
                     if attempt == 0 { _ = try store.begin() } else { _ = try store.snapshot() }
-                    Issue.record("the version before is taken without a word")
+                    Issue.record("the previous version was used without an error")
                 } catch { #expect(error.code == .damaged && error.message.contains("version 3"), "\(error)") }
             }
         }
         #expect(try Store.open(path: path, writable: false).fellBack != nil)
     }
 
-    @Test func `T6 a file that was cut short while it was open is not written`() throws {
+    @Test func `a file that was truncated while it was open is not written [T6]`() throws {
         let scratch = Scratch(), path = scratch("a")
         let store = try Store.create(path: path, overwrite: false)
         let transaction = try store.begin()
@@ -37,11 +37,11 @@ import Testing
         truncate(path, 12_000)
         do {
             _ = try store.begin()
-            Issue.record("a file that was cut short is written")
+            Issue.record("a truncated file was written")
         } catch { #expect(error.code == .damaged, "\(error)") }
     }
 
-    @Test func `T6 what is left of a file behind its first root is not taken for a new one`() throws {
+    @Test func `a file that was truncated after its first root is not taken for a new one [T6]`() throws {
         let scratch = Scratch(), path = scratch("a")
         let store = try Store.create(path: path, overwrite: false)
         #expect(try Store.open(path: path, writable: false).fellBack == nil)
@@ -49,7 +49,7 @@ import Testing
         #expect(try Store.open(path: path, writable: false).fellBack == nil)
         try first.commit(catalogue: try first.write(pattern(1, 20_000)))
         #expect(try Store.open(path: path, writable: false).fellBack == nil)
-        // Part of the root is there: the store is not empty.
+        // Part of the root remains: the store is not empty.
         truncate(path, 4200)
         #expect(throws: FirnError.self) { try Store.open(path: path, writable: false) }
         for length in [3000, 513] {

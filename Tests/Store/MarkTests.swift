@@ -5,8 +5,8 @@ import Testing
 @testable import FirnStore
 
 @Suite struct MarkTests {
-    /// Extents of a transaction that are changed at random between marks, against a plain array.
-    @Test(arguments: 1...30) func `what came after a mark goes without a trace`(seed: Int) throws {
+    /// Compares random changes between marks with a plain array.
+    @Test(arguments: 1...30) func `changes after a mark can be rolled back completely`(seed: Int) throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var random = Seeded(UInt64(seed)), number = 0
@@ -14,7 +14,7 @@ import Testing
         func change(_ transaction: StoreTransaction) throws {
             if random.next(100) < 55 || held.isEmpty {
                 number += 1
-                // Some go to the file at once.
+                // Some extents are written to the file immediately.
                 let bytes = pattern(number, random.next(20) == 0 ? 70_000 + random.next(100_000) : random.next(3000))
                 held.append((try transaction.write(bytes), bytes))
             } else {
@@ -32,7 +32,7 @@ import Testing
                 if random.next(2) == 0 {
                     transaction.rollBack()
                     held = marked
-                    // Twice is once.
+                    // Rolling back twice has the same effect as once.
                     if random.next(3) == 0 { transaction.rollBack() }
                 }
                 for one in held { #expect(try transaction.read(one.ref).elementsEqual(one.bytes), "seed \(seed), round \(round)") }

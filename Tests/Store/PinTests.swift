@@ -4,9 +4,9 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// T10: what versions cost that somebody holds. `FIRN_COMMITS=100000 swift test --filter PinTests` commits as often.
+/// T10: the space that pinned versions need. `FIRN_COMMITS=100000 swift test --filter PinTests` makes that many commits.
 @Suite struct PinTests {
-    /// A store of 50 extents that stay and 8 that take turns changing: each commit changes one of them and the catalogue.
+    /// A store of 50 extents that stay and 8 that change in turn: each commit changes one of them and the catalogue.
     private struct Turns {
         let store: Store
         var refs: [ExtentRef]
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `T10: a version that is held through very many commits costs the extents that changed, once`() throws {
+    @Test func `a version that is pinned during many commits needs only the space of the extents that changed since [T10]`() throws {
         let scratch = Scratch(), commits = ProcessInfo.processInfo.environment["FIRN_COMMITS"].flatMap(Int.init) ?? 3000
         var turns = try Turns(scratch("a"))
         for _ in 0..<500 { try turns.commit() }
@@ -41,8 +41,7 @@ import Testing
             content = try refs(held).map { Array(try held.read($0)) }
         for _ in 0..<commits { try turns.commit() }
         let grown = try Paths.size(scratch("a"))
-        // The 8 extents of 4,032 bytes that changed, their catalogue and the record; and what 500 commits more or less make the bookkeeping
-        // differ by.
+        // The 8 extents of 4,032 bytes that changed, their catalogue and the record, and the variation of the bookkeeping in 500 commits.
         #expect(grown <= settled + 8 * 4032 + 1856 + 512 + 20_000, "grew from \(settled) to \(grown) in \(commits) commits")
         #expect(try refs(held).map { Array(try held.read($0)) } == content)
         #expect(try turns.store.pins() == [held.version])
@@ -50,12 +49,12 @@ import Testing
         let pending = try turns.store.spaceReport().pending
         held.release()
         try turns.commit()
-        #expect(try turns.store.spaceReport().pending + 8 * 4032 <= pending + 6000, "what was held is free again")
+        #expect(try turns.store.spaceReport().pending + 8 * 4032 <= pending + 6000, "the extents of the released version are not free")
         #expect(try faults(turns.store).isEmpty)
     }
 
-    @Test func `T10: a commit under a stale pin costs no more than one without`() throws {
-        // In bytes that are written, which is what could grow with the age of the pin: records and checkpoints.
+    @Test func `commits after an old pin keep about as many records as commits without one [T10]`() throws {
+        // Counts records and checkpoints, which could grow with the age of the pin.
         var written: [Int] = []
         for isPinned in [false, true] {
             let scratch = Scratch()
@@ -71,13 +70,13 @@ import Testing
         #expect(written[1] <= written[0] * 2 + 10, "\(written) records are kept")
     }
 
-    @Test func `space comes free by birth and death: pins older and newer than an extent do not hold it`() throws {
+    @Test func `an extent is free as soon as no pin between its birth and death remains`() throws {
         let scratch = Scratch()
         var turns = try Turns(scratch("a"))
         for _ in 0..<20 { try turns.commit() }
         let old = try turns.store.snapshot(), oldRefs = try refs(old)
         for _ in 0..<20 { try turns.commit() }
-        // Born after the older pin, dead before the newer one: nobody sees it.
+        // Written after the older pin, freed before the newer one: no version has it.
         let between = turns.refs[50]
         for _ in 0..<20 { try turns.commit() }
         let new = try turns.store.snapshot(), newRefs = try refs(new)
@@ -85,14 +84,16 @@ import Testing
         let space = try turns.store.loadSpace(try turns.store.snapshot()).space
         func isPending(_ ref: ExtentRef) -> Bool { space.pending[ref.units.lowerBound].map { $0.birth == ref.birth } ?? false }
         #expect(!isPending(between) && !newRefs.contains(between) && !oldRefs.contains(between))
-        for ref in oldRefs[50...] { #expect(isPending(ref), "the older pin holds it") }
-        for ref in newRefs[50...] { #expect(isPending(ref), "the newer pin holds it") }
+        for ref in oldRefs[50...] { #expect(isPending(ref), "an extent of the older pin is not kept") }
+        for ref in newRefs[50...] { #expect(isPending(ref), "an extent of the newer pin is not kept") }
         let content = try oldRefs.map { Array(try old.read($0)) }
         new.release()
         for _ in 0..<3 { try turns.commit() }
         let after = try turns.store.loadSpace(try turns.store.snapshot()).space
         for ref in newRefs[50...] {
-            #expect(after.pending[ref.units.lowerBound].map { $0.birth != ref.birth } ?? true, "what the newer pin held is free")
+            #expect(
+                after.pending[ref.units.lowerBound].map { $0.birth != ref.birth } ?? true, "an extent of the released newer pin is not free"
+            )
         }
         for ref in oldRefs[50...] { #expect(after.pending[ref.units.lowerBound]?.birth == ref.birth) }
         #expect(try oldRefs.map { Array(try old.readVerifying($0)) } == content)

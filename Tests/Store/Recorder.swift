@@ -3,7 +3,7 @@ import FirnDisk
 import Foundation
 @testable import FirnStore
 
-/// Records the changes of one file, and refuses the nth if asked.
+/// Records the changes of one file, and optionally refuses the nth.
 final class Recorder: DiskCalls, @unchecked Sendable {
     enum Call: Equatable {
         case write(UInt64, [UInt8]), sync, truncate(UInt64), other(String)
@@ -12,7 +12,7 @@ final class Recorder: DiskCalls, @unchecked Sendable {
     private let lock = NSLock()
     private(set) var calls: [Call] = []
     private var left: Int
-    /// How many calls there had been when one was refused.
+    /// The number of calls before the refused one.
     private(set) var refusedAt: Int?
 
     init(failing left: Int = .max) { self.left = left }
@@ -41,14 +41,14 @@ final class Recorder: DiskCalls, @unchecked Sendable {
     func clear() { lock.withLock { calls = [] } }
 }
 
-/// A history of versions whose whole content is known: version v holds `contents[v]`.
+/// A history of versions with known content: version v has `contents[v]`.
 struct Story {
     var contents: [[[UInt8]]] = [[]]
     var random: Seeded
 
     init(seed: UInt64) { random = Seeded(seed) }
 
-    /// Replaces, adds and removes some extents. Returns what the next version holds, if it is committed.
+    /// Replaces, adds and removes some extents. Returns the content of the next version, if it is committed.
     mutating func step(_ transaction: StoreTransaction, largest: Int = 3000) throws -> (catalogue: ExtentRef, content: [[UInt8]]) {
         var refs = try FirnStoreTests.refs(transaction.base)
         var content = contents[Int(transaction.base.version)]
@@ -74,13 +74,13 @@ struct Story {
         contents.append(content)
     }
 
-    /// Does the snapshot hold what its version should?
+    /// Returns whether the snapshot has the content of its version.
     func holds(_ snapshot: StoreSnapshot) throws -> Bool {
         try FirnStoreTests.refs(snapshot).map { Array(try snapshot.read($0)) } == contents[Int(snapshot.version)]
     }
 }
 
-/// Numbers that a seed determines (splitmix64).
+/// Numbers determined by a seed (splitmix64).
 struct Seeded: RandomNumberGenerator {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed }
@@ -94,10 +94,10 @@ struct Seeded: RandomNumberGenerator {
     mutating func next(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 }
 
-/// Every extent the newest version reaches.
+/// Returns every extent of the newest version.
 func liveExtents(_ snapshot: StoreSnapshot) throws -> [ExtentRef] { try refs(snapshot) + [snapshot.catalogue] }
 
-/// Faults found by `verify`, unaccounted bytes among them.
+/// Returns the faults that `verify` reports, and bytes that belong to nothing.
 func faults(_ store: Store) throws -> [String] {
     var list: [String] = []
     let live = try liveExtents(try store.snapshot())

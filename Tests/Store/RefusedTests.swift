@@ -5,7 +5,7 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// What a store refuses, and that it is as it was afterwards.
+/// Operations that a store refuses, and that they change nothing.
 @Suite struct RefusedTests {
     private let scratch = Scratch()
 
@@ -26,7 +26,7 @@ import Testing
         return nil
     }
 
-    @Test func `what is dead or was never there cannot be freed: the commit is refused, and the next one works`() throws {
+    @Test func `a commit that frees a dead or unknown extent is refused, and the next commit works`() throws {
         let (store, extents) = try store(6), catalogue = try store.snapshot().catalogue
         let first = try store.begin()
         first.free(extents[0])
@@ -47,7 +47,7 @@ import Testing
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `verify tells what lies over something else, in free space or behind the end`() throws {
+    @Test func `verify reports an extent that overlaps another one or free space, or that is after the end`() throws {
         let (store, extents) = try store(6)
         let live = try liveExtents(try store.snapshot())
         let root = try store.newestRoot(), free = try store.loadSpace(try store.snapshot()).space.free.ranges.first
@@ -62,7 +62,7 @@ import Testing
         #expect(try store.verify(live: live) { Issue.record("\($0)") } == 0)
     }
 
-    @Test func `verify waits for no transaction, of this store either`() throws {
+    @Test func `verify does not wait for a transaction of the same store`() throws {
         let (store, _) = try store(3), transaction = try store.begin()
         _ = try transaction.write(pattern(9, 300))
         #expect(try faults(store).isEmpty)
@@ -70,7 +70,7 @@ import Testing
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `T12: a store that is open stops writing when another program's commit asks for what it does not know`() throws {
+    @Test func `an open store stops writing when the commit of another program requires an unknown feature [T12]`() throws {
         let (store, _) = try store(3), file = try File(path: scratch("a"), .readWrite)
         for slot in [0, 4096] as [UInt64] {
             var bytes = try file.read(count: Root.slotBytes, at: slot)
@@ -83,11 +83,11 @@ import Testing
         }
         for _ in 0..<2 { #expect(code { _ = try store.begin() } == .unsupported) }
         #expect(try store.snapshot().version == 3)
-        // Nor does it keep others from it.
+        // It does not keep other stores from using the lock.
         #expect(try Store.open(path: scratch("a"), writable: false).file.lock(.shared, at: Store.writerLock))
     }
 
-    @Test func `T4: a version whose file cannot be looked at is held by nobody`() throws {
+    @Test func `a version whose file status cannot be read is not pinned [T4]`() throws {
         let folder = TemporaryFolder(), path = folder.file("a"), store = try Store.create(path: path, overwrite: false)
         let transaction = try store.begin()
         try transaction.commit(catalogue: try transaction.write([1, 2, 3]))
@@ -105,7 +105,7 @@ import Testing
         #expect(refused > 0)
     }
 
-    @Test func `T13: what was opened of an encrypted file and let go is opened anew, however much there is of it`() throws {
+    @Test func `decrypted extents that were released are decrypted again, in any number [T13]`() throws {
         let (store, _) = try store(1, key: testKey), count = 2500
         let transaction = try store.begin()
         let refs = try (0..<count).map { try transaction.write(pattern($0, 20)) }

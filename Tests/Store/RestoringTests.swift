@@ -4,12 +4,12 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// A newest root that is damaged: its version was acknowledged, and no writer goes over it.
+/// A newest root that is damaged: its version was acknowledged, and no writer may overwrite it.
 @Suite struct RestoringTests {
     private let scratch = Scratch()
     private var path: String { scratch("a") }
 
-    /// Every extent that a catalogue of references names.
+    /// Reads every extent that a catalogue of references names.
     static let isWhole: VersionCheck = { source, catalogue in
         guard let bytes = try? source.read(catalogue) else { return false }
         var reader = ByteReader(bytes)
@@ -19,10 +19,10 @@ import Testing
         return true
     }
 
-    /// A catalogue that names nothing.
+    /// A catalogue without references.
     private static let isAnyCatalogue: VersionCheck = { source, catalogue in (try? source.read(catalogue)) != nil }
 
-    /// Versions 1 … 3, each with one more extent; the last one small or large. Returns the catalogue of version 3.
+    /// Writes versions 1 … 3, each with one more extent; the last one is small or large. Returns the catalogue of version 3.
     private func make(key: EncryptionKey? = nil, large: Bool = false) throws -> (whole: [UInt8], root: Root, catalogue: [UInt8]) {
         let store = try Store.create(path: path, overwrite: true, key: key)
         var extents: [ExtentRef] = [], catalogue: [UInt8] = []
@@ -38,7 +38,7 @@ import Testing
         return (try File(path: path, .read).readAll(), root, catalogue)
     }
 
-    /// The next commit is made on version 3, and all of it is there.
+    /// Checks that the next commit is made on version 3, and that this version is complete.
     private func goesOn(_ bytes: [UInt8], from version: UInt64 = 3, _ catalogue: [UInt8], key: EncryptionKey? = nil, _ what: String) throws
     {
         try place(bytes, at: path)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `one flipped bit in the newest root loses no version: readers read it, and the next writer restores the root`(isEncrypted: Bool)
+    func `readers correct a flipped bit in the newest root, and the next writer restores the root`(isEncrypted: Bool)
         throws
     {
         let key = isEncrypted ? testKey : nil, (whole, root, catalogue) = try make(key: key), slot = Int(root.offset(of: 3))
@@ -70,12 +70,12 @@ import Testing
             try place(bytes, at: path)
             let reader = try Store.open(path: path, writable: false, key: key)
             #expect(try reader.snapshot().version == 3 && reader.fellBack == nil, "byte \(byte)")
-            #expect(try File(path: path, .read).readAll() == bytes, "a reader writes")
+            #expect(try File(path: path, .read).readAll() == bytes, "a reader wrote to the file")
             try goesOn(bytes, catalogue, key: key, "byte \(byte)")
         }
     }
 
-    @Test(arguments: [false, true]) func `a newest root of zeros or of other bytes is restored from the commit record that a scan finds`(
+    @Test(arguments: [false, true]) func `a newest root that is overwritten is restored from the commit record that a scan finds`(
         isLarge: Bool
     ) throws {
         let (whole, root, catalogue) = try make(large: isLarge), slot = Int(root.offset(of: 3))
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `a root is restored as it was, byte for byte, where its hash is left`() throws {
+    @Test func `if the hash of a root remains, the root is restored byte for byte`() throws {
         let (whole, root, _) = try make(), slot = Int(root.offset(of: 3))
         var bytes = whole
         for byte in 0..<150 { bytes[slot + byte] = 0 }
@@ -100,7 +100,7 @@ import Testing
         #expect(try Array(File(path: path, .read).readAll()[slot..<slot + 176]) == Array(whole[slot..<slot + 176]))
     }
 
-    @Test func `a version without its root of which an extent is not whole is not taken: the writer goes on from the one before`() throws {
+    @Test func `a version without a root is not restored if an extent is damaged, and the previous version is the newest`() throws {
         let (whole, root, catalogue) = try make(), slot = Int(root.offset(of: 3))
         for place in [root.catalogue.offset + 3, root.record.offset + 9] {
             var bytes = whole
@@ -115,7 +115,7 @@ import Testing
         var bytes = whole
         bytes[slot + 20] ^= 1
         bytes[slot + 21] ^= 1
-        bytes[Int(root.record.offset) + 41] ^= 1  // the record's end of the file: its number and its catalogue are whole
+        bytes[Int(root.record.offset) + 41] ^= 1  // the record's end of the file; its version and its catalogue are intact
         try place(bytes, at: path)
         #expect(try Salvage(path: path).strayLeads().contains { $0.version == 3 })
         let store = try Store.open(path: path, writable: false)
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a rejected version does not return when its extents become whole after a writer made its slot vacant`(isInline: Bool) throws {
+    func `a rejected version does not return when its extents become intact after a writer cleared its slot`(isInline: Bool) throws {
         for last in 2...3 {
             let store = try Store.create(path: path, overwrite: true, atFirstCommit: isInline)
             let first = try store.begin()
@@ -155,14 +155,14 @@ import Testing
         }
     }
 
-    @Test func `a damaged older root hides nothing: the newest version is gone on from`() throws {
+    @Test func `a damaged older root has no effect, and the next commit follows the newest version`() throws {
         let (whole, root, catalogue) = try make(), slot = Int(root.offset(of: 2))
         var bytes = whole
         bytes.replaceSubrange(slot..<slot + 512, with: pattern(3, 512))
         try goesOn(bytes, catalogue, "garbage")
     }
 
-    @Test func `a store that was opened while another program wrote restores the root before its own first commit`() throws {
+    @Test func `a store that was opened during another program's transaction restores the root before its first commit`() throws {
         let (whole, root, _) = try make(), slot = Int(root.offset(of: 3))
         var bytes = whole
         bytes.replaceSubrange(slot..<slot + 512, with: [UInt8](repeating: 0, count: 512))
@@ -178,7 +178,7 @@ import Testing
         #expect(try Store.open(path: path, writable: false).latestVersion() == 3)
     }
 
-    @Test func `a whole version 0 beside a damaged newest root is not an empty store`() throws {
+    @Test func `an intact version 0 next to a damaged newest root is not an empty store`() throws {
         let store = try Store.create(path: path, overwrite: false), transaction = try store.begin()
         try transaction.commit(catalogue: try transaction.write(pattern(1, 3000)))
         let root = try store.newestRoot(), whole = try File(path: path, .read).readAll()
@@ -189,7 +189,7 @@ import Testing
             #expect(try Store.open(path: scratch("b"), writable: false, check: RestoringTests.isAnyCatalogue).snapshot().version == 1)
             #expect(try Store.open(path: scratch("b"), writable: true, check: RestoringTests.isAnyCatalogue).begin().base.version == 1)
         }
-        // Its record is gone as well.
+        // Its record is damaged as well.
         var bytes = whole
         bytes.replaceSubrange(4096..<4608, with: pattern(5, 512))
         bytes[Int(root.record.offset)] ^= 1
@@ -197,7 +197,7 @@ import Testing
         for writable in [false, true] {
             do throws(FirnError) {
                 _ = try Store.open(path: scratch("c"), writable: writable, check: RestoringTests.isAnyCatalogue)
-                Issue.record("it is opened as an empty store")
+                Issue.record("the file was opened as an empty store")
             } catch { #expect(error.code == .damaged && error.message.contains("not empty"), "\(error)") }
         }
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import FirnStore
 
 @Suite struct SpaceTests {
-    @Test func `a pinned version costs only the extents that changed since`() throws {
+    @Test func `a pinned version needs only the space of the extents that changed since`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         // 50 extents of 4,000 bytes that stay, and one that changes with every commit.
@@ -26,14 +26,14 @@ import Testing
         }
         for version in 2..<60 { try commit(version) }
         let settled = try Paths.size(scratch("a"))
-        // A reader in another open file pins a version in the middle, and holds it for 400 commits.
+        // A reader with another open file pins a version, and holds it during 400 commits.
         let other = try Store.open(path: scratch("a"), writable: false)
         let held = try other.snapshot()
         let heldRefs = try refs(held), number = Int(held.version)
         for version in 60..<460 { try commit(version) }
         #expect(try store.pins() == [UInt64(number)])
         let grown = try Paths.size(scratch("a"))
-        // Its own changing extent, catalogue and record; a checkpoint and the log of records may have moved meanwhile.
+        // Its own changing extent, catalogue and record; a checkpoint and the log of records can have moved in the meantime.
         #expect(grown <= settled + 4096 + 1856 + 20_000, "grew from \(settled) to \(grown)")
         #expect(try held.read(heldRefs[50]).elementsEqual(pattern(number, 4000)))
         #expect(try held.readVerifying(heldRefs[49]).elementsEqual(pattern(49, 4000)))
@@ -45,7 +45,7 @@ import Testing
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `what is freed is used again, and a free tail is given back`() throws {
+    @Test func `freed extents are reused, and free space at the end is truncated`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var held: [ExtentRef] = []
@@ -66,7 +66,7 @@ import Testing
         #expect(try store.snapshot().read(held[0]).elementsEqual(pattern(10, 10)))
     }
 
-    @Test func `a file shorter than what an older commit wrote is whole, and verify says so`() throws {
+    @Test func `a file that is shorter than an older commit's extents is intact, and verify reports no fault`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var held: [ExtentRef] = []
@@ -78,14 +78,14 @@ import Testing
             try transaction.commit(catalogue: held.last!, keep: 2)
         }
         try store.truncateTail()
-        // The record of the fifth is there, and lists all of it.
+        // The record of the fifth commit exists, and lists all its extents.
         let record = try store.record(of: 5, from: try store.snapshot())
         #expect(try record.listed.reduce(0) { $0 + $1.length } > Paths.size(scratch("a")))
         #expect(try faults(store).isEmpty)
         #expect(try faults(try Store.open(path: scratch("a"), writable: false)).isEmpty)
     }
 
-    @Test func `pins of several handles and versions are seen by all, and go with their holders`() throws {
+    @Test func `pins of several stores and versions are visible to all, and end with their holders`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var story = Story(seed: 4)
@@ -107,12 +107,12 @@ import Testing
         #expect(try store.pins() == [2, 4])
     }
 
-    @Test func `readers in other threads always see whole versions`() throws {
+    @Test func `readers on other threads always see complete versions`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         let done = NSLock(), path = scratch("a")
         nonisolated(unsafe) var finished = false
-        // Extent i of version v is made from v + i, so a torn version would show.
+        // Extent i of version v is made from v + i, so a torn version would be found.
         try parallel(count: 3, threads: 3) { (index) throws(FirnError) in
             if index == 0 {
                 var held: [ExtentRef] = []
@@ -150,7 +150,7 @@ import Testing
         return list
     }
 
-    @Test func `free space finds, splits and melts ranges like a plain set of units`() {
+    @Test func `free space finds, splits and merges ranges like a plain set of units`() {
         var random = Seeded(31), space = FreeSpace(), plain = Set<UInt64>(), held: [UnitRange] = []
         _ = space.insert(UnitRange(start: 0, end: 5000))
         plain.formUnion(0..<5000)

@@ -9,7 +9,7 @@ import Testing
 final class Scratch {
     let path: String
     init() {
-        // In memory where there is such a place: the tests write tens of thousands of files and do not pull plugs.
+        // In memory if possible: the tests write tens of thousands of files, and power failures are simulated.
         path = TemporaryFolder.memory + "/firn-store-" + UUID().uuidString
         try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
@@ -17,12 +17,12 @@ final class Scratch {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// Makes a file of exactly these bytes.
+/// Writes a file with exactly these bytes.
 func place(_ bytes: [UInt8], at path: String) throws {
     try File(path: path, .createOrTruncate).write(bytes, at: 0)
 }
 
-/// Bytes that depend on a number, of any length up to 300,000.
+/// Returns bytes that depend on a number, of any length up to 300,000.
 func pattern(_ seed: Int, _ count: Int) -> [UInt8] {
     let start = seed % 60_013
     return Array(noise[start..<(start + count)])
@@ -35,7 +35,7 @@ private let noise: [UInt8] = {
     return bytes
 }()
 
-/// A catalogue that is one extent: the references of others.
+/// Returns the bytes of a catalogue that is a single extent: references to others.
 func catalogueBytes(_ refs: [ExtentRef]) -> [UInt8] {
     var writer = ByteWriter()
     for ref in refs { ref.encode(to: &writer) }
@@ -43,7 +43,7 @@ func catalogueBytes(_ refs: [ExtentRef]) -> [UInt8] {
 }
 
 func refs(_ snapshot: StoreSnapshot) throws -> [ExtentRef] {
-    // What a file began alone with is no list of references.
+    // The content of an inline file is not a list of references.
     if snapshot.catalogue.isNone || snapshot.catalogue.offset == 192 { return [] }
     var reader = ByteReader(try snapshot.read(snapshot.catalogue)), all: [ExtentRef] = []
     while !reader.isAtEnd { all.append(try ExtentRef(from: &reader)) }
@@ -51,7 +51,7 @@ func refs(_ snapshot: StoreSnapshot) throws -> [ExtentRef] {
 }
 
 @Suite struct StoreTests {
-    @Test func `what a commit wrote is read by a snapshot, here and after reopening`() throws {
+    @Test func `a snapshot reads the extents of a commit, also after the file is reopened`() throws {
         let scratch = Scratch()
         var store: Store? = try Store.create(path: scratch("a"), overwrite: false)
         #expect(try Paths.size(scratch("a")) == 512)
@@ -77,7 +77,7 @@ func refs(_ snapshot: StoreSnapshot) throws -> [ExtentRef] {
         #expect(throws: FirnError.self) { _ = try store!.begin() }
     }
 
-    @Test func `kept versions stay readable, older ones are gone`() throws {
+    @Test func `kept versions are readable, and older ones are not`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         for version in 1...20 {
@@ -95,11 +95,11 @@ func refs(_ snapshot: StoreSnapshot) throws -> [ExtentRef] {
         }
         #expect(throws: FirnError.self) { _ = try other.snapshot(version: 15) }
         #expect(throws: FirnError.self) { _ = try other.snapshot(version: 21) }
-        // 20 commits of 3,000 bytes live in the room of the few that are kept.
+        // 20 commits of 3,000 bytes use the space of the few that are kept.
         #expect(try Paths.size(scratch("a")) < 50_000)
     }
 
-    @Test func `a cancelled transaction leaves the file as it was`() throws {
+    @Test func `a cancelled transaction leaves the file unchanged`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         let first = try store.begin()
@@ -119,7 +119,7 @@ func refs(_ snapshot: StoreSnapshot) throws -> [ExtentRef] {
         #expect(try store.snapshot().read(store.snapshot().catalogue).elementsEqual(pattern(5, 10)))
     }
 
-    @Test func `a tree gives back what was put`() throws {
+    @Test func `a tree returns the values of its keys, and iterates in key order`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var root = ExtentRef.none

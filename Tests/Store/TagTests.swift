@@ -5,7 +5,7 @@ import Testing
 @testable import FirnStore
 
 extension Store {
-    /// A commit that only tags.
+    /// Makes a commit that only tags a version.
     @discardableResult
     fileprivate func tag(_ name: String, version: UInt64? = nil) throws -> UInt64 {
         let snapshot = try self.snapshot(version: version)
@@ -23,12 +23,12 @@ extension Store {
 }
 
 extension Story {
-    /// Takes note of a version that holds what the one before does.
+    /// Records a version with the content of the previous one.
     fileprivate mutating func repeatLast() { contents.append(contents.last!) }
 }
 
 @Suite struct TagTests {
-    @Test func `a tagged version stays as it is through any number of commits, and in whoever opens the file`() throws {
+    @Test func `a tagged version stays readable during any number of commits and after the file is reopened`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var story = Story(seed: 11)
@@ -43,15 +43,15 @@ extension Story {
             #expect(throws: FirnError.self) { try store.snapshot(tag: "v4") }
         }
         #expect(try faults(store).isEmpty)
-        // A writer that opens the file anew holds to it as well.
+        // A writer that opens the file later keeps it as well.
         let again = try Store.open(path: scratch("a"), writable: true)
         for _ in 0..<50 { try story.commit(again, keep: 2) }
         #expect(try story.holds(again.snapshot(tag: "v3")))
         #expect(try faults(again).isEmpty)
     }
 
-    /// 50 extents that stay and one that every commit changes; tagged at version 60 of 400, and untagged at the end. Pending bytes before
-    /// and after that.
+    /// Stores 50 extents that stay and one that every commit changes; version 60 of 400 is tagged, and untagged at the end. Returns the
+    /// pending bytes before and after that.
     private func pending(tagging: Bool) throws -> (held: UInt64, after: UInt64) {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
@@ -85,15 +85,15 @@ extension Story {
         return (held, try store.spaceReport().pending)
     }
 
-    @Test func `T10: a tag costs only what changed since, and nothing once it is taken away`() throws {
+    @Test func `a tag needs only the space of the extents that changed since, and none after it is deleted [T10]`() throws {
         let with = try pending(tagging: true), without = try pending(tagging: false)
-        // The changing extent, its catalogue, and the records and checkpoint of then: nothing of the 200 KB that stayed.
+        // The changing extent, its catalogue, and the records and checkpoint of that version, but none of the 200 KB that stayed.
         #expect(with.held >= without.held + 4032 + 1664, "\(without.held) bytes without, \(with.held) with a tag")
         #expect(with.held <= without.held + 4032 + 1664 + 24_000, "\(without.held) bytes without, \(with.held) with a tag")
         #expect(with.after <= without.after + 8_000, "\(without.after) bytes without, \(with.after) after a tag")
     }
 
-    @Test func `names move, several share a version, and taking one away leaves the others`() throws {
+    @Test func `tags can move, several can share a version, and deleting one leaves the others`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var story = Story(seed: 5)
@@ -115,7 +115,7 @@ extension Story {
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `the version that a file began with alone can be tagged`() throws {
+    @Test func `the version of an inline commit can be tagged`() throws {
         for size in [0, 300, 4500, 50_000] {
             let scratch = Scratch()
             let store = try Store.create(path: scratch("a"), overwrite: true, atFirstCommit: true)
@@ -124,7 +124,7 @@ extension Story {
             let first = try store.snapshot(), next = try store.begin()
             next.tag("first", first)
             first.release()
-            // The second commit writes everything anew.
+            // The second commit writes everything again.
             let version = try next.commit(catalogue: try next.write(catalogueBytes([])), retention: .everything)
             #expect(version == 2)
             var story = Story(seed: UInt64(size))
@@ -136,7 +136,7 @@ extension Story {
         }
     }
 
-    @Test func `versions are kept by number, by age, and as the file says`() throws {
+    @Test func `versions are kept by number, by age, and by the setting in the file`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         let hour: Int64 = 3_600_000_000_000, now = Machine.wallNanoseconds
@@ -150,7 +150,8 @@ extension Story {
         }
         for version in 1...8 { _ = try commit(hoursAgo: 30 - version, in: store) }
         #expect(try commit(hoursAgo: 21, in: store) == [9, 8, 7, 6, 5, 4, 3, 2])
-        // Two, and what was the newest within five hours before: the version of 27 hours ago held until 26.
+        // Two versions, and those that were the newest within the last five hours: the version of 27 hours ago was the newest until 26
+        // hours ago.
         #expect(try commit(hoursAgo: 20, Retention(versions: 2, seconds: 5 * 3600), in: store) == [10, 9, 8, 7, 6, 5, 4])
         #expect(try commit(hoursAgo: 2, Retention(versions: 2, seconds: 3 * 3600), in: store) == [11, 10])
         #expect(try commit(hoursAgo: 1, saying: Retention(versions: 3), in: store) == [12, 11, 10])
@@ -160,7 +161,7 @@ extension Story {
         #expect(try commit(hoursAgo: 0, .everything, in: again) == [14, 13, 12, 11])
     }
 
-    @Test func `names that could be something else are refused`() {
+    @Test func `ambiguous tag names are refused`() {
         for name in [
             "", "12", "-x", "a b", "a@b", "a:b", "a/b", "a\\b", "a,b", "tab\t", "\u{7F}", "\"", "'", String(repeating: "x", count: 101),
         ] {
@@ -172,9 +173,9 @@ extension Story {
     }
 }
 
-/// Tags through power cuts, and in files that are encrypted.
+/// Tags after power failures and in encrypted files.
 @Suite struct DurableTagTests {
-    /// The file after some of the calls.
+    /// Returns the file after some of the calls.
     private func disk(_ calls: some Sequence<Recorder.Call>, from start: [UInt8] = []) -> [UInt8] {
         var bytes = start
         for call in calls {
@@ -195,7 +196,7 @@ extension Story {
         return bytes
     }
 
-    /// All calls since the last sync are there, or none, or all but one, or one alone.
+    /// Returns images with all calls since the last sync, none, all but one, or one alone.
     private func crashes(_ loose: [Recorder.Call], from base: [UInt8]) -> [[UInt8]] {
         var images = [disk(loose, from: base), base]
         for index in loose.indices {
@@ -205,7 +206,7 @@ extension Story {
         return images
     }
 
-    @Test func `a tag that is durable is there after a crash, whatever was committed without waiting`() throws {
+    @Test func `a durable tag exists after a crash during commits without durability`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var story = Story(seed: 12)
@@ -218,7 +219,7 @@ extension Story {
             try transaction.commit(catalogue: catalogue, keep: 2, durability: .none)
             story.contents.append(content)
         }
-        // The file as it is now, without the root of what is pending.
+        // The file as it is now, without the root of the pending versions.
         try place(try File(path: scratch("a"), .read).readAll(), at: scratch("b"))
         let crashed = try Store.open(path: scratch("b"), writable: false)
         for opened in [store, crashed] {
@@ -229,7 +230,7 @@ extension Story {
         #expect(try faults(store).isEmpty)
     }
 
-    @Test func `T2: a crash at any point leaves the tags of the last acknowledged commit or the next, and what they name`() throws {
+    @Test func `a crash at any point leaves the tags of the last acknowledged commit or the next, with their versions [T2]`() throws {
         for seed: UInt64 in 1...2 {
             let scratch = Scratch(), recorder = Recorder()
             var random = Seeded(seed &* 977)
@@ -275,7 +276,7 @@ extension Story {
         }
     }
 
-    @Test func `T13: tags of an encrypted file are kept, and their names are not to be read without the key`() throws {
+    @Test func `tags of an encrypted file are kept, and their names are not readable without the key [T13]`() throws {
         let scratch = Scratch(), key = EncryptionKey([UInt8](0..<64))!
         let store = try Store.create(path: scratch("a"), overwrite: false, key: key)
         var story = Story(seed: 21)
@@ -291,7 +292,7 @@ extension Story {
     }
 }
 
-/// What cannot be trusted: lists of tags with any bytes, and files of writers to come.
+/// Untrusted lists of tags, and files of future writers.
 @Suite struct HostileTagTests {
     private func tagged(_ scratch: Scratch) throws -> Store {
         let store = try Store.create(path: scratch("a"), overwrite: false)
@@ -301,7 +302,7 @@ extension Story {
         return store
     }
 
-    @Test func `T7: a list of tags with any bytes is damage or a list, never a trap`() throws {
+    @Test func `a modified list of tags is damage or a list, and never traps [T7]`() throws {
         let scratch = Scratch()
         let store = try tagged(scratch)
         let newest = try store.snapshot(), bytes = Array(try newest.read(store.record(of: newest.version, from: newest).history))
@@ -323,11 +324,11 @@ extension Story {
         #expect(throws: Damage.self) { try bytes.withUnsafeBytes { try KeptHistory($0, version: 1) } }
     }
 
-    @Test func `a list of tags that is damaged stops writers and those who ask for tags, and nobody else`() throws {
+    @Test func `a damaged list of tags makes writing and reading tags an error, but not reading versions`() throws {
         let scratch = Scratch()
         var store: Store? = try tagged(scratch)
         let newest = try store!.snapshot(), ref = try store!.record(of: newest.version, from: newest).history
-        // Commits after it refer to it and do not check it.
+        // Later commits refer to the list without reading it.
         var story = Story(seed: 8)
         story.contents = Array(repeating: [], count: Int(newest.version)) + [try refs(newest).map { Array(try newest.read($0)) }]
         newest.release()
@@ -346,13 +347,13 @@ extension Story {
         #expect(!found.isEmpty)
     }
 
-    @Test func `T12: who does not know what a writer must know only reads, and says so`() throws {
+    @Test func `a program that does not know a writer feature opens the file read-only, with advice [T12]`() throws {
         let scratch = Scratch()
         try { _ = try tagged(scratch) }()
         #expect(try Store.open(path: scratch("a"), writable: true).isWritable)
         var bytes = try File(path: scratch("a"), .read).readAll()
         #expect(bytes[24] | bytes[4096 + 24] == 2)
-        // The same file as a writer to come would leave it: writer bit 7.
+        // The file as a future writer would leave it: writer bit 7.
         for slot in [0, 4096] {
             bytes[slot + 24] |= 128
             let hash = Hash128(of: Array(bytes[slot..<slot + 160]))

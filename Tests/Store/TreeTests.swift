@@ -16,7 +16,7 @@ import Testing
         return all
     }
 
-    /// Every extent of a tree, depth first.
+    /// Returns every extent of a tree, depth first.
     private func extents(_ root: ExtentRef, _ source: any ExtentSource) throws -> [ExtentRef] {
         if root.isNone { return [] }
         let node = try TreeNodeView(try source.read(root))
@@ -31,7 +31,7 @@ import Testing
         return list
     }
 
-    @Test(arguments: [1, 2, 3]) func `a tree behaves like a dictionary through thousands of changes and reopenings`(kind: Int) throws {
+    @Test(arguments: [1, 2, 3]) func `a tree behaves like a dictionary during thousands of changes and after reopening`(kind: Int) throws {
         let scratch = Scratch()
         var random = Seeded(UInt64(kind) * 101)
         var store = try Store.create(path: scratch("a"), overwrite: false)
@@ -40,7 +40,7 @@ import Testing
             switch kind {
             case 1: return TreeKey.bytes(UInt64(random.next(3000)))
             case 2: return Array("k\(random.next(3000))".utf8)
-            default:  // long shared beginnings, empty keys, the longest keys
+            default:  // long shared prefixes, empty keys, the longest keys
                 let stem = [UInt8](repeating: UInt8(random.next(3)), count: [0, 1, 200, 500, 508][random.next(5)])
                 return stem + (0..<random.next(5)).map { _ in UInt8(random.next(4)) }
             }
@@ -76,7 +76,7 @@ import Testing
                 #expect(try cursor.next() == (expected != nil))
                 if let expected { #expect(cursor.keyBytes == expected) }
             }
-            // Nothing leaks: tree, free, pending and bookkeeping make up the file.
+            // No space is lost: the tree, free space, pending space and bookkeeping are the whole file.
             var list: [String] = []
             let lost = try store.verify(live: try extents(snapshot.catalogue, snapshot)) { list.append($0.description) }
             #expect(list.isEmpty && lost == 0, "kind \(kind), round \(round)")
@@ -90,18 +90,18 @@ import Testing
         #expect(try store.verify(live: []) { list.append($0.description) } == 0 && list.isEmpty)
     }
 
-    @Test func `values that are replaced over and over leave nothing behind in memory`() throws {
+    @Test func `values that are replaced repeatedly do not accumulate in the memory of a node`() throws {
         let scratch = Scratch(), store = try Store.create(path: scratch("a"), overwrite: false), transaction = try store.begin()
         let node = TreeNode(level: 0)
         for key in UInt64(0)..<3 { node.insert(Int(key), TreeKey.bytes(key), .inline(pattern(Int(key), 10))) }
         for step in 0..<5000 { node.replace(step % 3, .inline(pattern(step, 700 + step % 300))) }
         #expect(node.roomInMemory <= 4 * 3 * 1008, "\(node.roomInMemory) bytes")
         for key in 0..<3 {
-            guard case .inline(let value) = node.value(key) else { preconditionFailure("a small value lies in its node") }
+            guard case .inline(let value) = node.value(key) else { preconditionFailure("a small value is not inline") }
             let step = 4998 + (key + 1) % 3 - 1
             #expect(value == pattern(step, 700 + step % 300) && node.has(TreeKey.bytes(UInt64(key)), at: key))
         }
-        // A value that is large lies elsewhere, whichever way it became so.
+        // A large value is in a separate extent, also after the node is read again.
         let ref = try transaction.write(pattern(1, 5000))
         node.replace(1, .extent(ref))
         #expect(node.extent(1) == ref && node.extent(0) == nil)
@@ -110,7 +110,7 @@ import Testing
         transaction.cancel()
     }
 
-    @Test func `a change copies the path to it and nothing else`() throws {
+    @Test func `a change copies only the nodes on its path`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         let first = try store.begin()
@@ -133,7 +133,7 @@ import Testing
         second.cancel()
     }
 
-    @Test func `what is new in a tree is found by the nodes that versions share`() throws {
+    @Test func `new entries of a tree are found without visiting the nodes that versions share`() throws {
         let scratch = Scratch(), store = try Store.create(path: scratch("a"), overwrite: false)
         var random = Seeded(5), known: Set<ExtentRef> = [], model: [UInt64: [UInt8]] = [:], marked: Set<ExtentRef> = []
         for round in 0..<40 {
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `hostile nodes are damage, never a trap or an endless walk`() throws {
+    @Test func `hostile nodes are damage, without a trap or an endless iteration`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         let first = try store.begin()
@@ -196,7 +196,7 @@ import Testing
             do { try tree.visitNews(since: &known) { (_, _) throws(Damage) in } } catch is Damage {}
             transaction.free(ref)
         }
-        // A node whose children are all the same node must not be walked once for each.
+        // A node whose children are all the same node must not be iterated once for each of them.
         var ref = leaf
         for level in 1...12 {
             var writer = ByteWriter()

@@ -8,9 +8,9 @@ import Testing
 
 @testable import FirnStore
 
-/// Who writes next, where several want to.
+/// The order of several waiting writers.
 @Suite struct TurnTests {
-    /// Commits again and again, until it is told to end; says how often it did.
+    /// Commits repeatedly until it is stopped, and counts its commits.
     private final class BusyWriter: Sendable {
         let commits = Atomic<Int>(0)
         private let isOver = Atomic<Bool>(false)
@@ -36,8 +36,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `T9: who waits beside a writer that goes on and on has the next turn`(inOneStore: Bool) throws {
-        // On a medium whose sync takes its time: the lock is free for moments only.
+    @Test(arguments: [false, true]) func `a waiting writer begins after few commits of a busy writer [T9]`(inOneStore: Bool) throws {
+        // On a medium with slow syncs: the lock is free for moments only.
         let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
         journal.syncPause = 2000
         defer { ScriptedDisk.end(in: folder.path) }
@@ -49,12 +49,12 @@ import Testing
             let before = busy.commits.load(ordering: .relaxed), transaction = try other.begin()
             let passed = busy.commits.load(ordering: .relaxed) - before
             transaction.cancel()
-            // One that was under way, and one that came before, at most; within a program some more may pass.
-            #expect(passed <= 3 + (inOneStore ? Int(WriterQueue.maximumOvertaking) : 0), "turn \(turn): \(passed) commits went before")
+            // At most one commit that was in progress and one that began earlier; within a process a limited number of others can overtake.
+            #expect(passed <= 3 + (inOneStore ? Int(WriterQueue.maximumOvertaking) : 0), "turn \(turn): \(passed) commits overtook it")
         }
     }
 
-    @Test func `who waits for some seconds has the next turn too, and who gives up is in nobody's way`() throws {
+    @Test func `a writer with a time limit is not overtaken either, and one that gives up leaves the queue`() throws {
         let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
         journal.syncPause = 2000
         defer { ScriptedDisk.end(in: folder.path) }
@@ -68,10 +68,10 @@ import Testing
                     transaction = try other.begin(wait: turn % 2 == 0 ? .seconds(60) : .asLongAs { true })
                 let passed = busy.commits.load(ordering: .relaxed) - before
                 transaction.cancel()
-                #expect(passed <= 3, "turn \(turn): \(passed) commits went before")
+                #expect(passed <= 3, "turn \(turn): \(passed) commits overtook it")
             }
         }
-        // One that is under way, and those who will not wait for its end, in its program and in another.
+        // A transaction in progress, and writers that do not wait for its end, in this store and in another.
         let transaction = try store.begin()
         for each in [store, other] {
             for patience in [WriterPatience.no, .seconds(0.01), .asLongAs { false }] {
@@ -82,7 +82,7 @@ import Testing
         for each in [store, other] { try each.begin(wait: .no).cancel() }
     }
 
-    @Test func `while somebody is in line, who will not wait is refused`() throws {
+    @Test func `a writer that does not wait is refused while another one is in the queue`() throws {
         let folder = TemporaryFolder(), store = try Store.create(path: folder.file("a"), overwrite: false)
         let waiting = try Store.open(path: folder.file("a"), writable: true), third = try Store.open(path: folder.file("a"), writable: true)
         let transaction = try store.begin(), group = DispatchGroup(), isWanted = Mutex(true), begun = Mutex<StoreTransaction?>(nil)
@@ -91,12 +91,12 @@ import Testing
             begun.withLock { $0 = taken }
         }
         while try third.file.firstConflict(in: Store.nextWriterLock..<Store.nextWriterLock + 1) == nil { usleep(500) }
-        // It would be free for a moment now.
+        // The lock would be free for a moment now.
         transaction.cancel()
         group.wait()
         #expect { _ = try third.begin(wait: .no) } throws: { ($0 as? FirnError)?.code == .locked }
         #expect(try third.file.firstConflict(in: Store.nextWriterLock..<Store.nextWriterLock + 1) == nil)
-        // One in line that is not wanted any more leaves it, and others behind it go on.
+        // A writer that cancels its waiting leaves the queue, and later ones continue.
         DispatchQueue.global().async(group: group) {
             #expect(throws: FirnError.self) { _ = try third.begin(wait: .asLongAs { isWanted.withLock { $0 } }) }
         }
@@ -110,7 +110,7 @@ import Testing
         try store.begin(wait: .no).cancel()
     }
 
-    @Test func `a program whose commits wait for nothing lets others have their turn`() throws {
+    @Test func `a process whose commits are not durable lets waiting writers of others begin`() throws {
         let folder = TemporaryFolder(), store = try Store.create(path: folder.file("a"), overwrite: false),
             other = try Store.open(path: folder.file("a"), writable: true)
         try store.begin().commit(catalogue: .none)
@@ -133,15 +133,15 @@ import Testing
         }
         try store.settle()
         group.wait()
-        // A group is a thousand.
+        // A group has a thousand commits.
         #expect(turns <= 2000)
-        // None of either is lost; one more is made where a group needs an odd number.
+        // No commit is lost; one more is made if a group needs an odd number.
         var found: [Damage] = []
         try store.verify { found.append($0) }
         #expect(try store.latestVersion() >= UInt64(commits) && found.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `T4: when a write fails, all who stand in line are told`() throws {
+    @Test(.timeLimit(.minutes(1))) func `if a write fails, all writers in the queue get an error [T4]`() throws {
         let folder = TemporaryFolder(), journal = DiskJournal(of: folder),
             store = try Store.create(path: folder.file("a"), overwrite: false)
         defer { ScriptedDisk.end(in: folder.path) }
