@@ -5,9 +5,9 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// T7: a few bytes that claim a great deal are refused before memory is taken for it.
+/// T7: a few bytes that claim large sizes are refused before memory is allocated for them.
 @Suite struct BoundsTests {
-    @Test func `T7 types that hold each other many times over are refused`() throws {
+    @Test func `types that embed each other exponentially often are refused [T7]`() throws {
         func type(_ level: Int, _ columns: Int) -> TypeSchema {
             let kind = level == 8 ? ColumnType(.int) : ColumnType(.embedded, optional: true, target: "T\(level + 1)")
             let fields = (1...columns).map { ColumnSchema("c\($0)", kind, id: UInt32($0)) }
@@ -27,7 +27,7 @@ import Testing
         try tree.validate()
     }
 
-    @Test func `T7 a schema of many types is checked in as many steps`() throws {
+    @Test func `a schema of 50,000 types that link to each other is valid [T7]`() throws {
         let types = (0..<50_000).map {
             TypeSchema(
                 "T\($0)", columns: [ColumnSchema("x", ColumnType(.link, optional: true, target: "T\(49_999 - $0)"), id: 1)],
@@ -36,7 +36,7 @@ import Testing
         try Schema(types).validate()
     }
 
-    @Test func `T7 a chunk of a few bytes cannot claim a billion elements`() throws {
+    @Test func `a chunk of a few bytes that claims a billion elements is damage [T7]`() throws {
         let total = 1 << 30
         let starts = [0, total / 2].map { Int64($0) }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .fast) }
         var lengths = ByteWriter()

@@ -14,7 +14,7 @@ import Testing
         return database
     }
 
-    @Test func `a writer whose file was replaced under it is told, and loses nothing in silence`() throws {
+    @Test func `a writer whose file was replaced by compaction gets an error, and the new file has all rows`() throws {
         let folder = TemporaryFolder()
         let database = try table(folder.file("a.firn"))
         try database.snapshot().compact(to: folder.file("a.firn"), overwrite: true)
@@ -27,7 +27,7 @@ import Testing
         #expect(id == 100)
     }
 
-    @Test func `deleted rows and the delta are gone, and row ids are kept`() throws {
+    @Test func `compaction removes deleted rows and the delta, and keeps row ids`() throws {
         let folder = TemporaryFolder()
         let database = try table(folder.file("a.firn"))
         let transaction = try database.begin()

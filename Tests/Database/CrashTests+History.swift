@@ -6,7 +6,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// The same crashes under everything that a file remembers besides its newest rows, and in encrypted files.
+/// The same crashes of files with tags, versions and retention, and of encrypted files.
 extension CrashTests {
     static let key = EncryptionKey([UInt8](0..<64))!
 
@@ -15,10 +15,10 @@ extension CrashTests {
         try run.acknowledge(database)
     }
 
-    /// In these, versions, tags and retention have to be right after a crash too.
+    /// Sequences after which versions, tags and retention are checked as well.
     static let histories: [(name: String, body: @Sendable (CrashRun) throws -> Void)] = [
         (
-            "tags, given, moved and taken away",
+            "tags that are added, moved and deleted",
             { run in
                 var random = RandomTables(seed: 21)
                 let database = try created(run, keep: 2)
@@ -27,16 +27,16 @@ extension CrashTests {
                     }
                     try tag(run, database, "step-\(step)")
                 }
-                // The name of an older version goes to a newer one; a version with two names; one that nothing holds any more.
+                // The name of an older version moves to a newer one, a version gets two names, and a version loses all its names.
                 try tag(run, database, "step-0")
                 try tag(run, database, "also", try database.tags().first { $0.name == "step-1" }!.version)
                 for name in ["step-1", "also"] {
                     #expect(try database.untag(name))
                     try run.acknowledge(database)
                 }
-                // The space of what was let go is used again.
+                // The space of the released versions is reused.
                 for _ in 0..<3 { try commit(run, database) { transaction in _ = try transaction.insert("T", row(&random, bytes: 2500)) } }
-                // Rows and a name in one commit.
+                // Rows and a tag in one commit.
                 let transaction = try database.begin()
                 try transaction.delete("T", rowID: 2)
                 transaction.store.tagItself("both")
@@ -45,7 +45,7 @@ extension CrashTests {
             }
         ),
         (
-            "versions that are kept: more, fewer, as customary",
+            "kept versions: more, fewer, the default",
             { run in
                 var random = RandomTables(seed: 22), database = try created(run)
                 for retention in [
@@ -64,7 +64,7 @@ extension CrashTests {
             }
         ),
         (
-            "ways back",
+            "reverts",
             { run in
                 var random = RandomTables(seed: 23)
                 let database = try created(run, keep: 4)
@@ -84,7 +84,7 @@ extension CrashTests {
                 let newest = try database.snapshot()
                 try commit(run, database) { transaction in try transaction.revert(to: try database.snapshot(tag: "before")) }
                 try commit(run, database) { transaction in _ = try transaction.insert("T", row(&random) + [.null]) }
-                // And forth again.
+                // Reverts to the newer version again.
                 try commit(run, database) { transaction in try transaction.revert(to: newest) }
                 try commit(run, database) { transaction in try transaction.delete("T", rowID: 50) }
             }
@@ -115,15 +115,15 @@ extension CrashTests {
         ),
     ]
 
-    @Test(arguments: histories.indices) func `T2: after any crash versions, tags and retention are those of the last commit or the next`(
+    @Test(arguments: histories.indices) func `after any crash versions, tags and retention are those of the last commit or the next [T2]`(
         _ index: Int
     ) throws {
         try CrashTests.visit(
             CrashRun(CrashTests.histories[index].name, history: true, oneOf: 2), seed: 20 + index, CrashTests.histories[index].body)
     }
 
-    /// All sequences in encrypted files, with fewer of the images.
-    @Test(arguments: sequences.indices) func `T2, T13: after any crash an encrypted file holds its last commit or the next`(_ index: Int)
+    /// All sequences in encrypted files, with fewer images.
+    @Test(arguments: sequences.indices) func `after any crash an encrypted file has its last commit or the next [T2, T13]`(_ index: Int)
         throws
     {
         try CrashTests.visit(
@@ -131,7 +131,8 @@ extension CrashTests {
             CrashTests.sequences[index].body)
     }
 
-    @Test(arguments: histories.indices) func `T2, T13: after any crash an encrypted file has its versions, tags and retention`(_ index: Int)
+    @Test(arguments: histories.indices)
+    func `after any crash an encrypted file has its versions, tags and retention [T2, T13]`(_ index: Int)
         throws
     {
         try CrashTests.visit(

@@ -8,7 +8,8 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// T2: sequences of commits cut short by crashes: every disk that could be left must open, with what was acknowledged or one commit more.
+/// T2: sequences of commits that are interrupted by crashes. Every possible disk image must open, with the acknowledged commits or one
+/// more.
 @Suite struct CrashTests {
     static let things = TypeSchema(
         "T",
@@ -26,7 +27,7 @@ import Testing
         ]
     }
 
-    /// A commit that any of the sequences may be followed by.
+    /// Makes a commit that can follow any of the sequences.
     static func next(_ database: Database) throws {
         let transaction = try database.begin()
         try transaction.extendSchema([TypeSchema("After", columns: [ColumnSchema("x", ColumnType(.int))])])
@@ -67,7 +68,7 @@ import Testing
             }
         ),
         (
-            "a file that begins alone",
+            "a file that begins inline",
             { run in
                 var random = RandomTables(seed: 2)
                 let database = try created(run, atFirstCommit: true)
@@ -89,7 +90,7 @@ import Testing
             }
         ),
         (
-            "rows sealed out of the delta",
+            "rows of the delta that are sealed",
             { run in
                 var random = RandomTables(seed: 4)
                 let database = try created(run)
@@ -131,7 +132,7 @@ import Testing
             }
         ),
         (
-            "space used again, and given back",
+            "space that is reused, and truncated",
             { run in
                 var random = RandomTables(seed: 7), database = try created(run, keep: 2)
                 for step in 0..<10 {
@@ -146,7 +147,7 @@ import Testing
             }
         ),
         (
-            "shrinking in place: deleted rows dropped, extents moved, the end given back",
+            "shrinking in place: deleted rows dropped, extents moved, the file truncated",
             { run in
                 var random = RandomTables(seed: 9)
                 do {
@@ -172,12 +173,12 @@ import Testing
             }
         ),
         (
-            "commits that nobody waits for, made durable by one that is",
+            "commits without durability, made durable by a durable one",
             { run in
                 var random = RandomTables(seed: 8)
                 let database = try created(run, keep: 3)
                 for round in 1...4 {
-                    // Even and odd numbers of versions.
+                    // Odd and even numbers of versions.
                     for _ in 0..<round {
                         let transaction = try database.begin()
                         _ = try transaction.insert("T", row(&random))
@@ -195,7 +196,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: sequences.indices) func `T2: after any crash a file holds its last commit or the next`(_ index: Int) throws {
+    @Test(arguments: sequences.indices) func `after any crash a file has its last commit or the next [T2]`(_ index: Int) throws {
         try CrashTests.visit(CrashRun(CrashTests.sequences[index].name), seed: index + 1, CrashTests.sequences[index].body)
     }
 
@@ -206,7 +207,7 @@ import Testing
         print("crashes, \(run.name): \(run.counts)")
     }
 
-    @Test func `T2: after any crash the commits of several threads are there, if they had returned`() throws {
+    @Test func `after any crash the commits of several threads that had returned are in the file [T2]`() throws {
         let folder = TemporaryFolder(inMemory: true), images = TemporaryFolder(inMemory: true)
         do {
             let first = try Database.create(path: folder.file("a.firn")).begin()
@@ -244,14 +245,14 @@ import Testing
             let missing = all.filter { $0.calls <= stop && !numbers.contains($0.number) }
             #expect(missing.isEmpty, "after \(stop) of \(events.count) calls, \(what): \(missing)")
             #expect(snapshot.verify(full: true).isEmpty)
-            // Each thread's commits are there in their order.
+            // The commits of each thread are present in their order.
             for number in numbers where number % 100 > 0 { #expect(numbers.contains(number - 1)) }
         }
         #expect(states > 100)
         print("crashes, six threads: 48 commits in \(syncs) syncs, \(states) states")
     }
 
-    @Test func `T1: a commit of one row is extents, one root and one sync, 24 KiB at most`() throws {
+    @Test func `a commit of one row writes extents and one root, at most 24 KiB, and syncs once [T1]`() throws {
         let run = CrashRun("script")
         let database = try CrashTests.created(run)
         var random = RandomTables(seed: 9), most = 0, scripts: [String: Int] = [:]
@@ -280,8 +281,8 @@ import Testing
         print("one row: \(scripts), \(most) bytes at most")
     }
 
-    @Test func `a write that a crash undoes after it was acknowledged is noticed by these tests`() throws {
-        // The same, with an acknowledgement that comes before the sync.
+    @Test func `these tests detect an acknowledged write that a crash undoes`() throws {
+        // The same sequence, with an acknowledgement before the sync.
         let run = CrashRun("too early")
         let database = try Database.create(path: run.path)
         try run.acknowledge(database)

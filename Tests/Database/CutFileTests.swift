@@ -10,7 +10,7 @@ import Testing
 @testable import FirnStore
 @testable import FirnTable
 
-/// Files that have lost their end: every segment before it is found.
+/// Files that have lost their end: recovery finds every segment before it.
 @Suite struct CutFileTests {
     private static let part = TypeSchema("Part", columns: [ColumnSchema("size", ColumnType(.int))], isEmbedded: true)
     private static let person = TypeSchema(
@@ -51,7 +51,7 @@ import Testing
     private static let persons = (0..<280_000).map { personRow($0) }
     private static let owners = (0..<140_000).map { ownerRow($0) }
 
-    /// Several types in one commit, their rows in batches by turns.
+    /// Writes several types in one commit, with their rows in alternating batches.
     private func write(to path: String, profile: Profile = .standard, key: EncryptionKey? = nil) throws {
         let transaction = try Database.create(path: path, atFirstCommit: true, key: key).begin()
         transaction.profile = profile
@@ -75,14 +75,14 @@ import Testing
         try transaction.commit()
     }
 
-    /// The segments of a file, by type and row: their rows, and the end of their headers, which every extent of the segment is before.
+    /// Returns the segments of a file by type: their rows, and the end of their headers, which are after all other extents of the segment.
     private func segments(_ core: SnapshotCore) throws -> [(type: Int, rows: ClosedRange<Int64>, end: UInt64)] {
         var found: [(type: Int, rows: ClosedRange<Int64>, end: UInt64)] = []
         for type in core.schema.types.indices {
             for index in 0..<core.catalogue.types[type].segmentCount {
                 let entry = try core.directoryEntry(type: type, index: index), header = try core.segment(type: type, index: index).header
                 let refs = header.entries.compactMap(\.chunk) + header.entries.compactMap(\.patch) + header.shared.map(\.ref)
-                #expect(refs.allSatisfy { $0.offset + $0.length <= entry.header.offset }, "a header is after all that it refers to")
+                #expect(refs.allSatisfy { $0.offset + $0.length <= entry.header.offset }, "a header is before an extent that it refers to")
                 found.append((type, entry.firstRowID...entry.lastRowID, entry.header.offset + entry.header.length))
             }
         }
@@ -111,7 +111,7 @@ import Testing
         return rows
     }
 
-    /// The bytes with zeros in place of an extent, as far as they reach.
+    /// Returns the bytes with zeros in place of an extent, as far as it is within them.
     private func bytes(_ bytes: Data, without ref: ExtentRef) -> Data {
         var bytes = bytes
         let end = min(bytes.count, Int(ref.offset + ref.length))
@@ -119,7 +119,7 @@ import Testing
         return bytes
     }
 
-    /// The catalogue of the newest version: a short one may be before the rows.
+    /// Returns the catalogue of the newest version. A short one can be before the rows.
     private func catalogue(_ path: String) throws -> ExtentRef { try Store.open(path: path, writable: false).newestRoot().catalogue }
 
     private func recover(_ bytes: Data) throws -> Recovery? {
@@ -131,7 +131,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["standard", "small", "compacted"]) func `a file cut anywhere gives every row of every whole segment, and no other`(
+    @Test(arguments: ["standard", "small", "compacted"])
+    func `recovery of a file that was truncated anywhere has every row of each complete segment, and no others`(
         how: String
     ) throws {
         try write(to: path, profile: how == "small" ? .small : .standard)
@@ -140,8 +141,8 @@ import Testing
         }
         let whole = try Data(contentsOf: URL(filePath: path)), core = try Database.open(path: path).snapshot().core
         let segments = try segments(core), schemaEnd = core.catalogue.schemaRef.offset + core.catalogue.schemaRef.length
-        #expect(schemaEnd <= segments.map(\.end).min()!, "the schema is before the segments")
-        // Segments are written one after the other, so that what is lost is in proportion to what is cut.
+        #expect(schemaEnd <= segments.map(\.end).min()!, "the schema is after a segment")
+        // Segments are written one after the other, so that the loss is proportional to the truncated part.
         for (one, next) in zip(segments, segments.dropFirst()) where one.type == next.type {
             #expect(one.end <= next.end, "\(one) \(next)")
         }
@@ -154,10 +155,10 @@ import Testing
         for (number, length) in cuts.enumerated() {
             let kept = length < 4608 ? [] : segments.filter { $0.end <= length }
             counts.insert(kept.count)
-            // Half of them without the catalogue, so that segments are found by a search.
+            // Half of the files have no catalogue, so that segments are found by a search.
             let rest = number % 2 == 0 ? bytes(whole.prefix(Int(length)), without: catalogue) : whole.prefix(Int(length))
             guard let recovery = try recover(rest) else {
-                #expect(kept.isEmpty, "nothing was recovered of a file cut at \(length)")
+                #expect(kept.isEmpty, "no rows were recovered from a file cut at \(length)")
                 continue
             }
             #expect(recovery.version == 1)
@@ -180,28 +181,28 @@ import Testing
                 }
             }
         }
-        #expect(counts.count > 3 && counts.contains(segments.count), "cuts give parts of the rows: \(counts)")
+        #expect(counts.count > 3 && counts.contains(segments.count), "the cuts do not cover different numbers of segments: \(counts)")
     }
 
-    @Test func `proofs and the early schema take less than a thousandth of a file`() throws {
+    @Test func `proofs need less than a thousandth of a file`() throws {
         try write(to: path)
         let core = try Database.open(path: path).snapshot().core, count = try segments(core).count
         let size = try Data(contentsOf: URL(filePath: path)).count
         #expect(count * (8 + SegmentProof.size) * 1000 < size, "\(count) segments in \(size) bytes")
     }
 
-    @Test func `a header is believed only with the proof for its own file`() throws {
+    @Test func `a segment header is used only with the proof for its own file`() throws {
         try write(to: path)
         let whole = try Data(contentsOf: URL(filePath: path)), core = try Database.open(path: path).snapshot().core
         let type = core.schema.types.firstIndex { $0.name == "Person" }!, header = try core.directoryEntry(type: type, index: 1).header
         let cut = bytes(whole.dropLast(1000), without: try catalogue(path))
         var bytes = cut
-        // The first row id is moved by 65,536: the chunks are whole.
+        // The first row id is changed by 65,536; the chunks are intact.
         bytes[Int(header.offset) + 14] ^= 1
         let recovery = try #require(try recover(bytes))
         #expect(recovery.losses.contains { $0.type == "Person" && $0.rows == 65_536...131_071 }, "\(recovery.losses)")
         #expect(try rows(saved, "Person").count == 280_000 - 65_536)
-        // Another file's root says who the file is.
+        // The roots of another file identify the file.
         let other = folder.file("other.firn")
         try write(to: other)
         bytes = cut
@@ -210,7 +211,7 @@ import Testing
         #expect(try recover(bytes) == nil)
     }
 
-    @Test func `a lost directory is put together from the segments`() throws {
+    @Test func `a lost directory is rebuilt from the segments`() throws {
         try write(to: path)
         let whole = try Data(contentsOf: URL(filePath: path)), core = try Database.open(path: path).snapshot().core
         var rest = whole
@@ -221,7 +222,7 @@ import Testing
         #expect(found.count == 140_000 && (0..<140_000).allSatisfy { found[Int64($0)] == CutFileTests.owners[$0] })
     }
 
-    @Test func `segments that died before the commit are not found`() throws {
+    @Test func `segments that died before the commit are not recovered`() throws {
         let type = TypeSchema("Number", columns: [ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.int))])
         let transaction = try Database.create(path: path, atFirstCommit: true).begin()
         try transaction.extendSchema([type])
@@ -237,7 +238,7 @@ import Testing
         #expect(found.keys.min() == 70_000 && found[70_000]?[1] == .int(70_000) && found.count == 130_000)
     }
 
-    @Test func `of a file with later versions the first one is found, and that is reported`() throws {
+    @Test func `recovery of a truncated file with later versions finds the first one, and reports this`() throws {
         try write(to: path)
         let first = try Data(contentsOf: URL(filePath: path)).count, catalogue = try catalogue(path)
         do {
@@ -253,7 +254,7 @@ import Testing
         #expect(try rows(saved, "Person")[0] == CutFileTests.personRow(0))
     }
 
-    @Test func `an encrypted file that lost its end gives nothing, and is not made`() throws {
+    @Test func `an encrypted file that lost its end is not recovered, and no file is written`() throws {
         let key = EncryptionKey((0..<64).map { UInt8($0) })!
         try write(to: path, key: key)
         try Data(contentsOf: URL(filePath: path)).dropLast(1000).write(to: URL(filePath: cut))
@@ -261,10 +262,10 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: saved))
     }
 
-    @Test func `bytes that look like headers everywhere are looked at in bounded time`() throws {
+    @Test func `bytes that look like headers everywhere are searched in bounded time`() throws {
         try write(to: path)
         var bytes = try Data(contentsOf: URL(filePath: path)).dropLast(1000)
-        // Headers that reach to the end of the file, with a proof there, from every unit on.
+        // Headers at every unit that extend to the end of the file, with a proof there.
         let end = bytes.count / 64 * 64, tail = Data(SegmentProof.tag) + Data([52, 0, 0, 0]) + Data(count: 52)
         bytes.replaceSubrange((end - 68)..<end, with: Data(count: 4) + tail + Data(count: 4))
         for unit in stride(from: bytes.count / 2 / 64 * 64, to: end - 256, by: 64) {
@@ -280,11 +281,11 @@ import Testing
             FoundHeader($0, identities: [Hash128(low: 1, high: 2)], hashed: &hashed) != nil
         }
         #expect(!isFound)
-        #expect(hashed < bytes.count * 4, "what is hashed is counted")
+        #expect(hashed < bytes.count * 4, "the hashed bytes were not counted")
     }
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["FIRN_CUTS"] != nil, "FIRN_CUTS=n: two million rows, cut n times"))
-    func `two million rows cut anywhere give every whole segment`() throws {
+    func `recovery of two million rows that were truncated anywhere has every complete segment`() throws {
         let type = TypeSchema(
             "Name",
             columns: [

@@ -4,7 +4,7 @@ import FirnKit
 import FirnTable
 import Testing
 
-/// Every live row of a table, through vector reads, in order, with its row id.
+/// Returns every live row of a table with its row id, read by vectors in order.
 func allRows(_ table: any Table) throws -> [(id: Int64, values: [Value])] {
     var out: [(id: Int64, values: [Value])] = []
     for s in 0..<table.segmentCount {
@@ -20,12 +20,12 @@ func allRows(_ table: any Table) throws -> [(id: Int64, values: [Value])] {
     return out
 }
 
-/// Embedded objects compare by their values in order; names are the schema's.
+/// Removes the names of embedded fields, because objects are compared by their values in order; the schema has the names.
 func named(_ value: Value, _ column: Column) -> Value { stripped(value) }
 
 @Suite struct DatabaseTests {
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func `rows of any schema written in bulk read back the same`(seed: UInt64) throws {
+    func `rows of any schema that are written in bulk round trip, also through compaction`(seed: UInt64) throws {
         var random = RandomTables(seed: seed)
         let schema = random.schema()
         let type = schema.types.last!
@@ -57,7 +57,7 @@ func named(_ value: Value, _ column: Column) -> Value { stripped(value) }
     }
 
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
-    func `small transactions agree with a plain model, and every version stays readable while pinned`(seed: UInt64) throws {
+    func `small transactions agree with a plain model, and pinned versions stay readable`(seed: UInt64) throws {
         var random = RandomTables(seed: seed &* 7919)
         let schema = random.schema()
         let type = schema.types.last!
@@ -118,7 +118,7 @@ func named(_ value: Value, _ column: Column) -> Value { stripped(value) }
         }
     }
 
-    @Test func `many segments share dictionaries and read back the same`() throws {
+    @Test func `many segments share dictionaries and round trip`() throws {
         let type = TypeSchema(
             "T",
             columns: [
@@ -154,7 +154,7 @@ func named(_ value: Value, _ column: Column) -> Value { stripped(value) }
     }
 
     @Test(arguments: [65_537, 140_000])
-    func `a transaction may insert more rows one by one than a segment holds`(count: Int) throws {
+    func `a transaction can insert more rows one by one than a segment has`(count: Int) throws {
         let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true))])
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         for round in 0..<2 as Range<Int64> {

@@ -7,13 +7,13 @@ import Testing
 @testable import FirnStore
 @testable import FirnTable
 
-/// T6: whatever is damaged, `verify` names: type, column and rows, or the structure where there are none.
+/// T6: `verify` names everything that is damaged: type, column and rows, or the structure if there are none.
 @Suite struct DefectTests {
-    /// A byte of a file, and what it belongs to.
+    /// A byte of a file, and the part that it belongs to.
     private struct Place {
         var kind: String, offset: UInt64
         var type: String?, column: String?, rows: ClosedRange<Int64>?
-        /// In the words of the defect.
+        /// A word of the description of the defect.
         var word = ""
         var isOld = false
     }
@@ -41,8 +41,8 @@ import Testing
         ]
     }
 
-    /// Two wide segments with dictionaries and an index, a packed one, patches, a delta with inner nodes, a tag, and a last commit that
-    /// lists what it wrote.
+    /// Writes two wide segments with dictionaries and an index, a packed segment, patches, a delta with inner nodes, a tag, and a last
+    /// commit that lists its extents.
     private static func write(_ path: String) throws {
         let database = try Database.create(path: path)
         func commit(_ body: (DatabaseTransaction) throws -> Void) throws {
@@ -152,13 +152,13 @@ import Testing
     private static func defects(_ path: String) -> [Defect] {
         do throws(FirnError) {
             let database = try Database.open(path: path)
-            // What is wrong with a root without which nothing is missing is a notice, and no defect.
+            // A damaged root without a loss is a notice, not a defect.
             let notice = try database.rootNotice().map { Defect(part: "structure", $0) }
             return try database.verify(try database.snapshot(), full: false) + [notice].compactMap { $0 }
         } catch { return [Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))] }
     }
 
-    /// Whether a defect is what is wrong at a place.
+    /// Returns whether a defect describes the damage at a place.
     private static func tells(_ defect: Defect, _ place: Place) -> Bool {
         guard defect.type == place.type, defect.column == place.column, defect.damage.offset > 0 || place.word.hasPrefix("root"),
             defect.description.contains(place.word) || place.word.isEmpty
@@ -169,7 +169,7 @@ import Testing
         return defect.rows?.overlaps(rows) ?? false
     }
 
-    @Test func `T6 verify names type, column and rows of whatever is damaged`() throws {
+    @Test func `verify names the type, column and rows of all damage [T6]`() throws {
         let folder = TemporaryFolder(), path = folder.file("whole.firn"), bad = folder.file("bad.firn")
         try DefectTests.write(path)
         let whole = try Data(contentsOf: URL(filePath: path)), places = try DefectTests.places(path)
@@ -188,7 +188,7 @@ import Testing
             try bytes.write(to: URL(filePath: bad))
             let defects = DefectTests.defects(bad), found = defects.contains { DefectTests.tells($0, place) }
             #expect(found, "\(place): \(defects)")
-            // Nothing else of the type is accused, but what stands on it.
+            // No other column is reported, except one that depends on the damaged one.
             if let column = place.column {
                 #expect(
                     defects.allSatisfy { $0.column == column || $0.column == nil || $0.description.contains("shares the validity") },
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func `verify reports a damaged value of the delta store at its own byte, and accuses no segment`() throws {
+    @Test func `verify reports a damaged value of the delta store at its own byte, and no segment`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("text", ColumnType(.string))])
         var database: Database? = try Database.create(path: path)
@@ -216,7 +216,7 @@ import Testing
         #expect(inline == nil && value.length > 4000)
         database = nil
         var bytes = try Data(contentsOf: URL(filePath: path))
-        // Its commit would count as interrupted: the version that a list vouches for is read as it is.
+        // A commit with a list would count as interrupted. This one was synced before its root, so its version is read as it is.
         bytes[Int(value.offset) + 100] ^= 4
         try bytes.write(to: URL(filePath: path))
         let damaged = try Database.open(path: path), found = try damaged.verify(damaged.snapshot(), full: true)
@@ -225,11 +225,11 @@ import Testing
         #expect(found.allSatisfy { $0.damage.offset < UInt64(bytes.count) }, "\(found)")
     }
 
-    @Test func `a root without which nothing is missing is a notice of verify, and no defect`() throws {
+    @Test func `a damaged root without a loss is a notice of verify and not a defect`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         try DefectTests.write(path)
         let root = try Database.open(path: path).snapshot().pinned.root, whole = try Data(contentsOf: URL(filePath: path))
-        // The older root of zeros, and one bit of the newest: of both nothing is lost.
+        // The older root is overwritten by zeros, and one bit of the newest is changed: nothing is lost in either case.
         for (version, count) in [(root.version + 1, 512), (root.version, 1)] {
             var bytes = whole
             let offset = Int(root.offset(of: version))
@@ -240,7 +240,7 @@ import Testing
             #expect(snapshot.version == root.version && defects.isEmpty, "\(defects)")
             #expect(notice?.what.contains("root at \(offset)") == true)
         }
-        // The newest of zeros: its version is not read, and found.
+        // The newest root is overwritten by zeros: its version is not read, but found.
         var bytes = whole
         let offset = Int(root.offset(of: root.version))
         bytes.replaceSubrange(offset..<offset + 512, with: Data(count: 512))
@@ -251,7 +251,7 @@ import Testing
             "\(defects)")
     }
 
-    @Test func `T6 verify names the row that breaks a rule`() throws {
+    @Test func `verify names the row with a dangling link [T6]`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let type = TypeSchema("T", columns: [ColumnSchema("next", ColumnType(.link, optional: true, target: "T"))]),
             database = try Database.create(path: path), transaction = try database.begin()

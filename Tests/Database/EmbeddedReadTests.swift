@@ -5,9 +5,10 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Reading objects within objects: what it costs, and that every way of reading gives the same.
+/// Reading nested embedded objects: its cost, and that all ways of reading agree.
 @Suite struct EmbeddedReadTests {
-    /// A root type "Row" with `depth` levels of objects in its column "c"; each level has a number "a", and "c" but for the last.
+    /// Returns a schema with a root type "Row" and `depth` levels of objects in its column "c". Each level has a number "a", and all but
+    /// the last have a column "c".
     private func chain(_ depth: Int, collection: CollectionKind = .none) -> Schema {
         var types: [TypeSchema] = []
         for level in (0...depth).reversed() {
@@ -41,18 +42,19 @@ import Testing
         return (reopened, try #require(try reopened.snapshot().table(named: "Row")))
     }
 
-    @Test(arguments: [1, 2, 3, 5, 7]) func `a level of objects costs one decoding of its own vectors, whatever is above and below it`(
+    @Test(arguments: [1, 2, 3, 5, 7]) func `each level of embedded objects decodes its own vectors once, independent of the other levels`(
         depth: Int
     ) throws {
         let rows = (0..<10_000).map { row($0, depth) { _ in true } }
         let folder = TemporaryFolder(), (database, table) = try write(rows, chain(depth), in: folder)
         #expect(try allRows(table).map(\.values) == rows)
-        // Ten vectors, two columns a level, one in the last.
+        // Ten vectors, two columns per level, and one in the last.
         #expect(database.counts.objectVectors == 20 * (depth - 1) + 10)
         #expect(database.counts.objectValues == 0)
     }
 
-    @Test(arguments: [1, 3, 5, 7]) func `vectors of objects are decoded once where half of the objects are absent`(depth: Int) throws {
+    @Test(arguments: [1, 3, 5, 7])
+    func `vectors of embedded objects are decoded once if half of the objects are absent`(depth: Int) throws {
         var random = RandomTables(seed: UInt64(depth)), counts = [Int](repeating: 0, count: depth + 1)
         let rows = (0..<20_000).map { number in
             let present = (0...depth).map { _ in random.chance(50) }
@@ -63,7 +65,7 @@ import Testing
         #expect(try allRows(table).map(\.values) == rows)
         let stored: Int = (1...depth).reduce(0) { sum, level in sum + (counts[level] + 1023) / 1024 * (level == depth ? 1 : 2) }
         #expect(database.counts.objectVectors <= stored)
-        // Where a few objects of a vector are wanted, they are read one by one; never more than a vector is worth.
+        // If few objects of a vector are needed, they are read one by one, but never more than decoding the vector costs.
         #expect(database.counts.objectValues <= 24 * stored)
     }
 
@@ -102,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `objects whose rows are in no order cost in proportion to their values, and every way of reading gives the same`(seed: UInt64)
+    func `embedded objects in random row order cost in proportion to their values, and all ways of reading agree`(seed: UInt64)
         throws
     {
         var random = RandomTables(seed: seed)
@@ -110,7 +112,7 @@ import Testing
         var rows = (0..<count).map { number in row(number, depth) { _ in random.chance(90) } }
         let folder = TemporaryFolder()
         var (database, table) = try write(rows, chain(depth), in: folder)
-        // Objects that are set again get new rows of their types: in the order of the changes.
+        // Objects that are replaced get new rows of their types, in the order of the changes.
         for round in 0..<2 {
             let transaction = try database.begin()
             for _ in 0..<2500 {
@@ -144,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `threads that read the same column of objects get the same rows`() async throws {
+    @Test func `threads that read the same column of embedded objects get the same rows`() async throws {
         let rows = (0..<9000).map { number in row(number, 4) { (number >> $0) % 3 != 0 } }
         let folder = TemporaryFolder(), (_, table) = try write(rows, chain(4), in: folder)
         let reader = try table.segment(0).column(1)
@@ -174,7 +176,7 @@ import Testing
         ]
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn")), transaction = try database.begin()
         try transaction.extendSchema(types)
-        // The first vector is shallow, the second deeper than columns unfold by themselves.
+        // The first vector is shallow, the second one is deeper than columns unfold without recursion.
         func value(_ row: Int) -> Value {
             (0..<(row < 1024 && count > 1024 ? 2 : 14)).reduce(.null) { .object([.init("", .int(Int64(row * 20 + $1))), .init("", $0)]) }
         }
@@ -197,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `rows that contain themselves are damage, not an endless descent`() throws {
+    @Test func `rows that contain themselves are damage, without endless recursion`() throws {
         let types = [
             TypeSchema("Node", columns: [ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node"))], isEmbedded: true),
             TypeSchema("Row", columns: [ColumnSchema("c", ColumnType(.embedded, optional: true, target: "Node"))]),

@@ -14,8 +14,8 @@ import Testing
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path + "/Fixtures/firn/" + name
     }
 
-    /// The bytes of this file are the promise: they open as long as there is Firn.
-    @Test func `T13: an encrypted file of the first such version opens`() throws {
+    /// This file never changes: every later version of Firn must open it.
+    @Test func `an encrypted file of the first version with encryption opens [T13]`() throws {
         let database = try Database.open(path: file("encrypted.firn"), key: key)
         for version in [1, 2] as [UInt64] {
             let snapshot = try database.snapshot(version: version)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
-    func `T13: random tables are the same in files with and without a key, through commits, indexes and compaction`(seed: UInt64) throws {
+    func `random tables are equal in files with and without a key after commits, indexes and compaction [T13]`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed)
         let type = TypeSchema(
@@ -79,12 +79,12 @@ import Testing
             let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file(name)))
             #expect(["Submarine", "periscope", "logbook"].contains { bytes.range(of: Data($0.utf8)) != nil } == (key == nil), "\(name)")
         }
-        // The commits, too.
+        // Neither do the commits.
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("sealed.firn")))
         #expect(["Submarine", "periscope", "logbook"].allSatisfy { bytes.range(of: Data($0.utf8)) == nil })
     }
 
-    @Test func `T13: a ring of keys tries the one that is given, and then the one that lies about`() throws {
+    @Test func `a ring of keys tries the given key first, and then the one of the environment [T13]`() throws {
         let folder = TemporaryFolder()
         for (name, key) in [("a", key), ("b", other), ("c", nil)] as [(String, EncryptionKey?)] {
             let transaction = try Database.create(path: folder.file(name), key: key).begin()

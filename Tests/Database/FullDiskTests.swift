@@ -6,12 +6,12 @@ import Testing
 
 @testable import FirnDatabase
 
-/// T5: a disk that is really full, which is a small one in memory; needs root.
+/// T5: a disk that is really full: a small one in memory. Needs root.
 @Suite struct FullDiskTests {
     private func rows(_ database: Database) throws -> Int { try database.snapshot().table(named: "T")?.rowCount ?? 0 }
 
     @Test(arguments: [Durability.full, .none])
-    func `T5: without space a commit fails before the root moves, and compaction keeps the old file`(_ durability: Durability) throws {
+    func `without space a commit fails before its root is written, and compaction keeps the file [T5]`(_ durability: Durability) throws {
         try SmallDisk.with { disk in
             let path = disk.file("a.firn")
             var random = RandomTables(seed: 5), written = 0, failure: FirnError?
@@ -38,24 +38,24 @@ import Testing
                 #expect(failure?.code == .noSpace)
                 do throws(FirnError) {
                     _ = try database.begin()
-                    Issue.record("it writes on")
+                    Issue.record("a transaction began after a failed write")
                 } catch { #expect(error.message.contains("earlier write failed")) }
             }
             let database = try Database.open(path: path, writable: true)
             let kept = try rows(database)
-            // Without waiting for it, what a crash would take is lost here too: nothing was told to be durable.
+            // Without durability, the rows that a crash would lose are lost here too, because none was acknowledged as durable.
             #expect(durability == .full ? kept == written : kept <= written)
             #expect(try database.snapshot().verify(full: true).isEmpty)
             #expect(try database.verifyStructure().isEmpty)
-            // There is no room for a second file.
+            // There is not enough space for a second file.
             do throws(FirnError) {
                 try database.snapshot().compact(to: path, overwrite: true)
-                if durability == .full { Issue.record("it was compacted, beside \(kept) rows") }
+                if durability == .full { Issue.record("the file was compacted although it has \(kept) rows") }
             } catch { #expect(error.code == .noSpace) }
             #expect(try Paths.list(disk.path) == ["a.firn"])
             let again = try Database.open(path: path, writable: true)
             #expect(try rows(again) == kept && again.snapshot().verify(full: true).isEmpty)
-            // With space, it goes on.
+            // With more space, writing continues.
             guard disk.grow() else { return }
             let transaction = try again.begin()
             _ = try transaction.insert("T", [.int(2), .null, .data([]), .list([])])

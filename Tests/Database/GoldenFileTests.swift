@@ -8,8 +8,8 @@ import Testing
 @testable import FirnStore
 @testable import FirnTable
 
-/// Files that were written once, one for each set of features: what they hold is what they will always hold. They are never written anew;
-/// one that is not there yet is written with `FIRN_NEW_FIXTURES=1`, and its hash added to the list.
+/// Files that were written once, one for each set of features. Their content never changes, and they are never written again. A missing one
+/// is written with `FIRN_NEW_FIXTURES=1`, and its hash is added to the list.
 struct GoldenFile: Sendable {
     let name: String
     /// XXH3-128 of the file.
@@ -17,7 +17,7 @@ struct GoldenFile: Sendable {
     let readerFeatures: UInt64
     let writerFeatures: UInt64
     let write: @Sendable (String) throws -> Void
-    /// Rows by type, in the order of their row ids; for a tag: `@tag/Type`.
+    /// Rows by type, in the order of their row ids. The key of a tagged version is `@tag/Type`.
     let rows: [String: [[Value]]]
 
     var path: String { GoldenFile.folder + name }
@@ -47,7 +47,7 @@ struct GoldenFile: Sendable {
     ]
 }
 
-/// The rows of the golden files, computed.
+/// The computed rows of the golden files.
 enum GoldenRows {
     static func mix(_ i: Int) -> UInt64 {
         var x = UInt64(i + 1) &* 0x9E37_79B9_7F4A_7C15
@@ -150,7 +150,7 @@ enum GoldenRows {
         }
     }
 
-    /// A file's first commit: headers with proofs, packed and wide, bounds of text, and an index that keeps short text.
+    /// The first commit of a file: packed and wide headers with proofs, text bounds, and an index that stores short text.
     static func writeProofs(_ path: String) throws {
         let transaction = try Database.create(path: path, atFirstCommit: true).begin()
         try transaction.extendSchema([row, name])
@@ -233,8 +233,8 @@ enum RandomBatches {
 }
 
 @Suite struct GoldenFileTests {
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["FIRN_NEW_FIXTURES"] != nil, "the fixtures are there"))
-    func `fixtures that are not there yet are written`() throws {
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["FIRN_NEW_FIXTURES"] != nil, "FIRN_NEW_FIXTURES=1: writes missing fixtures"))
+    func `missing fixtures are written`() throws {
         for file in GoldenFile.all where !FileManager.default.fileExists(atPath: file.path) {
             try file.write(file.path)
             print(file.name, Hash128(of: try File(path: file.path, .read).readAll()))
@@ -242,11 +242,11 @@ enum RandomBatches {
     }
 
     @Test(arguments: GoldenFile.all.map(\.name))
-    func `T12: a file of every set of features opens for ever`(name: String) throws {
+    func `a file of each set of features can be opened by all later versions [T12]`(name: String) throws {
         let file = try #require(GoldenFile.all.first { $0.name == name })
         let before = try File(path: file.path, .read).readAll()
         let modified = try FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date
-        #expect("\(Hash128(of: before))" == file.hash, "a fixture is never written anew")
+        #expect("\(Hash128(of: before))" == file.hash, "the fixture has changed")
         let database = try Database.open(path: file.path)
         let root = try database.store.newestRoot()
         #expect(root.formatVersion == 1 && root.readerFeatures == file.readerFeatures && root.writerFeatures == file.writerFeatures)
@@ -255,7 +255,7 @@ enum RandomBatches {
         #expect(try File(path: file.path, .read).readAll() == before)
         #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date == modified)
 
-        // It can be written on, and stays what it is.
+        // A copy can be written, and its earlier rows do not change.
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("firn-golden-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -273,7 +273,7 @@ enum RandomBatches {
         let after = try writable.store.newestRoot()
         #expect(
             after.readerFeatures == file.readerFeatures && after.writerFeatures == file.writerFeatures,
-            "a file gets no feature that it does not need")
+            "the file has an unexpected feature")
     }
 
     private func check(_ file: GoldenFile, _ database: Database) throws {

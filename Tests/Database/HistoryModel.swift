@@ -5,7 +5,7 @@ import FirnKit
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Something that happens to a database; what it does to whom follows from its numbers, so that steps can be left out and made smaller.
+/// A step in the history of a database. Its effect follows from its numbers, so that steps can be left out and reduced.
 enum HistoryStep: CustomStringConvertible {
     case insert(seed: UInt64, count: Int)
     case bulk(seed: UInt64, count: Int)
@@ -44,7 +44,7 @@ enum HistoryStep: CustomStringConvertible {
         }
     }
 
-    /// The same with half as much; nil if there is no less.
+    /// The same step with half the effect, or nil if it cannot be reduced.
     var half: HistoryStep? {
         switch self {
         case .insert(let seed, let count) where count > 1: .insert(seed: seed, count: count / 2)
@@ -67,7 +67,7 @@ enum HistoryStep: CustomStringConvertible {
         case .delete(let pick, let count): "delete \(count) at \(pick)"
         case .commit(let durability): "commit \(durability)"
         case .addIndex(let pick): "index \(pick)"
-        case .letGo(let pick): "let go \(pick)"
+        case .letGo(let pick): "release \(pick)"
         case .crash(let seed): "crash \(seed)"
         case .flush: "flush"
         case .cancel: "cancel"
@@ -81,13 +81,13 @@ enum HistoryStep: CustomStringConvertible {
     }
 }
 
-/// A history that went wrong, and where.
+/// A failure of a history, and its step.
 struct HistoryFailure: Error, CustomStringConvertible {
     var step: Int
     var description: String
 }
 
-/// A database and a dictionary that live through the same history.
+/// A database and a dictionary with the same history.
 final class HistoryModel {
     typealias Rows = [Int64: [Value]]
 
@@ -97,15 +97,15 @@ final class HistoryModel {
     private var transaction: DatabaseTransaction?
     private var schema: Schema
     private var type: TypeSchema { schema.types.last! }
-    /// As committed; as the transaction sees it.
+    /// The committed rows, and the rows that the transaction sees.
     private var rows: Rows = [:], working: Rows = [:]
     private var workingSchema: Schema
-    /// What a crash may leave: the durable state, and those committed since without being made durable.
+    /// The states that a crash may leave: the durable one, and those committed since without durability.
     private var survivors: [(rows: Rows, schema: Schema)] = []
     private var pins: [(snapshot: DatabaseSnapshot, rows: Rows)] = []
     private(set) var counts: [String: Int] = [:]
     private var at = 0
-    /// For the test of these tests: a model that forgets some deletions.
+    /// For the test of these tests: a model that ignores some deletions.
     private let forgets: Bool
 
     init(seed: UInt64, forgets: Bool = false) throws {
@@ -214,7 +214,7 @@ final class HistoryModel {
             try reopen()
         case .shrink:
             try end(.commit(.full))
-            // Whoever has versions that are not durable yet holds the lock.
+            // A store with versions that are not durable yet holds the write lock.
             try database.settle()
             survivors = [(rows, schema)]
             let report = try Database.shrink(path: folder.file("a"))
@@ -227,7 +227,7 @@ final class HistoryModel {
         }
     }
 
-    /// Ends the transaction, if there is one.
+    /// Ends the transaction, if one is open.
     private func end(_ step: HistoryStep) throws {
         guard let open = transaction else { return }
         transaction = nil
@@ -248,12 +248,12 @@ final class HistoryModel {
         try database.settle()
         database = try Database.open(path: path, writable: true, keep: keep)
         survivors = [(rows, schema)]
-        try compare(try database.snapshot(), rows, "opened again")
+        try compare(try database.snapshot(), rows, "after reopening")
         let defects = try database.verifyStructure()
-        if let defect = defects.first { throw fail("opened again: \(defect)") }
+        if let defect = defects.first { throw fail("after reopening: \(defect)") }
     }
 
-    /// The machine stops: another disk takes the place of this one, with what may be left.
+    /// Simulates a crash: a possible image of the disk replaces the folder.
     private func crash(_ seed: UInt64) throws {
         var images = CrashImages(seed: seed, samples: 1), all: [(String, [String: [UInt8]])] = []
         let events = journal.events
@@ -262,7 +262,7 @@ final class HistoryModel {
         ScriptedDisk.end(in: folder.path)
         let next = TemporaryFolder(inMemory: true)
         for (name, bytes) in files { try File(path: next.file(name), .createNew).write(bytes, at: 0) }
-        // What was open goes on in the old folder, and nobody looks there again.
+        // Open stores continue in the old folder, which is not used again.
         transaction?.cancel()
         transaction = nil
         pins = []

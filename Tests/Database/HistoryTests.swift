@@ -6,7 +6,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// T11: random histories of a database and a plain model; what fails is made small before it is told.
+/// T11: random histories of a database and a plain model. A failing history is reduced before it is reported.
 @Suite struct HistoryTests {
     private func steps(_ seed: UInt64, _ count: Int) -> [HistoryStep] {
         var random = RandomTables(seed: seed &* 0x9E37_79B9 &+ 1)
@@ -20,7 +20,8 @@ import Testing
         return nil
     }
 
-    /// Fewer and smaller steps that fail as well: half of them left out, then a quarter, … then single ones; then halves of what they do.
+    /// Finds fewer and smaller steps that fail as well: first half of the steps are left out, then a quarter, and so on to single ones.
+    /// Then the steps are reduced.
     private func shrunk(_ seed: UInt64, _ all: [HistoryStep], _ first: HistoryFailure, forgets: Bool = false) -> (
         steps: [HistoryStep], failure: HistoryFailure
     ) {
@@ -50,7 +51,7 @@ import Testing
         return (steps, last)
     }
 
-    @Test func `T11: whatever happens to it, a database holds what a plain model holds`() {
+    @Test func `after a random history a database has the same rows as a plain model [T11]`() {
         let environment = ProcessInfo.processInfo.environment
         let wanted = environment["FIRN_MODEL_STEPS"].flatMap { Int($0) } ?? 4000,
             first = environment["FIRN_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
@@ -69,7 +70,7 @@ import Testing
         print("\(done) steps of histories, seeds \(first) to \(seed - 1)")
     }
 
-    @Test func `T11: a model that is wrong is found out, with few steps`() throws {
+    @Test func `a wrong model is detected and reduced to few steps [T11]`() throws {
         for seed: UInt64 in 1...20 {
             let all = steps(seed, 100)
             guard let failure = failure(seed, all, forgets: true) else { continue }
@@ -77,6 +78,6 @@ import Testing
             #expect(steps.count <= 4 && small.description.contains("missing"), "\(steps)")
             return
         }
-        Issue.record("no history found it")
+        Issue.record("no history detected the wrong model")
     }
 }

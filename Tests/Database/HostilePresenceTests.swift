@@ -7,12 +7,12 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Holds nothing.
+/// A source without extents.
 private final class Nowhere: ExtentSource, Sendable {
     func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { throw Damage("nothing is there") }
 }
 
-/// References of presence that no writer makes: damage, or what they say, never a trap.
+/// References of validity that no writer makes: they are damage or have their meaning, and never trap.
 @Suite struct HostilePresenceTests {
     private let count = 3000
     private let type = TypeSchema(
@@ -37,7 +37,7 @@ private final class Nowhere: ExtentSource, Sendable {
         )
     }
 
-    /// A version with a packed segment of these chunks, one for each column, of which the schema may have dropped some.
+    /// Returns a version with a packed segment of these chunks, one for each column. The schema may have dropped some of the columns.
     private func core(_ chunks: [[UInt8]], keeping columns: [Int] = Array(0..<4)) -> SnapshotCore {
         let entries = chunks.indices.map {
             SegmentHeader.Entry(columnID: type.columns[$0].id, zone: Zone(mayHaveNulls: true, allNull: false, bounds: .none))
@@ -57,7 +57,7 @@ private final class Nowhere: ExtentSource, Sendable {
             schema: Schema([TypeSchema("T", columns: columns.map { type.columns[$0] })]))
     }
 
-    /// Reads such a segment; nil where a column is damaged.
+    /// Reads such a segment. A damaged column is nil.
     private func read(_ chunks: [[UInt8]]) throws -> [Column?] {
         let core = core(chunks)
         defer { core.close() }
@@ -82,13 +82,12 @@ private final class Nowhere: ExtentSource, Sendable {
     }
     private var nested: [UInt8] { BitsEncoder.encode(inner, within: outer, profile: .standard) }
 
-    @Test func `references to an earlier column are followed`() throws {
+    @Test func `references to the validity of an earlier column are followed`() throws {
         let columns = try read([own, like(0), like(0, nested: nested), own])
         #expect(columns.map { $0?.present } == [outer, outer, inner, outer])
     }
 
-    @Test func `a reference to itself, a later, a missing or a referring column is damage, and so is one to a column without nulls`() throws
-    {
+    @Test func `a reference to itself, a later, a missing or a referring column is damage, also to a column without nulls`() throws {
         for (chunks, damaged) in [
             ([like(0), own, own, own], [0]), ([own, like(1), own, own], [1]), ([like(1), own, own, own], [0]),
             ([own, like(3), own, own], [1]),
@@ -96,9 +95,9 @@ private final class Nowhere: ExtentSource, Sendable {
             ([own, like(0), like(1, nested: nested), like(0)], [2]), ([like(2), own, like(0), own], [0, 2]),
             ([chunk(words), like(0), own, own], [1]), ([own, like(0), own, chunk((.presentLike, []), words)], [3]),
             ([own, chunk((.present, BitsEncoder.encode(outer, profile: .standard)), (.presentLike, [0]), words), own, own], [1]),
-            // An id where the number of bits of the schema would go on for ever.
+            // An id whose varint exceeds the number of its bits.
             ([own, chunk((.presentLike, [UInt8](repeating: 0xFF, count: 12)), words), own, own], [1]),
-            // A column that cannot be read is no use to others.
+            // A column that cannot be read makes columns that refer to it unreadable.
             ([[9, 9, 9], like(0), own, own], [0, 1]),
         ] as [([[UInt8]], [Int])] {
             let columns = try read(chunks)
@@ -106,7 +105,7 @@ private final class Nowhere: ExtentSource, Sendable {
         }
     }
 
-    @Test func `nested bits of another number, or that do not agree with the column they lie within, are damage`() throws {
+    @Test func `nested validity of another length, or that disagrees with the outer column, is damage`() throws {
         var other = outer
         other[1] = false
         let foreign = BitsEncoder.encode(
@@ -119,7 +118,7 @@ private final class Nowhere: ExtentSource, Sendable {
         }
     }
 
-    @Test func `damage to the nulls of another column names that column`() throws {
+    @Test func `damage to the validity of another column is reported with the name of that column`() throws {
         let core = core([[9, 9, 9], like(0), own, own])
         defer { core.close() }
         let defects = core.verify(full: false, progress: { _ in }).map(\.description)
@@ -128,18 +127,18 @@ private final class Nowhere: ExtentSource, Sendable {
                 && defects[1].contains("the column shares the validity of \"c0\""), "\(defects)")
     }
 
-    @Test func `a column may share the nulls of one that the schema has dropped, and differs where they do`() throws {
+    @Test func `a column can share the validity of a dropped column, and rows with different validity are found`() throws {
         let other = chunk((.present, BitsEncoder.encode(inner, profile: .standard)), words)
         let cores = [own, own, other].map { core([$0, like(0), own, own], keeping: [1, 2, 3]) }
         defer { for core in cores { core.close() } }
         let segments = try cores.map { try $0.segment(type: 0, index: 0) }
         #expect(try segments.map { try $0.allRows(0).present } == [outer, outer, inner])
         #expect(try segments[0].rowsThatMayDiffer(from: segments[1])?.noneSet == true)
-        // The chunks of the column itself are alike to the byte.
+        // The chunks of the column itself are equal to the byte.
         #expect(try segments[0].rowsThatMayDiffer(from: segments[2])?.noneSet != true)
     }
 
-    @Test func `patches refer to no other column`() throws {
+    @Test func `a patch that refers to another column is damage`() throws {
         let patch = Patch(
             positions: [3, 5],
             values: {
@@ -163,7 +162,7 @@ private final class Nowhere: ExtentSource, Sendable {
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `chunks with shared presence and any bytes in them are damage or columns, never a trap`(seed: UInt64) throws {
+    func `modified chunks with shared validity are damage or columns, and never trap`(seed: UInt64) throws {
         var random = RandomTables(seed: seed)
         let good = [own, like(0), like(0, nested: nested), own]
         for _ in 0..<200 {

@@ -7,7 +7,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// The extents of one version, held in memory and handed out whatever they hash to: what a file gives whose author knows the hashes.
+/// The extents of one version in memory, returned without checking their hashes: a file of an attacker who knows the hashes.
 private final class HostileSource: ExtentSource, @unchecked Sendable {
     let bytes: UnsafeMutableRawBufferPointer
     private let lock = NSLock()
@@ -30,7 +30,7 @@ private final class HostileSource: ExtentSource, @unchecked Sendable {
     }
 }
 
-/// Everything that readers ask of a version. Damage ends the part that meets it, nothing else may happen.
+/// Reads everything that readers can request of a version. Damage must end only the affected part.
 private func readEverything(_ source: HostileSource, _ catalogue: ExtentRef) {
     guard let core = try? SnapshotCore(source, catalogueRef: catalogue) else { return }
     defer { core.close() }
@@ -58,7 +58,7 @@ private func readEverything(_ source: HostileSource, _ catalogue: ExtentRef) {
     }
 }
 
-/// Look-ups by keys of the first column and of all, through the index and past it.
+/// Looks up keys of the first column and of all, with and without the index.
 private func findKeys(_ core: SnapshotCore, _ type: Int) {
     let columns = core.schema.types[type].columns
     let usable = columns.indices.filter { columns[$0].type.kind != .embedded }
@@ -76,7 +76,7 @@ private func findKeys(_ core: SnapshotCore, _ type: Int) {
         index.spend(.max)
         for version in [4, 5, 4] as [UInt64] {
             guard let found = try? index.candidates(wanted, keyed, type: type, version: version) else { continue }
-            // What looking through finds, the index knows too; unless it is damaged where only one of them looks.
+            // The index finds the rows that a scan finds, unless only one of them meets damage.
             if row != nil, let scanned, !scanned.isEmpty { #expect(found.smallest { scanned.contains($0) } != nil) }
         }
     }
@@ -93,9 +93,9 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
             for row in 0..<column.count { _ = column.value(at: row) }
         }
         if let dictionary, (try? reader.readCodes(vector: vector, into: &column)) != nil {
-            // Whoever asks for codes looks them up without another check.
+            // Callers use codes without another check.
             for row in 0..<column.count where column.isPresent(row) {
-                #expect(column.words[row] >= 0 && column.words[row] < dictionary.count, "a code outside the dictionary is handed out")
+                #expect(column.words[row] >= 0 && column.words[row] < dictionary.count, "a code outside the dictionary is returned")
             }
         }
     }
@@ -106,7 +106,7 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
 }
 
 @Suite struct HostileTests {
-    /// A file with sealed rows, deletions, patches and a delta, of a random schema.
+    /// Returns a file with sealed rows, deletions, patches and a delta, of a random schema.
     private func file(_ seed: UInt64, in folder: TemporaryFolder) throws -> (image: Data, catalogue: ExtentRef) {
         var random = RandomTables(seed: seed)
         let schema = random.schema(), type = schema.types.last!, path = folder.file("a.firn")
@@ -134,7 +134,7 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
         return (try Data(contentsOf: URL(filePath: path)), try database.store.snapshot().catalogue)
     }
 
-    /// Of this thread: what has to end soon has to do so on a busy machine too.
+    /// The processor time of this thread, which does not depend on the load of the machine.
     private static var processorSeconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -142,7 +142,7 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
     }
 
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
-    func `a file whose author knows the hashes gets an error or its own data, never a trap`(seed: UInt64) throws {
+    func `a file of an attacker who knows the hashes is an error or its data, and never traps`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         let (image, catalogue) = try file(seed, in: folder)
         let source = HostileSource(image)
@@ -156,7 +156,7 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
             for _ in 0..<random.number(1...3) {
                 let extent = extents[random.number(0...extents.count - 1)]
                 guard extent.value > 0 else { continue }
-                // The beginnings hold the counts and offsets.
+                // The beginnings have the counts and offsets.
                 let within =
                     random.chance(50) ? min(Int(extent.value) - 1, random.number(0...127)) : random.number(0...Int(extent.value) - 1)
                 let start = Int(extent.key) + within

@@ -34,7 +34,7 @@ import Testing
         return found
     }
 
-    /// Indexes against the rows as they are: nothing that matches may be missing, and `verify` must agree.
+    /// Compares indexes with the rows: no matching row may be missing, and `verify` must agree.
     private func check(_ database: Database, _ note: String) throws {
         let snapshot = try database.snapshot(), table = snapshot.table(named: "T")!
         let defects = snapshot.verify(full: true)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `indexes hold every row through inserts, updates, deletions, loads, flushes and compaction`(seed: UInt64) throws {
+    func `indexes have every row after inserts, updates, deletions, bulk writes, flushes and compaction`(seed: UInt64) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         var random = RandomTables(seed: seed), type = type, ids: [Int64] = []
         if seed % 2 == 0 { for i in 0..<3 { type.columns[i].indexes = .values } }
@@ -100,7 +100,7 @@ import Testing
         #expect(try compacted.snapshot().indexes.map(\.column) == ["n", "s", "d"])
     }
 
-    @Test func `rows of a transaction stay when a type with an index comes after them`() throws {
+    @Test func `rows of a transaction stay when a type with an index is added after them`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var indexed = type
         indexed.columns[0].indexes = .values
@@ -116,7 +116,7 @@ import Testing
         #expect(try allRows(snapshot.table(named: "Before")!).map(\.values) == [[.int(7)]])
     }
 
-    @Test func `runs are merged, so that there are few`() throws {
+    @Test func `index runs are merged, so that their number stays small`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var random = RandomTables(seed: 9)
         for round in 0..<24 {
@@ -152,7 +152,7 @@ import Testing
                 7] == true)
     }
 
-    @Test func `a file with an index can be written only by who keeps indexes up`() throws {
+    @Test func `a file with an index requires writers that maintain indexes, also after the index is dropped`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn"), database = try Database.create(path: path)
         let first = try database.begin()
         try first.extendSchema([type])
@@ -171,10 +171,10 @@ import Testing
         #expect(try Database.open(path: path).snapshot().indexes.isEmpty)
         #expect(
             try database.store.snapshot().root.writerFeatures == WriterFeature.indexes.bit | WriterFeature.shortIndexEntries.bit,
-            "a file never loses a feature")
+            "the file has lost a feature")
     }
 
-    @Test func `columns that cannot have an index are refused by name`() throws {
+    @Test func `columns that cannot have an index are refused with the reason`() throws {
         let other = TypeSchema("E", columns: [ColumnSchema("x", ColumnType(.int))], isEmbedded: true)
         let type = TypeSchema(
             "T",
@@ -193,12 +193,12 @@ import Testing
         ] {
             do {
                 try transaction.addIndex("T", column, kind)
-                Issue.record("\(column) is indexed")
+                Issue.record("\(column) was indexed")
             } catch let error { #expect(error.message.contains(part), "\(error.message)") }
         }
     }
 
-    @Test func `columns that are dropped take their indexes with them, those that stay keep theirs`() throws {
+    @Test func `dropping a column drops its index, and other columns keep theirs`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn"), database = try Database.create(path: path)
         var random = RandomTables(seed: 5)
         let first = try database.begin()
@@ -216,7 +216,7 @@ import Testing
         #expect(snapshot.verify(full: true).isEmpty)
     }
 
-    @Test func `a key that does not ascend has an index with the second segment, and is found by it`() throws {
+    @Test func `a key that does not ascend gets an index with the second segment, and is found by it`() throws {
         for ascends in [true, false] {
             let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("v", ColumnType(.int))], key: [0])
             let folder = TemporaryFolder(), path = folder.file("a.firn"), database = try Database.create(path: path)
@@ -240,8 +240,8 @@ import Testing
             #expect(try again.snapshot().indexes.map(\.isForKey) == (ascends ? [] : [true]))
             for i in stride(from: 0, to: count, by: 9973) { #expect(try table.find(key: [.int(id(i))]) == Int64(i)) }
             #expect(try table.find(key: [.int(1)]) == nil)
-            if !ascends { #expect(again.keys.work.vectors == 0 && again.keys.work.builds == 0, "no column is looked through") }
-            // The same within a transaction, with rows that the delta changed.
+            if !ascends { #expect(again.keys.work.vectors == 0 && again.keys.work.builds == 0, "a column was scanned") }
+            // The same in a transaction, with rows that the delta changed.
             let second = try again.begin()
             try second.update("T", rowID: 70_000, column: "id", .int(2))
             try second.delete("T", rowID: 5)
@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `a run gives the entries of any range`(seed: UInt64) throws {
+    func `a run returns the entries of any range`(seed: UInt64) throws {
         var random = RandomTables(seed: seed), entries = IndexEntries(.values)
         let count = [0, 1, 1023, 1024, 1025, 5000, 9000, 20_000][Int(seed - 1)], few = seed % 2 == 0
         for i in 0..<count {
@@ -284,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func `a run's bytes are what they were`() {
+    @Test func `the bytes of a run do not change`() {
         let entries = (0..<5).map { IndexEntry(IndexKey(Int64($0) * 7 - 3, UInt32($0)), Int64(4 - $0)) }
         let bytes = IndexRun.encoded(entries, nulls: [8, 9])
         #expect(
@@ -293,7 +293,7 @@ import Testing
     }
 
     @Test(arguments: [ScalarKind.int, .bool, .float, .double, .string, .data, .date, .decimal, .objectID, .uuid])
-    func `keys ascend as values do`(kind: ScalarKind) throws {
+    func `index keys ascend like their values`(kind: ScalarKind) throws {
         var random = RandomTables(seed: UInt64(kind.rawValue))
         let column = ColumnType(kind)
         let values =
@@ -306,7 +306,7 @@ import Testing
                 if order == 0 { #expect(x == y, "\(a) \(b)") } else if order < 0 { #expect(x.word <= y.word, "\(a) \(b)") }
             }
         }
-        // A column gives the keys that its values have.
+        // A column gives the keys of its values.
         let isText = kind == .string || kind == .data
         var stored = Column(column), entries = IndexEntries(.values, keepsShort: isText)
         for value in values { stored.append(value) }

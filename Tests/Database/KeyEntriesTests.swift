@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [40, 12, 3, 1], [UInt64.max, 7 << 61, 0])
-    func `every row that was entered is found under its hash, whatever its row id and however many share the hash`(
+    func `every added row is found by its hash, for any row id and any number of equal hashes`(
         rowBits: Int, mask: UInt64
     ) {
         var random = SeededGenerator(seed: UInt64(rowBits) &+ mask)
@@ -29,13 +29,13 @@ import Testing
         for (hash, row) in rows { #expect(candidates(entries, hash).contains(row)) }
         #expect(entries.count <= rows.count)
         if mask == .max {
-            // 24 bits of a hash are told apart at least: next to no stranger is a candidate.
+            // At least 24 bits of a hash are compared, so hardly any other row is a candidate.
             let strangers = (0..<1000).reduce(0) { sum, _ in sum + candidates(entries, random.next()).count }
             #expect(strangers <= 20)
         }
     }
 
-    @Test func `entries of tables that keep other parts of the hash are found in the one they are added to`() {
+    @Test func `entries of tables that store other parts of the hash are found after they are added`() {
         for (first, second) in [(1_000_000 as Int64, 10 as Int64), (10, 1 << 35), (1 << 35, 10), (1 << 45, 10), (10, 1 << 45)] {
             var random = SeededGenerator(seed: UInt64(first + second)), rows: [(hash: UInt64, row: Int64)] = []
             var one = KeyEntries(), other = KeyEntries()
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `the smallest row that passes is given`() {
+    @Test func `the smallest row that passes is returned`() {
         var entries = KeyEntries()
         for row in [9, 4, 7, 2] as [Int64] { entries.add(5, row) }
         #expect(entries.candidates(5).smallest { $0 > 2 } == 4)

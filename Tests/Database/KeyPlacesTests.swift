@@ -4,7 +4,7 @@ import FirnKit
 import FirnTable
 import Testing
 
-/// P7: rows found by key through the index in memory, whatever the key is stored as, changed and gone rows included.
+/// P7: rows are found by keys of every type through the index in memory, also changed and deleted rows.
 @Suite struct KeyPlacesTests {
     private static let rows = 70_000
 
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [ScalarKind.int, .string, .uuid, .objectID, .date, .data])
-    func `keys of every kind lead to their rows in each version`(kind: ScalarKind) throws {
+    func `keys of every type find their rows in each version`(kind: ScalarKind) throws {
         let type = TypeSchema("T", columns: [ColumnSchema("k", ColumnType(kind)), ColumnSchema("v", ColumnType(.int))], key: [0])
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("t.firn"))
         var transaction = try database.begin()
@@ -39,7 +39,7 @@ import Testing
         try transaction.insert("T", [Self.key(200_000, kind), .int(0)])
         try transaction.commit()
         let after = try database.snapshot(), old = try #require(before.table(named: "T")), new = try #require(after.table(named: "T"))
-        // As many as it takes until the index in memory is there, and then some.
+        // More look-ups than are needed until the index in memory is built.
         for i in 0..<20_000 {
             let n = i &* 7919 % Self.rows, row = try new.find(key: [Self.key(n, kind)])
             #expect(row == (n == 5 || n == 69_999 || n == 77 ? nil : Int64(n)), "\(kind) \(n)")
@@ -53,7 +53,7 @@ import Testing
         #expect(try old.find(key: [Self.key(5, kind)]) == 5)
     }
 
-    @Test func `text of a key is not kept in pages that are unpacked to read a string, other text is`() throws {
+    @Test func `text of a key is not stored in pages, which are unpacked to read one value, but other text is`() throws {
         let columns = [ColumnSchema("k", ColumnType(.string)), ColumnSchema("other", ColumnType(.string))]
         let type = TypeSchema("T", columns: columns, key: [0]), folder = TemporaryFolder(),
             database = try Database.create(path: folder.file("t.firn"))

@@ -4,7 +4,7 @@ import FirnKit
 import FirnTable
 import Testing
 
-/// Random changes through two handles of one file, against dictionaries.
+/// Makes random changes through two handles of one file, and compares with dictionaries.
 private final class KeyTrial {
     typealias Key = [Int?]
 
@@ -12,7 +12,7 @@ private final class KeyTrial {
     let type: TypeSchema
     let path: String
     let mask: UInt64
-    /// Gone with the trial.
+    /// Deleted with the trial.
     let folder: TemporaryFolder
     var handles: [Database]
     var rows: [Int64: Key] = [:]
@@ -45,7 +45,7 @@ private final class KeyTrial {
         type.key.map { type.columns[$0].type.isOptional && random.chance(10) ? nil : random.number(0...(type.key.count == 1 ? 120 : 12)) }
     }
 
-    /// Numbers become distinct values; some have two spellings.
+    /// Returns distinct values for numbers; some values have two equal forms.
     func value(_ n: Int?, _ kind: ScalarKind) -> Value {
         guard let n else { return .null }
         let twice = random.chance(50)
@@ -120,7 +120,7 @@ private final class KeyTrial {
         }
     }
 
-    /// Does it, unless another row has the key: then it must be refused.
+    /// Runs the body. It must be refused if another row has the key.
     func attempt<R>(_ key: Key, but row: Int64?, _ body: () throws -> R) throws -> R? {
         let isTaken = byKey[key].map { $0 != row } ?? false
         do throws(any Error) {
@@ -164,7 +164,7 @@ private final class KeyTrial {
     ]
 
     @Test(arguments: 1...165 as ClosedRange<UInt64>)
-    func `keys are unique and found through any changes, two handles, old snapshots and colliding hashes`(seed: UInt64) throws {
+    func `keys are unique and found after random changes with two handles, old snapshots and colliding hashes`(seed: UInt64) throws {
         let trial = try KeyTrial(seed: seed, kinds: Self.keys[Int(seed) % Self.keys.count], folder: TemporaryFolder())
         do { try trial.run() } catch { Issue.record("seed \(seed): \(error)") }
     }

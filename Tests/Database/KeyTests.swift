@@ -27,13 +27,13 @@ import Testing
 
     private func refusal(_ body: () throws -> Void) -> FirnError? { #expect(throws: FirnError.self, performing: body) }
 
-    @Test func `a second row with a key is refused, by name, key and row, and nothing of it is written`() throws {
+    @Test func `a second row with a key is refused with type, key and row id, and nothing of it is written`() throws {
         let part = TypeSchema("Part", columns: [ColumnSchema("n", ColumnType(.int))], isEmbedded: true)
         var owner = dog
         owner.columns.append(ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part")))
         let database = try database([part, owner])
         let object = Value.object([.init("n", .int(1))])
-        for _ in 0..<2 {  // the first time the row is the transaction's own, the second time the base's
+        for _ in 0..<2 {  // at first the row belongs to the transaction, then to the base version
             let transaction = try database.begin()
             if try transaction.find("Dog", key: [.int(7), .string("x")]) == nil {
                 try transaction.insert("Dog", [.int(7), .string("x"), .int(3), object])
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a key is free again once its row is deleted or has another`() throws {
+    @Test func `a key can be used again after its row is deleted or has another key`() throws {
         let database = try database([dog], rows: [[.int(1), .null, .int(1)], [.int(2), .null, .int(1)]])
         let transaction = try database.begin()
         #expect(refusal { try transaction.insert("Dog", [.int(1), .null, .int(2)]) }?.code == .duplicateKey)
@@ -68,7 +68,7 @@ import Testing
                 && table.find(key: [.int(3), .null]) == 1)
     }
 
-    @Test func `a new value of a key column that another row has is refused, and the row stays as it was`() throws {
+    @Test func `changing a key to that of another row is refused, and the row does not change`() throws {
         let database = try database([dog], rows: [[.int(1), .string("a"), .int(1)], [.int(1), .string("b"), .int(1)]])
         let transaction = try database.begin()
         #expect(refusal { try transaction.update("Dog", rowID: 1, column: "s", .string("a")) }?.code == .duplicateKey)
@@ -79,7 +79,7 @@ import Testing
         #expect(try database.snapshot().table(named: "Dog")!.row(1) == [.int(1), .string("b"), .int(9)])
     }
 
-    @Test func `rows written in bulk are seen by the inserts after them, again and again`() throws {
+    @Test func `inserts find the keys of rows that were written in bulk before them in the transaction`() throws {
         let database = try database([dog])
         let transaction = try database.begin()
         var next: Int64 = 0
@@ -100,7 +100,7 @@ import Testing
         #expect(refusal { try again.insert("Dog", [.int(2999), .null, .int(0)]) }?.code == .duplicateKey)
     }
 
-    @Test func `values are equal in a key as they are in a comparison of files`() throws {
+    @Test func `values are equal in keys if they are equal in comparisons of files`() throws {
         func refuses(_ kind: ScalarKind, _ a: Value, _ b: Value) throws -> Bool {
             let type = TypeSchema("T", columns: [ColumnSchema("k", ColumnType(kind, optional: true))], key: [0])
             let database = try database([type], rows: [[a]])
@@ -122,7 +122,7 @@ import Testing
         #expect(try !refuses(.double, .float(0.1), .double(0.1)))
     }
 
-    @Test func `what a cancelled transaction wrote is neither found nor in the way`() throws {
+    @Test func `keys of a cancelled transaction are not found and can be used`() throws {
         let database = try database([dog], rows: (0..<100).map { [.int($0), .null, .int(0)] })
         for n in 0..<50 as Range<Int64> {
             let transaction = try database.begin()
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `threads find rows in their own versions while others are committed`() throws {
+    @Test func `threads find rows by key in their own versions during commits`() throws {
         let database = try database([dog], rows: (0..<2000).map { [.int($0), .null, .int(0)] })
         try parallel(count: 5, threads: 5) { thread in
             for round in 0..<100 as Range<Int64> {
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a key of a row written in bulk under a row id that was given up is not free`() throws {
+    @Test func `a row that is written in bulk with a row id that was rolled back keeps its key`() throws {
         let database = try database([dog], rows: [[.int(1), .null, .int(1)]])
         let transaction = try database.begin()
         try transaction.insert("Dog", [.int(2), .null, .int(1)])
@@ -173,7 +173,7 @@ import Testing
         next.cancel()
     }
 
-    @Test func `a type that was given up leaves nothing of its key to the one that comes in its place`() throws {
+    @Test func `keys of a type that was rolled back do not affect the type that replaces it`() throws {
         let database = try database([dog], rows: [[.int(1), .null, .int(1)]])
         let transaction = try database.begin()
         try transaction.keepPart()

@@ -6,19 +6,19 @@ import FirnTable
 import Foundation
 import Testing
 
-/// Of this thread alone: other tests and builds do not count.
+/// The processor time of this thread only: other tests and builds do not count.
 private func processorSeconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }
 
-/// What look-ups cost, counted exactly: the promises hold on any machine.
+/// The exact cost of look-ups in counted work, which does not depend on the machine.
 @Suite struct KeyWorkTests {
     private let type = TypeSchema("T", columns: [ColumnSchema("k", ColumnType(.int)), ColumnSchema("v", ColumnType(.int))], key: [0])
     private static let rows = 100_000, vectors = 98
 
-    /// Keys in no order, so that zones exclude nothing.
+    /// Keys in random order, so that zones exclude nothing.
     private func key(_ n: Int) -> Value { .int(Int64(bitPattern: UInt64(bitPattern: Int64(n)) &* 0x9E37_79B9_7F4A_7C15)) }
 
     private func database(_ path: String, key: (Int) -> Value) throws -> Database {
@@ -37,7 +37,7 @@ private func processorSeconds() -> Double {
         try #require(database.keys.entryCount(database.snapshot().table(named: "T")!.type))
     }
 
-    @Test func `a thousand inserts in one transaction decode the keys a few times at most`() throws {
+    @Test func `a thousand inserts in one transaction decode the keys at most four times`() throws {
         let folder = TemporaryFolder(), database = try database(folder.file("a.firn"), key: key)
         let first = try database.begin()
         try first.dropIndex("T", "k", .values)
@@ -46,12 +46,12 @@ private func processorSeconds() -> Double {
         for n in 0..<1000 { try transaction.insert("T", [key(Self.rows + n), .int(1)]) }
         try transaction.commit()
         #expect(database.keys.work.builds == 1)
-        // Looking through costs what building does, twice as much at most, and then building.
+        // Scans cost at most twice as much as building the index, and then the index is built.
         #expect(database.keys.work.vectors <= 4 * Self.vectors + 8)
         #expect(try entries(database) == Self.rows + 1000)
     }
 
-    @Test func `with an index on disk the same inserts decode no keys at all`() throws {
+    @Test func `with an index in the file the same inserts decode no keys`() throws {
         let folder = TemporaryFolder(), database = try database(folder.file("a.firn"), key: key)
         let transaction = try database.begin()
         for n in 0..<1000 { try transaction.insert("T", [key(Self.rows + n), .int(1)]) }
@@ -60,7 +60,7 @@ private func processorSeconds() -> Double {
         #expect(database.keys.work.builds == 0 && database.keys.work.vectors == 0)
     }
 
-    @Test func `a thousand transactions of one insert cost the same, and no delta is read`() throws {
+    @Test func `a thousand transactions of one insert decode as little, and read hardly any delta records`() throws {
         let folder = TemporaryFolder(), database = try database(folder.file("a.firn"), key: key)
         for n in 0..<1000 {
             let transaction = try database.begin()
@@ -73,7 +73,7 @@ private func processorSeconds() -> Double {
         #expect(database.keys.work.records <= 100)
     }
 
-    @Test func `ascending keys cost next to nothing`() throws {
+    @Test func `inserts with ascending keys decode no keys`() throws {
         let folder = TemporaryFolder(), database = try database(folder.file("a.firn"), key: { .int(Int64($0)) })
         let transaction = try database.begin()
         for n in 0..<1000 { try transaction.insert("T", [.int(Int64(Self.rows + n)), .int(1)]) }
@@ -81,7 +81,7 @@ private func processorSeconds() -> Double {
         #expect(database.keys.work.vectors == 0 && database.keys.work.builds == 0)
     }
 
-    @Test func `commits of another handle cost by what they changed`() throws {
+    @Test func `commits of another handle cost in proportion to their changes`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let database = try database(path, key: key), other = try Database.open(path: path, writable: true)
         while database.keys.work.builds == 0 { #expect(try database.snapshot().table(named: "T")!.find(key: [key(17)]) == 17) }
@@ -99,17 +99,17 @@ private func processorSeconds() -> Double {
             #expect(try table.find(key: [key(-1 - n)]) == Int64(Self.rows + 5000 + n))
             #expect(try table.find(key: [key(-1000 - n)]) == Int64(n * 400))
             #expect(try table.find(key: [key(n * 400)]) == nil)
-            // This handle's own commits between are known without reading.
+            // This handle knows its own commits in between without reading.
             let own = try database.begin()
             try own.update("T", rowID: Int64(n * 400 + 1), column: "k", key(-5000 - n))
             try own.commit()
         }
         #expect(database.keys.work.builds == 1 && database.keys.work.vectors == vectors)
-        // Two leaves a commit, of some hundred records each.
+        // Two leaves per commit, with some hundred records each.
         #expect(database.keys.work.records - records < 200 * 2 * 200)
     }
 
-    @Test func `stale entries end in an index built anew`() throws {
+    @Test func `an index with many stale entries is built again`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         let first = try database.begin()
         try first.extendSchema([type])
@@ -126,8 +126,8 @@ private func processorSeconds() -> Double {
         #expect(database.keys.work.builds >= 2 && database.keys.work.builds <= 4)
     }
 
-    /// Prints what a look-up takes; nothing is asked of the machine.
-    @Test func `look-ups are measured`() throws {
+    /// Prints the time of a look-up, without any requirement.
+    @Test func `the time of look-ups by key is printed, and they find exactly the stored keys`() throws {
         let rows = 1_000_000, folder = TemporaryFolder()
         for kind in [ScalarKind.int, .string] {
             let type = TypeSchema("T", columns: [ColumnSchema("k", ColumnType(kind))], key: [0])
@@ -153,11 +153,11 @@ private func processorSeconds() -> Double {
             var random = SeededGenerator(seed: 1)
             let wanted = (0..<100_000).map { _ in Int.random(in: 0..<rows, using: &random) }.map { (row: Int64($0), key: [key($0)]) }
             var start = processorSeconds()
-            for (row, key) in wanted where try table.find(key: key) != row { Issue.record("row \(row) is not found") }
+            for (row, key) in wanted where try table.find(key: key) != row { Issue.record("row \(row) was not found") }
             let found = processorSeconds() - start
             let strangers = (0..<100_000).map { [key(rows + $0)] }
             start = processorSeconds()
-            for key in strangers where try table.find(key: key) != nil { Issue.record("\(key) is found") }
+            for key in strangers where try table.find(key: key) != nil { Issue.record("\(key) was found") }
             let missed = processorSeconds() - start
             print(
                 "keys: 1 M \(kind): built in \(Int(built * 1e3)) ms, \(Int(found * 1e4)) ns of processor a look-up, \(Int(missed * 1e4)) ns where there is none"

@@ -8,16 +8,17 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// What does not hold ends the process of an exit test: what comes after is worth nothing.
-private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does not hold") {
+/// Ends the process of an exit test if a condition does not hold, because later results would be meaningless.
+private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "a condition does not hold") {
     if holds { return }
     Issue.record("\(what())")
     exit(EXIT_FAILURE)
 }
 
-/// T4: what C libraries may refuse, which is memory. Scripts are for the whole process: each test has one of its own.
+/// T4: failures of C libraries, which are failed allocations. Scripts apply to the whole process, so each test has a separate one.
 @Suite struct LibraryFaultTests {
-    /// Beyond the first few, one call of so many is tried: 1,000 and more of each kind are made. `FIRN_FAULTS=20`: more of them.
+    /// After the first few calls, only one call in so many is refused, because there are more than 1,000 of each kind. `FIRN_FAULTS=20`
+    /// refuses more.
     private static let pace = max(1, ProcessInfo.processInfo.environment["FIRN_FAULTS"].flatMap { Int($0) } ?? 2)
     private static let key = EncryptionKey([UInt8](0..<64))!
     private static let type = TypeSchema(
@@ -27,7 +28,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
             ColumnSchema("bytes", ColumnType(.data)),
         ])
 
-    /// Refuses the call of a kind after `after` others, once or with all that follow; counts what it refused.
+    /// Refuses the call of a kind after `after` others, once or with all later ones, and counts the refused calls.
     private final class Script: Sendable {
         private let state: Mutex<(after: Int, refused: Int)>
         private let only: LibraryCall, forEver: Bool
@@ -57,7 +58,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
         }
     }
 
-    /// Rows whose text goes into every kind of stream that zstd has a part in.
+    /// Returns rows whose text is stored in every kind of stream that uses zstd.
     private static func rows(_ random: inout RandomTables, _ count: Int) -> [[Value]] {
         (0..<count).map { i in
             let page = (0..<12).map { _ in ["the", "quick", "brown", "fox", "jumps", "\(random.number(0...9999))"][random.number(0...5)] }
@@ -69,7 +70,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
         }
     }
 
-    /// A step that writes: bulk rows, then sealed deltas.
+    /// A writing step: bulk rows, then sealed deltas.
     private static func step(_ database: Database, _ seed: UInt64) throws {
         var random = RandomTables(seed: seed)
         let transaction = try database.begin(threads: 2)
@@ -80,7 +81,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
         try transaction.commit()
     }
 
-    /// Two databases that agree tell what is right: one is written without faults.
+    /// Writes with one refused call, and checks that the file has the old state or a complete new one, and can be written again.
     private static func work(_ call: LibraryCall, forEver: Bool, key: EncryptionKey?) throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
         do {
@@ -100,17 +101,17 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
                 do { try step(database, 2) } catch { failure = error as? FirnError ?? FirnError(Damage("\(error)"), in: path) }
             }
             if script.refused == 0 { break }
-            let place = "\(call) \(nth), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted")"
+            let place = "\(call) \(nth), \(forEver ? "always" : "once"), \(key == nil ? "plain" : "encrypted")"
             if let failure {
                 errors += 1
                 demand(failure.code == .inputOutput, "\(place): \(failure.code) \(failure)")
                 let now = try Database.open(path: path, key: key)
-                try demand(now.snapshot().contentDigest() == before && now.verifyStructure().isEmpty, "\(place): the old state is gone")
+                try demand(now.snapshot().contentDigest() == before && now.verifyStructure().isEmpty, "\(place): the old state is lost")
             } else {
-                // What is only asked whether it pays may go without.
-                try demand(database.snapshot().contentDigest() != before, "\(place): neither error nor commit")
+                // An attempt to compress that is only made to save space can fail without an error.
+                try demand(database.snapshot().contentDigest() != before, "\(place): neither an error nor a commit")
             }
-            // Memory is back: the same database writes on, and what it writes is right.
+            // Memory is available again: the same database can write, and its result is correct.
             let version = try database.snapshot().version
             try step(database, 3)
             let whole = try Database.open(path: path, key: key), newest = try whole.snapshot()
@@ -120,11 +121,11 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
         }
         demand(errors > 0, "\(call) was never refused with an error, of \(nth) calls")
         print(
-            "\(call), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors"
+            "\(call), \(forEver ? "always" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors"
         )
     }
 
-    @Test func `T4: where zstd has no memory to compress, a transaction fails, what was there stays, and the next one is right`() async {
+    @Test func `if zstd fails to compress, the transaction fails, the old state remains, and the next transaction works [T4]`() async {
         await #expect(processExitsWith: .success) {
             for call in [LibraryCall.compressionContext, .compress] {
                 for forEver in [false, true] { try LibraryFaultTests.work(call, forEver: forEver, key: nil) }
@@ -132,7 +133,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
         }
     }
 
-    @Test func `T4, T13: where OpenSSL has no memory to encrypt, a transaction fails, what was there stays, and the next one is right`()
+    @Test func `if OpenSSL fails to encrypt, the transaction fails, the old state remains, and the next transaction works [T4, T13]`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -140,8 +141,8 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
         }
     }
 
-    /// Reads all there is, many times over, while the nth call fails: an error that is no damage, never another answer; read again it is
-    /// right.
+    /// Reads the whole file repeatedly, and the nth call fails. The result is an error that is not damage, or the correct rows. Reading
+    /// again is correct.
     private static func reading(_ call: LibraryCall, forEver: Bool, key: EncryptionKey?) throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
         do {
@@ -155,14 +156,14 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
         while true {
             let script = Script(call, after: nth, forEver: forEver)
             var snapshot: DatabaseSnapshot?
-            let place = "\(call) \(nth), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted")"
+            let place = "\(call) \(nth), \(forEver ? "always" : "once"), \(key == nil ? "plain" : "encrypted")"
             try script.run {
                 do {
-                    // The version before is no answer either.
+                    // The previous version is not a correct result either.
                     snapshot = try Database.open(path: path, key: key).snapshot()
                     let found = try snapshot!.contentDigest()
-                    demand(found == expected, "\(place): another answer")
-                    // What is looked at by the way (an older record, a root that is not the newest) may fail, and nobody need hear of it.
+                    demand(found == expected, "\(place): other rows were read")
+                    // Optional reads (an older record, a root that is not the newest) may fail without an error.
                     if script.refused > 0 { unnoticed += 1 }
                 } catch let damage as Damage {
                     errors += 1
@@ -173,17 +174,19 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
                 }
             }
             if script.refused == 0 { break }
-            if let snapshot { try demand(snapshot.contentDigest() == expected, "\(place): afterwards") }
-            try demand(Database.open(path: path, key: key).snapshot().contentDigest() == expected, "\(place): afterwards, anew")
+            if let snapshot { try demand(snapshot.contentDigest() == expected, "\(place): other rows were read after the failure") }
+            try demand(
+                Database.open(path: path, key: key).snapshot().contentDigest() == expected,
+                "\(place): other rows were read after the failure and reopening")
             nth += max(1, nth / LibraryFaultTests.pace)
         }
         demand(errors > unnoticed && !(forEver && unnoticed > 1), "\(call): \(errors) errors, \(unnoticed) unnoticed")
         print(
-            "\(call), \(forEver ? "for ever" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors"
+            "\(call), \(forEver ? "always" : "once"), \(key == nil ? "plain" : "encrypted"): refused up to the \(nth)th, \(errors) errors"
         )
     }
 
-    @Test func `T4: where zstd has no memory to unpack, reading is an error that is not damage, and right when there is memory`() async {
+    @Test func `if zstd fails to decompress, reading is an error that is not damage, and works again later [T4]`() async {
         await #expect(processExitsWith: .success) {
             for call in [LibraryCall.decompressionContext, .decompress] {
                 for forEver in [false, true] { try LibraryFaultTests.reading(call, forEver: forEver, key: nil) }
@@ -191,7 +194,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "it does 
         }
     }
 
-    @Test func `T4, T13: where OpenSSL has no memory to decrypt, opening and reading are errors, and no older version stands in`() async {
+    @Test func `if OpenSSL fails to decrypt, opening and reading are errors, without a fallback to an older version [T4, T13]`() async {
         await #expect(processExitsWith: .success) {
             for forEver in [false, true] { try LibraryFaultTests.reading(.open, forEver: forEver, key: LibraryFaultTests.key) }
         }

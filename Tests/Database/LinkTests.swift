@@ -21,7 +21,7 @@ import Testing
     ])
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `rows that go vanish from every link, and links are found from where they lead`(seed: UInt64) throws {
+    func `deleting rows removes them from every link and collection, and referrers are found by their target`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 2]) func `values of linked rows come in the order of the links`(column: Int) throws {
+    @Test(arguments: [0, 1, 2]) func `values of linked rows are returned in the order of the links`(column: Int) throws {
         let table = table(3000, segments: 3)
         var generator = SeededGenerator(seed: UInt64(column))
         var linked = try LinkedColumn(table, path: [column])
@@ -55,7 +55,7 @@ import Testing
         #expect(linked.vectorsDecoded == 9)
     }
 
-    @Test func `every vector is decoded once, and single values where few are asked for`() throws {
+    @Test func `each vector is decoded once, and few values are read one by one`() throws {
         let table = table(60_000)
         var linked = try LinkedColumn(table, path: [1])
         for start in stride(from: Int64(0), to: 60_000, by: 1000) {
@@ -67,7 +67,7 @@ import Testing
         #expect(few.vectorsDecoded == 0 && few.valuesRead == 3)
     }
 
-    @Test(arguments: [0, 1, 2]) func `a pool that grows too large begins anew, and gives the same values`(column: Int) throws {
+    @Test(arguments: [0, 1, 2]) func `a pool that exceeds its limit is cleared, and the values stay correct`(column: Int) throws {
         let table = table(3000, segments: 3)
         var generator = SeededGenerator(seed: 77)
         var linked = try LinkedColumn(table, path: [column], most: 30_000)
@@ -80,7 +80,7 @@ import Testing
         #expect(linked.vectorsDecoded > 9 && linked.valuesRead > 0)
     }
 
-    @Test func `chosen rows are a table in their order, with duplicates, without those that are not there`() throws {
+    @Test func `selected rows are a table in their order, with duplicates, and missing rows are not live`() throws {
         let base = table(3000, segments: 2)
         var generator = SeededGenerator(seed: 9)
         for count in [0, 1, 70_000] {
@@ -112,7 +112,7 @@ import Testing
         #expect(try SelectedRows([5], of: base).segmentIndex(of: 6) == nil)
     }
 
-    @Test func `links in a file lead to the tables of the same version`() throws {
+    @Test func `links in a file lead to tables of the same version`() throws {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
@@ -130,7 +130,7 @@ import Testing
         #expect(try !names.isLive(ada + 1))
     }
 
-    @Test func `chosen rows give embedded objects as stored, and whole`() throws {
+    @Test func `selected rows return embedded objects both as stored links and as complete objects`() throws {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()

@@ -7,7 +7,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// The logical hash of a column (docs/format/model.md, "Logical hash"), against values that another program computed from the text.
+/// The logical hash of a column (docs/format/model.md, "Logical hash"), compared with values that another program computed from the text.
 @Suite struct LogicalHashTests {
     private func column(_ type: ColumnType, _ values: [Value]) -> Column {
         var column = Column(type)
@@ -16,14 +16,14 @@ import Testing
         return column
     }
 
-    @Test func `columns have the hashes that the specification gives them`() {
+    @Test func `columns have the hashes of the specification`() {
         #expect("\(column(ColumnType(.int, optional: true), [.int(7), .null, .int(-1)]).logicalHash)" == "5312e80894843fd5aee3089bb33bea61")
         #expect(
             "\(column(ColumnType(.string, collection: .list), [.list([.string("a"), .string("bc")]), .list([]), .list([.string("é")])]).logicalHash)"
                 == "4c60a870782826150a374be6ca7ea3d6")
     }
 
-    @Test func `children without elements contribute their count only`() {
+    @Test func `children without elements contribute only their count`() {
         #expect(
             "\(column(ColumnType(.string, collection: .list), [.list([]), .list([]), .list([])]).logicalHash)"
                 == "cbada5cbbacd0aa0cb7254c466d5330d")
@@ -61,7 +61,7 @@ import Testing
         return database
     }
 
-    @Test func `the hash of a patched column is of the values with the patches`() throws {
+    @Test func `the hash of a patched column includes its patches`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let database = try file(path), transaction = try database.begin()
         for id in stride(from: Int64(0), to: 300, by: 3) { try transaction.update("Row", rowID: id, column: "x", .int(id)) }
@@ -72,12 +72,12 @@ import Testing
         let values = try segment.allRows(1)
         #expect(entry.patch != nil && entry.logicalHash == values.logicalHash)
         #expect(try database.snapshot().verify(full: true).isEmpty)
-        // Held to it, patches included.
+        // Verification compares it, patches included.
         try ForeignHashes.write([UInt8](repeating: 7, count: 16), in: path)
         #expect(try Database.open(path: path).snapshot().verify(full: true).count == 3)
     }
 
-    @Test func `a hash of zero is not known: the file is whole, readable and writable`() throws {
+    @Test func `a hash of zero means unknown: the file is intact, readable and writable`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         _ = try file(path)
         #expect(try ForeignHashes.write([UInt8](repeating: 0, count: 16), in: path) == 3)
@@ -94,11 +94,11 @@ import Testing
     }
 
     @Test(arguments: [0, 7] as [UInt8])
-    func `rows that may differ are found whatever hashes a file claims`(byte: UInt8) throws {
+    func `rows that may differ are found independent of the hashes that a file claims`(byte: UInt8) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         do {
             let database = try file(path), transaction = try database.begin()
-            // More than patches take: the chunk is another.
+            // More changes than patches may have, so the chunk is replaced.
             for id in 0..<2000 as Range<Int64> { try transaction.update("Row", rowID: id * 3, column: "x", .int(-id - 1)) }
             try transaction.flushAll()
             try transaction.commit()
@@ -108,14 +108,14 @@ import Testing
         let old = try database.snapshot(version: 1).table(named: "Row")!, new = try database.snapshot().table(named: "Row")!
         let bits = try new.segment(0).rowsThatMayDiffer(from: old.segment(0))
         if byte == 0 {
-            // Nothing proves the column, and nothing is claimed of it: one column of three is too much to read.
+            // Nothing proves the column equal, and its hash is unknown. Reading one column of three is too expensive.
             #expect(bits == nil)
         } else {
             #expect(bits?.ones == 2000)
         }
     }
 
-    @Test func `in encrypted files only the same reference proves the same values`() throws {
+    @Test func `in encrypted files only the same reference of the same file proves equal values`() throws {
         let folder = TemporaryFolder()
         func core(_ key: EncryptionKey?, _ name: String) throws -> StoredSegment {
             let database = try Database.create(path: folder.file(name), key: key), transaction = try database.begin()
@@ -129,7 +129,7 @@ import Testing
         let plain = try [core(nil, "a.firn"), core(nil, "b.firn")], sealed = try [core(key, "c.firn"), core(key, "d.firn")]
         let ref = ExtentRef(offset: 8192, length: 100, birth: 1, hash: Hash128(low: 5, high: 6)),
             moved = ExtentRef(offset: 16384, length: 100, birth: 2, hash: Hash128(low: 5, high: 6))
-        // Equal hashes prove it, but extents of two files are read: these are not there.
+        // Equal hashes are only a hint for extents of two files, so they are read. These extents do not exist.
         #expect(throws: Damage.self) { try plain[0].source.holdsSame(ref, as: moved, of: plain[1].source) }
         #expect(try plain[0].source.holdsSame(ref, as: ref, of: plain[0].source))
         #expect(try !sealed[0].source.holdsSame(ref, as: ref, of: sealed[1].source))

@@ -7,9 +7,10 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Small files that unpack to much memory: each is charged to the budget of the file, and refused beyond it under the name of the column.
+/// Small files that expand to much memory: the memory is charged to the budget of the file, and refused beyond it with the name of the
+/// column.
 @Suite struct MemoryTests {
-    /// `columns` columns of text, each of `values` values of `size` equal bytes and a number, every value twice.
+    /// Writes `columns` columns of text, each with `values` values of `size` equal bytes and a number, and every value twice.
     private func bomb(_ folder: TemporaryFolder, columns: Int, values: Int, size: Int) throws -> String {
         let type = TypeSchema("T", columns: (0..<columns).map { ColumnSchema("c\($0)", ColumnType(.string)) }),
             path = folder.file("bomb.firn")
@@ -43,7 +44,7 @@ import Testing
         return bytes
     }
 
-    @Test func `columns of long text are read up to the limit, and the error names the column`() throws {
+    @Test func `columns of long text are read up to the memory limit, and the error names the column`() throws {
         let folder = TemporaryFolder()
         let path = try bomb(folder, columns: 8, values: 8, size: 1 << 19)
         #expect((try FileManager.default.attributesOfItem(atPath: path)[.size] as! Int) < 1 << 20)
@@ -59,7 +60,7 @@ import Testing
         #expect(tight.used == 0)
     }
 
-    @Test func `one value of a dictionary is refused where the dictionary is beyond the limit`() throws {
+    @Test func `reading single values of a dictionary beyond the memory limit is refused`() throws {
         let folder = TemporaryFolder()
         let path = try bomb(folder, columns: 1, values: 16, size: 1 << 19)
         let budget = MemoryBudget(limit: 2 << 20)
@@ -68,7 +69,7 @@ import Testing
         #expect(damage?.isBeyondMemory == true || (try? readAll(Database.open(path: path, memory: budget))) == nil)
     }
 
-    @Test func `verification reports the column that there is no memory for, and marks it as unread`() throws {
+    @Test func `verification reports a column beyond the memory limit as unread`() throws {
         let folder = TemporaryFolder()
         let path = try bomb(folder, columns: 2, values: 8, size: 1 << 19)
         let defects = try Database.open(path: path, memory: MemoryBudget(limit: 4 << 20)).snapshot().verify(full: true)
@@ -93,7 +94,7 @@ import Testing
         #expect(try readAll(Database.open(path: path, memory: MemoryBudget(limit: 16 << 20))) >= 6_400_000)
     }
 
-    @Test func `rows of the delta are charged with what they decode to`() throws {
+    @Test func `rows of the delta are charged with their decoded size`() throws {
         let folder = TemporaryFolder(), path = folder.file("delta.firn")
         let type = TypeSchema("T", columns: [ColumnSchema("any", ColumnType(.any))])
         let database = try Database.create(path: path)
@@ -108,7 +109,7 @@ import Testing
         #expect(budget.used == 0)
     }
 
-    /// A row whose list names one object 1,000 times, which has a list that names one other 1,000 times.
+    /// Writes a row whose list names one object 1,000 times, whose list names another object 1,000 times.
     private func sharedObjects(_ folder: TemporaryFolder) throws -> String {
         let path = folder.file("objects.firn"), database = try Database.create(path: path), transaction = try database.begin()
         let types = [
@@ -148,7 +149,7 @@ import Testing
         #expect(tight.used == 0)
     }
 
-    @Test func `nested values are measured before one of them is made`() throws {
+    @Test func `nested values are measured before any of them is created`() throws {
         let folder = TemporaryFolder(), path = folder.file("any.firn")
         let type = TypeSchema("T", columns: [ColumnSchema("any", ColumnType(.any))]), database = try Database.create(path: path)
         let transaction = try database.begin()
@@ -161,7 +162,7 @@ import Testing
         #expect(damage?.what.hasPrefix("column \"T.any\" needs") == true, "\(damage?.what ?? "")")
     }
 
-    @Test func `what a value takes in memory is measured without making it`() throws {
+    @Test func `the memory of a value is measured without creating it`() throws {
         let value = Value.map([Value.Entry("key", .list([.null, .string("four"), .list([.int(5)])]))]), bytes = value.encoded
         var total = 0
         try bytes.withUnsafeBytes { bytes in
@@ -174,7 +175,7 @@ import Testing
     }
 }
 
-/// Extents of an image, whatever they hash to.
+/// Returns extents of an image without checking their hashes.
 private final class ImageSource: ExtentSource, @unchecked Sendable {
     let bytes: UnsafeMutableRawBufferPointer
 
@@ -194,7 +195,7 @@ private final class ImageSource: ExtentSource, @unchecked Sendable {
 }
 
 @Suite struct DirectoryOrderTests {
-    @Test func `a directory whose entries overlap or descend is damaged, whichever segment is asked for`() throws {
+    @Test func `a directory entry that overlaps or precedes the one before is damage`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int))])
         let database = try Database.create(path: path)
@@ -210,7 +211,7 @@ private final class ImageSource: ExtentSource, @unchecked Sendable {
         for index in 0..<3 { _ = try core.segment(type: 0, index: index) }
         #expect(core.verify(full: true).isEmpty)
 
-        // The second entry becomes the first one again: its rows would come twice.
+        // The second entry is a copy of the first one: its rows would be returned twice.
         let directory = Int(core.catalogue.types[0].directory.offset), size = DirectoryEntry.size
         let whole = Array(source.bytes[directory..<directory + 3 * size])
         source.bytes[(directory + size)..<(directory + 2 * size)].copyBytes(from: whole[..<size])
@@ -222,7 +223,7 @@ private final class ImageSource: ExtentSource, @unchecked Sendable {
         _ = try twice.segment(type: 0, index: 2)
         #expect(twice.verify(full: false).contains { $0.damage.what.contains("do not ascend") })
 
-        // The third one begins within the second.
+        // The third entry begins within the second.
         source.bytes[directory..<directory + 3 * size].copyBytes(from: whole)
         source.bytes.storeBytes(of: Int64(segmentSize).littleEndian, toByteOffset: directory + 2 * size, as: Int64.self)
         let within = try SnapshotCore(source, catalogueRef: ref)

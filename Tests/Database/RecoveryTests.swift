@@ -9,7 +9,7 @@ import Testing
 @testable import FirnStore
 @testable import FirnTable
 
-/// T6: what the newest version has lost is taken from an older one where that has it, and told.
+/// T6: rows that the newest version has lost are restored from an older one if possible, and reported.
 @Suite struct RecoveryTests {
     private static let type = TypeSchema(
         "T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.string))],
@@ -20,7 +20,7 @@ import Testing
     private var path: String { folder.file("a.firn") }
     private var saved: String { folder.file("saved.firn") }
 
-    /// Version 1: rows with a = id, b = "b id".
+    /// Writes version 1: rows with a = id and b = "b id".
     private func database(_ rows: Int, key: EncryptionKey? = nil) throws -> Database {
         let database = try Database.create(path: path, key: key)
         try commit(database) {
@@ -56,7 +56,7 @@ import Testing
         return rows
     }
 
-    @Test(arguments: [false, true]) func `T6 a column that is lost comes from the version before, with what the delta knows of it`(
+    @Test(arguments: [false, true]) func `a lost column is restored from the previous version, together with changes in the delta [T6]`(
         isEncrypted: Bool
     ) throws {
         let key = isEncrypted ? RecoveryTests.key : nil
@@ -83,7 +83,7 @@ import Testing
         #expect(try Database.open(path: saved, key: key).snapshot().schema["T"]!.key == [0])
     }
 
-    @Test func `lost rows of embedded objects are reported with the columns that hold those objects`() throws {
+    @Test func `lost rows of embedded objects are reported with the columns that contain them`() throws {
         let inner = TypeSchema("Inner", columns: [ColumnSchema("x", ColumnType(.int, optional: true))], isEmbedded: true)
         let outer = TypeSchema(
             "Outer", columns: [ColumnSchema("deep", ColumnType(.embedded, optional: true, target: "Inner"))], isEmbedded: true)
@@ -110,7 +110,7 @@ import Testing
         #expect(!recovery.losses.contains { $0.type == "Outer" }, "\(recovery.losses)")
     }
 
-    @Test func `T6 rows that are lost come from the version before, without those that were deleted, and with what was changed since`()
+    @Test func `lost rows are restored from the previous version without deleted rows and with later changes [T6]`()
         throws
     {
         var database: Database? = try database(500)
@@ -136,9 +136,9 @@ import Testing
                 && rows[7] == [.int(7), .int(7), .string("b 7")] && rows[500]?[2] == .string("later"))
     }
 
-    @Test func `T6 a key that two rows would have is a key no more`() throws {
+    @Test func `a key that two recovered rows share is removed from the schema [T6]`() throws {
         var database: Database? = try database(500)
-        // Row 3 goes, and another comes with its key; all is sealed, so that nothing says of row 3 that it went.
+        // Row 3 is deleted, and a new row gets its key. Everything is sealed, so that no record of the deletion remains.
         try commit(database!) {
             try $0.delete("T", rowID: 3)
             for id in 0..<500 where id != 3 { try $0.update("T", rowID: Int64(id), column: "a", .int(-1)) }
@@ -156,7 +156,7 @@ import Testing
         #expect(try rows(saved).values.filter { $0[0] == .int(3) }.count == 2)
     }
 
-    @Test func `T6 changes that are lost are those of the version before, where nothing was sealed between`() throws {
+    @Test func `lost changes are restored from the previous version, if nothing was sealed in between [T6]`() throws {
         var database: Database? = try database(30_000)
         try commit(database!) {
             for id in stride(from: Int64(0), to: 30_000, by: 50) {
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `T6 T13 an encrypted file is recovered with its key alone`() throws {
+    @Test func `an encrypted file is recovered only with its key [T6, T13]`() throws {
         _ = try database(500, key: RecoveryTests.key)
         func code(_ key: EncryptionKey?) -> FirnError.Code? {
             do { _ = try Recovery.run(from: path, key: key, to: saved, threads: 1) } catch let error as FirnError {
@@ -196,7 +196,7 @@ import Testing
             code(nil) == .encrypted && code(EncryptionKey([UInt8](repeating: 1, count: 64))) == .wrongKey
                 && !FileManager.default.fileExists(atPath: saved))
         let whole = try Data(contentsOf: URL(filePath: path))
-        // A root whose own hash is gone is opened by the key; without any there is no way.
+        // A root with a damaged hash can be opened with the key. Without any root, recovery fails.
         var bytes = whole
         bytes[4096 + 310] ^= 1
         bytes.replaceSubrange(0..<512, with: Data(count: 512))
@@ -211,7 +211,7 @@ import Testing
         #expect(last != nil && !FileManager.default.fileExists(atPath: saved))
     }
 
-    @Test func `T6 an older version is recovered by number or tag`() throws {
+    @Test func `an older version can be recovered by number or tag [T6]`() throws {
         var database: Database? = try database(100)
         try database!.tag("first", database!.snapshot())
         try commit(database!) { for id in 0..<50 { try $0.delete("T", rowID: Int64(id)) } }
@@ -224,7 +224,7 @@ import Testing
         #expect(throws: FirnError.self) { try Recovery.run(from: path, version: "none", to: saved, overwrite: true, threads: 1) }
     }
 
-    @Test func `T6 a damaged number in a root is not taken for the version of what is recovered`() throws {
+    @Test func `a damaged number in a root is not used as the recovered version [T6]`() throws {
         let transaction = try Database.create(path: path, atFirstCommit: true).begin()
         try transaction.extendSchema([RecoveryTests.type])
         try transaction.bulkWriter("T").append(
@@ -235,7 +235,7 @@ import Testing
         #expect(recovery.version == 1 && recovery.losses.isEmpty, "\(recovery)")
     }
 
-    /// A file of one extent.
+    /// Writes a file of one extent.
     private func alone() throws -> Data {
         let transaction = try Database.create(path: path, overwrite: true, atFirstCommit: true).begin()
         try transaction.extendSchema([RecoveryTests.type])
@@ -252,7 +252,7 @@ import Testing
         return try Recovery.run(from: path, unproven: unproven, to: saved, profile: .fast, threads: 1)
     }
 
-    @Test func `no value of a file of one extent is recovered if the hash in its root does not hold, even on request`() throws {
+    @Test func `no value of an inline file whose hash does not match is recovered, even on request`() throws {
         let whole = try alone()
         #expect(whole.count < 4096)
         for place in 192..<whole.count {
@@ -261,14 +261,14 @@ import Testing
             for unproven in [false, true] {
                 do {
                     let recovery = try run(bytes, unproven: unproven)
-                    Issue.record("byte \(place): \(recovery)")
+                    Issue.record("byte \(place): the file was recovered: \(recovery)")
                 } catch let error as FirnError {
                     #expect(error.code == .damaged && error.advice?.contains("--unproven") != true, "byte \(place): \(error)")
                 }
             }
             #expect(!FileManager.default.fileExists(atPath: saved))
         }
-        // One bit of the root is corrected, and its hash proves that: all is recovered.
+        // One changed bit of the root is corrected, which its hash proves: all rows are recovered.
         for place in 0..<176 {
             var bytes = whole
             bytes[place] ^= 1 << UInt8(place % 8)
@@ -277,12 +277,12 @@ import Testing
         }
     }
 
-    @Test func `a file of one extent without its root is recovered on request, each row reported as unproven`() throws {
+    @Test func `an inline file without its root is recovered on request, with each row reported as unproven`() throws {
         var bytes = try alone()
         bytes.replaceSubrange(0..<176, with: Data(count: 176))
         do {
             _ = try run(bytes)
-            Issue.record("unproven rows are written unasked")
+            Issue.record("unproven rows were recovered without a request")
         } catch let error as FirnError {
             #expect(
                 error.code == .damaged && error.advice?.hasPrefix("60 rows") == true && error.advice?.contains("--unproven") == true,
@@ -295,8 +295,8 @@ import Testing
         #expect(try rows(saved).count == 60)
     }
 
-    @Test func `rows of a segment whose header is damaged are left out, and written on request as unproven`() throws {
-        // Values that do not compress: chunks of their own, not packed into the header.
+    @Test func `rows of a segment with a damaged header are left out, and recovered on request as unproven`() throws {
+        // Values that do not compress: separate chunks, not packed into the header.
         var database: Database? = try Database.create(path: path)
         try commit(database!) {
             try $0.extendSchema([RecoveryTests.type])
@@ -312,11 +312,11 @@ import Testing
         for place in stride(from: Int(header.offset), to: Int(header.offset + header.length), by: 5) {
             var bytes = whole
             bytes[place] ^= 1
-            // There is no other version, and no other segment.
+            // There is no other version and no other segment.
             var advice = ""
             do {
                 let recovery = try run(bytes)
-                Issue.record("byte \(place): \(recovery)")
+                Issue.record("byte \(place): the file was recovered: \(recovery)")
             } catch let error as FirnError {
                 #expect(error.code == .damaged, "\(error)")
                 advice = error.advice ?? ""
@@ -334,13 +334,13 @@ import Testing
         #expect(taken > 0)
     }
 
-    @Test func `the number of a version is taken from roots and records alone whose hash holds`() throws {
+    @Test func `the version is not taken from a root or record whose hash does not match`() throws {
         var database: Database? = try database(100)
         try commit(database!) { try $0.delete("T", rowID: 3) }
         let root = try database!.snapshot().pinned.root
         database = nil
         var bytes = try Data(contentsOf: URL(filePath: path))
-        // The root of version 2: its number, and its record with it. The other root goes, too.
+        // The version and the record of the root of version 2 are damaged. The other root is overwritten too.
         let offset = Int(root.offset(of: 2))
         bytes[offset + 36] ^= 0x13
         bytes[Int(root.record.offset) + 20] ^= 0x13
@@ -349,7 +349,7 @@ import Testing
         #expect(recovery.version <= 2, "\(recovery)")
     }
 
-    @Test func `T7 a damaged header with row ids beyond all numbers is a loss`() throws {
+    @Test func `a damaged header with row ids beyond the limit is a loss [T7]`() throws {
         let database = try database(5)
         try commit(database) { transaction in
             var random = SeededGenerator(seed: 1)
@@ -385,22 +385,22 @@ import Testing
         _ = try transaction.insert("T", [.int(7), .int(7), .string("seven")])
         do throws(FirnError) {
             try transaction.commit()
-            Issue.record("it was committed")
+            Issue.record("a row id beyond the limit was committed")
         } catch { #expect(error.code == .unsupported, "\(error)") }
         #expect(try rows(path).count == 5)
     }
 
-    @Test func `T7 a file that is a terabyte of nothing is looked through in no time`() throws {
+    @Test func `a file with a hole of a terabyte is searched quickly [T7]`() throws {
         let memory = TemporaryFolder(inMemory: true), hollow = memory.file("a.firn")
         _ = try database(50)
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-        // Without roots: only what lies about leads to a version.
+        // Without roots, only stray records lead to a version.
         for place in [0, 4096] { bytes.replaceSubrange(place..<place + 512, with: [UInt8](repeating: 0, count: 512)) }
         try File(path: hollow, .createNew).write(bytes, at: 0)
         try File(path: hollow, .readWrite).truncate(to: 1 << 40)
         let recovery = try Recovery.run(from: hollow, to: saved)
         #expect(recovery.saved[0].rows == 50 && recovery.version == 1)
-        // And where nothing does.
+        // The same without any record.
         try File(path: hollow, .createOrTruncate).write([UInt8](repeating: 1, count: 4000), at: 1 << 39)
         try File(path: hollow, .readWrite).truncate(to: 1 << 40)
         #expect(throws: FirnError.self) { try Recovery.run(from: hollow, to: memory.file("b.firn")) }

@@ -5,7 +5,7 @@ import FirnTable
 import Testing
 
 @Suite struct RefusalTests {
-    @Test func `a refused value leaves no part of itself behind, and the row as it was`() throws {
+    @Test func `a refused value writes nothing, and its row does not change`() throws {
         let part = TypeSchema("Part", columns: [ColumnSchema("n", ColumnType(.int))], isEmbedded: true)
         let type = TypeSchema(
             "T",

@@ -7,7 +7,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// What a revert and a compaction of several versions store of rows that are there already.
+/// How much a revert and a compaction of several versions store of rows that already exist.
 @Suite struct SegmentReuseTests {
     private static let type = TypeSchema(
         "Row",
@@ -43,7 +43,7 @@ import Testing
         try database.tag(tag, try database.snapshot())
     }
 
-    /// Extents of chunks, patches and headers that the tagged versions have, each once.
+    /// Returns the extents of chunks, patches and headers of the tagged versions, each once.
     private func extents(_ database: Database) throws -> (refs: Set<ExtentRef>, bytes: Int) {
         var refs: Set<ExtentRef> = []
         for tag in try database.tags() {
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [Profile.standard, .small])
-    func `versions with the same rows are stored once, whichever versions are between them`(profile: Profile) throws {
+    func `equal rows of several versions are stored once, independent of the versions between them`(profile: Profile) throws {
         let folder = TemporaryFolder(), database = try file(folder.file("a.firn"))
         let one = try extents(try compacted(database, folder.file("one.firn"), profile))
         try commit(database, "v2") { transaction in
@@ -85,7 +85,7 @@ import Testing
             }
         }
         let two = try extents(try compacted(database, folder.file("two.firn"), profile))
-        // The other columns are the same.
+        // The other columns are equal.
         #expect(two.bytes < one.bytes * 3 / 2 + 200_000, "\(one.bytes) \(two.bytes)")
         try commit(database, "v3") { try $0.revert(to: database.snapshot(version: 1)) }
         let copy = try compacted(database, folder.file("three.firn"), profile), three = try extents(copy)
@@ -93,7 +93,7 @@ import Testing
         #expect(try copy.tags().count == 3)
     }
 
-    @Test func `a revert keeps the chunks of columns that are the same`() throws {
+    @Test func `a revert keeps the chunks of unchanged columns`() throws {
         let folder = TemporaryFolder(), database = try file(folder.file("a.firn"))
         try commit(database, "v2") { transaction in
             for id in stride(from: Int64(0), to: Int64(Self.count), by: 2) {
@@ -103,14 +103,14 @@ import Testing
         let before = try extents(database).bytes
         try commit(database, "v3") { try $0.revert(to: database.snapshot(version: 1)) }
         let after = try extents(database).bytes
-        // Column "x" once more, and headers.
+        // Column "x" again, and headers.
         let column = try database.snapshot().core.segment(type: 0, index: 0).layout.entries[1].chunk!
         #expect(after - before < Int(column.length) * 3 / 2, "\(before) \(after)")
         #expect(try database.snapshot().verify(full: true).isEmpty)
         #expect(try database.verifyStructure().isEmpty)
     }
 
-    @Test func `few changed and deleted rows of a version are patches over the chunks of the one before`() throws {
+    @Test func `few changed and deleted rows of a version are stored as patches on the chunks of the previous one`() throws {
         let folder = TemporaryFolder(), database = try file(folder.file("a.firn"), index: true)
         let one = try extents(try compacted(database, folder.file("one.firn")))
         for step in 0..<5 as Range<Int64> {
@@ -125,7 +125,7 @@ import Testing
         }
         let copy = try compacted(database, folder.file("b.firn")), all = try extents(copy)
         #expect(all.bytes < one.bytes + one.bytes / 10 + 100_000, "\(one.bytes) \(all.bytes)")
-        // The copy is written on, and its versions go, without harm to those that stay.
+        // The copy can be written, and versions can be dropped without affecting the others.
         _ = try copy.untag("v1")
         try commit(copy, "more") { try $0.update("Row", rowID: 5, column: "x", .int(5)) }
         for tag in try copy.tags() { #expect(try copy.snapshot(version: tag.version).verify(full: true).isEmpty) }

@@ -5,7 +5,7 @@ import FirnTable
 import Testing
 
 @Suite struct SharedDictionaryTests {
-    @Test func `a dictionary stays while any segment refers to it, whatever became of those between`() throws {
+    @Test func `a dictionary stays while any segment refers to it, after changes of the segments in between`() throws {
         let type = TypeSchema("T", columns: [ColumnSchema("name", ColumnType(.string))])
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"), keep: 2)
@@ -24,7 +24,7 @@ import Testing
                 try writer.append(RandomTables.batch((start..<start + segmentSize).map { [name($0)] }, of: type, in: Schema([type])))
             }
         }
-        // The segment in the middle gets a chunk of its own, then the first one goes, and its space is used again.
+        // The middle segment gets a separate chunk, then the rows of the first one are deleted, and its space is reused.
         let changed = segmentSize..<segmentSize + 4000
         try change { for row in changed { try $0.update("T", rowID: Int64(row), column: "name", .string("other \(row)")) } }
         try change { for row in 0..<segmentSize { try $0.delete("T", rowID: Int64(row)) } }

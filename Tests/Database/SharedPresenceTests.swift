@@ -8,7 +8,7 @@ import Testing
 @testable import FirnTable
 
 @Suite struct SharedPresenceTests {
-    /// Columns whose nulls have to do with each other, and one whose have not.
+    /// Columns with related validity, and one without.
     private let type = TypeSchema(
         "T",
         columns: [
@@ -65,7 +65,7 @@ import Testing
         #expect(defects.isEmpty, "\(note): \(defects)")
     }
 
-    /// A file of `count` rows, and what is in it.
+    /// Writes a file of `count` rows, and returns it with the rows.
     private func make(_ count: Int, in folder: TemporaryFolder, _ random: inout RandomTables, atFirstCommit: Bool = false) throws -> (
         Database, [Int64: [Value]]
     ) {
@@ -78,7 +78,7 @@ import Testing
         return (database, Dictionary(uniqueKeysWithValues: rows.enumerated().map { (Int64($0.offset), $0.element) }))
     }
 
-    @Test func `equal nulls are stored once, and those among them by themselves`() throws {
+    @Test func `equal validity is stored once, and validity within another one relative to it`() throws {
         for (count, atFirstCommit) in [(2000, true), (2000, false), (20_000, false)] {
             var random = RandomTables(seed: UInt64(count)), folder = TemporaryFolder()
             let (database, model) = try make(count, in: folder, &random, atFirstCommit: atFirstCommit)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `nulls that have nothing to do with each other cost no reference, and the file no feature`() throws {
+    @Test func `unrelated validity is stored without references, and the file gets no feature`() throws {
         let type = TypeSchema(
             "T",
             columns: [
@@ -120,8 +120,8 @@ import Testing
         #expect(try database.store.newestRoot().readerFeatures == 0)
     }
 
-    @Test func `a column that others refer to is encoded anew, and they keep their nulls`() throws {
-        // In a later transaction, and in the very one that wrote the segment.
+    @Test func `a column that others refer to can be encoded again, and they keep their validity`() throws {
+        // In a later transaction, and in the transaction that wrote the segment.
         for within in [false, true] {
             for changed in [["a"], ["a", "b"], ["b"], ["within", "a", "same"]] {
                 var random = RandomTables(seed: UInt64(changed.count)), model: [Int64: [Value]] = [:]
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `tables whose nulls have to do with each other survive changes, flushes and compaction`(seed: UInt64) throws {
+    func `tables with shared validity survive changes, flushes and compaction`(seed: UInt64) throws {
         var random = RandomTables(seed: seed &* 104_729)
         let folder = TemporaryFolder()
         var (database, model) = try make([300, 1500, 9000, 70_000][Int(seed % 4)], in: folder, &random, atFirstCommit: seed % 2 == 0)
@@ -200,7 +200,7 @@ import Testing
         try expect(try Database.open(path: later.file("a.firn")), holds: model, "seed \(seed), compacted")
     }
 
-    @Test func `embedded objects that are there together say so once`() throws {
+    @Test func `embedded objects that are present together share their validity`() throws {
         let part = TypeSchema(
             "Part", columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.int, optional: true))],
             isEmbedded: true)
@@ -233,7 +233,7 @@ import Testing
     }
 }
 
-/// Files that were written once; what they hold is what they will always hold.
+/// Files that were written once; their content never changes.
 @Suite struct GoldenPresenceTests {
     private let type = TypeSchema(
         "T",
@@ -260,7 +260,7 @@ import Testing
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path + "/Fixtures/firn/" + name
     }
 
-    @Test func `files with presence of each column's own, and with shared presence, read the same`() throws {
+    @Test func `files with separate and with shared validity have the same rows`() throws {
         for name in ["presence-own.firn", "presence-shared.firn"] {
             let database = try Database.open(path: file(name)), snapshot = try database.snapshot()
             #expect(try allRows(snapshot.table(named: "T")!).map(\.values) == rows, "\(name)")

@@ -8,8 +8,8 @@ import Testing
 @testable import FirnTable
 
 extension ShrinkTests {
-    /// Changes to rows that a tag holds stay in the delta: they are not sealed, and their tree moves as a whole.
-    @Test(arguments: [false, true]) func `changes to rows that a tag holds move down with all that their tree is made of`(isEncrypted: Bool)
+    /// Changes to rows of a tagged version stay in the delta: they are not sealed, and their tree is moved completely.
+    @Test(arguments: [false, true]) func `changes to rows of a tagged version are moved with their complete tree`(isEncrypted: Bool)
         throws
     {
         let folder = TemporaryFolder(), path = folder.file("a.firn"), key = isEncrypted ? key : nil
@@ -22,7 +22,7 @@ extension ShrinkTests {
             try other.extendSchema([TypeSchema("Other", columns: ShrinkTests.type.columns)])
             try other.bulkWriter("Other").append(ShrinkTests.rows(60_000, seed: 3))
             try other.commit()
-            // Few enough in each commit for records in the delta.
+            // Few enough changes per commit that they are stored as records in the delta.
             for first in stride(from: 0, to: 960, by: 80) {
                 let changes = try database.begin()
                 for id in first..<first + 80 {
@@ -38,7 +38,7 @@ extension ShrinkTests {
             try deletion.commit()
             digests.append(try database.snapshot().contentDigest())
         }
-        /// Where the delta lies, its nodes and the values beside them.
+        /// Returns the nodes of the delta, and the extents of its large values.
         func delta() throws -> Set<ExtentRef> {
             let snapshot = try Database.open(path: path, key: key).snapshot()
             return try snapshot.core.liveExtents().types.reduce(into: []) { $0.formUnion($1.delta) }

@@ -9,7 +9,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Shrinking in place: what a file takes afterwards, in bytes, and what that costs.
+/// Shrinking in place: the size of the file afterwards, and the cost.
 @Suite struct ShrinkTests {
     static let type = TypeSchema(
         "T",
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Nothing is wrong with a file, and no byte of it is lost.
+    /// Checks that a file has no fault, and that no byte of it is lost.
     func check(_ path: String, key: EncryptionKey? = nil, holds digest: Int, _ place: Comment) throws {
         let database = try Database.open(path: path, writable: true, key: key), snapshot = try database.snapshot()
         #expect(try snapshot.contentDigest() == digest, place)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: Pattern.allCases)
-    func `a file of which rows were deleted is about as small as a compacted one, for about what is live`(_ pattern: Pattern) throws {
+    func `shrinking makes a file about as small as compaction, and writes about as many bytes as are live`(_ pattern: Pattern) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn"), count = 200_000, hasIndex = pattern == .mixed,
             key = pattern == .most ? key : nil
         let digest: Int
@@ -96,12 +96,12 @@ import Testing
         #expect(report.bytesWritten <= compacted * 9 / 4 + 131_072, "\(report)")
         #expect(report.waitingForReaders == 0 && report.waitingForTags == 0 && !report.ranOutOfSpace)
         try check(path, key: key, holds: digest, "\(pattern)")
-        // Once more finds nothing to do.
+        // Shrinking again finds nothing to do.
         let again = try Database.shrink(path: path, key: key)
         #expect(again.bytesAfter <= size && again.bytesWritten <= 65_536, "\(again)")
     }
 
-    @Test func `a file whose free space is in its middle gives it back for what lies beyond`() throws {
+    @Test func `free space in the middle of a file is filled by extents from its end`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let types = ["A", "B", "C"].map { TypeSchema($0, columns: ShrinkTests.type.columns) }
         var digest = 0
@@ -123,12 +123,12 @@ import Testing
         let report = try Database.shrink(path: path), compacted = try Paths.size(folder.file("b.firn"))
         print("shrunk, a hole: \(report), compacted \(compacted)")
         #expect(report.bytesAfter <= compacted * 11 / 10 + 65_536)
-        // The last quarter of the file is all that had to move.
+        // Only the last quarter of the file had to move.
         #expect(report.bytesWritten <= report.bytesBefore * 3 / 10 + 65_536)
         try check(path, holds: digest, "a hole")
     }
 
-    @Test func `what a reader holds stays below no end, and is given back when it has gone`() throws {
+    @Test func `a version that a reader holds keeps its space until it is released`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let database = try grown(path, rows: 100_000)
         let before = try database.snapshot(), old = try before.contentDigest()
@@ -145,7 +145,7 @@ import Testing
         held = nil
         withExtendedLifetime(before) {}
         let first = try Database.shrink(path: path)
-        #expect(first.bytesAfter >= size * 9 / 10, "the first version is read still: \(first)")
+        #expect(first.bytesAfter >= size * 9 / 10, "a version was moved although it is still read: \(first)")
         try release(before)
         let last = try Database.shrink(path: path)
         #expect(last.bytesAfter <= size * 6 / 10 && last.waitingForReaders == 0, "\(last)")
@@ -154,7 +154,7 @@ import Testing
 
     private func release(_ snapshot: DatabaseSnapshot) throws { snapshot.pinned.release() }
 
-    @Test func `a reader that goes on does not keep a file from getting shorter`() throws {
+    @Test func `a reader that follows the commits does not keep a file from shrinking`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let database = try grown(path, rows: 100_000)
         try delete(database) { $0 % 2 == 0 }
@@ -167,7 +167,8 @@ import Testing
         try check(path, holds: digest, "a reader that goes on")
     }
 
-    @Test(arguments: [false, true]) func `tags keep what they name, and what they name waits for them`(isEncrypted: Bool) throws {
+    @Test(arguments: [false, true])
+    func `tagged versions stay readable, and their space is freed after the tag is deleted`(isEncrypted: Bool) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn"), key = isEncrypted ? key : nil
         var digests: [Int] = []
         do {
@@ -195,11 +196,11 @@ import Testing
         try check(path, key: key, holds: digests[1], "without the tag")
     }
 
-    @Test func `extents that fit no hole find one that is made for them`() throws {
+    @Test func `extents that fit no hole are moved after a hole was made for them`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         var digest = 0
         do {
-            // Small rows of data beside each other, every second of which goes; then one that is larger than any hole.
+            // Small rows of data next to each other, every second of which is deleted, then one that is larger than any hole.
             let database = try Database.create(path: path, keep: 2)
             var random = RandomTables(seed: 3)
             for part in 0..<120 {
@@ -230,7 +231,7 @@ import Testing
         try check(path, holds: digest, "in pieces")
     }
 
-    @Test func `a file that stands alone, or is empty, is left as it is`() throws {
+    @Test func `inline and empty files are not changed`() throws {
         let folder = TemporaryFolder()
         do { _ = try Database.create(path: folder.file("empty")) }
         #expect(try Database.shrink(path: folder.file("empty")).bytesAfter == 512)
@@ -244,14 +245,14 @@ import Testing
         #expect(report.bytesAfter == size && report.commits == 0)
     }
 
-    /// A file of some 150 KB, half of which could go.
+    /// Writes a file of some 150 KB, half of which is deleted.
     private func small(_ path: String) throws -> Int {
         let database = try grown(path, rows: 8000, index: true)
         try delete(database) { $0 % 2 == 0 }
         return try database.snapshot().contentDigest()
     }
 
-    @Test(arguments: [false, true]) func `T4: whichever call finds no space, nothing is lost, and the rest is done later`(forEver: Bool)
+    @Test(arguments: [false, true]) func `if any call finds no space, nothing is lost, and shrinking later works [T4]`(forEver: Bool)
         throws
     {
         let origin = TemporaryFolder(), digest = try small(origin.file("a.firn")),
@@ -279,7 +280,7 @@ import Testing
         #expect(refused > 10 && (forEver || ended > 5))
     }
 
-    @Test(arguments: [0, 480 << 10]) func `T5: on a disk with little space left, or none, a file is shrunk as far as that goes`(_ free: Int)
+    @Test(arguments: [0, 480 << 10]) func `on a disk with little or no free space, a file is shrunk as far as possible [T5]`(_ free: Int)
         throws
     {
         let folder = TemporaryFolder()

@@ -8,7 +8,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Holds nothing.
+/// A source without extents.
 private final class Nowhere: ExtentSource, Sendable {
     func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { throw Damage("nothing is there") }
 }
@@ -34,7 +34,7 @@ private final class Nowhere: ExtentSource, Sendable {
         return database
     }
 
-    /// The catalogue without its zstd frame.
+    /// Returns the catalogue without its zstd frame.
     private func plain(_ catalogue: [UInt8]) throws -> [UInt8] {
         if catalogue[0] == 2 { return catalogue }
         return try [2]
@@ -58,7 +58,7 @@ private final class Nowhere: ExtentSource, Sendable {
         }
     }
 
-    @Test func `the catalogue is laid out as the format says, to the byte`() throws {
+    @Test func `the catalogue has the bytes of the format`() throws {
         let folder = TemporaryFolder()
         let types = [
             TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true))]),
@@ -81,17 +81,17 @@ private final class Nowhere: ExtentSource, Sendable {
         let strings = group.takeReady().map(\.1) + group.finish().rest.map(\.1)
         let chunk = [2, 1, UInt8(present.count), 8, UInt8(strings[0].count)] + present + strings[0]
         var expected: [UInt8] = [2, UInt8(schema.count)] + schema
-        // Next row id, two rows in sequence, the first is 0; a bare stream, no nulls.
+        // Next row id, two rows in sequence, the first is 0; a stream without a chunk, no nulls.
         expected += [2, 2 << 1, 0, UInt8(words.count) << 3 | 4]
         var last = ByteWriter()
-        last.appendVarint(chunk.count << 3 | 1)  // a chunk of two streams, which may hold nulls
+        last.appendVarint(chunk.count << 3 | 1)  // a chunk of two streams, which may have nulls
         expected += last.bytes + words + chunk
-        expected += [0, 0]  // U: no row, none ever given
+        expected += [0, 0]  // U: no rows, and no row id was ever given
         let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.file("a.firn"))))
         #expect(try plain(Array(file[192...])) == expected)
     }
 
-    @Test func `it is changed as any other, and its first version stays there`() throws {
+    @Test func `an inline file can be changed, and its first version stays readable`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         _ = try make(300, at: path)
         for step in 1...4 {
@@ -109,7 +109,7 @@ private final class Nowhere: ExtentSource, Sendable {
             #expect(table.rowCount == 300 + step - (step >= 2 ? 1 : 0))
             let first = try database.snapshot(version: 1), old = first.table(named: "T")!
             #expect(try allRows(old).map(\.values) == (0..<300).map(row))
-            // The segment is the one that it was: only the changed rows may differ.
+            // The segment is unchanged, so only the changed rows may differ.
             if step < 3 {
                 let differing = try table.segment(0).rowsThatMayDiffer(from: old.segment(0))
                 #expect(differing?.ones == step)
@@ -117,7 +117,7 @@ private final class Nowhere: ExtentSource, Sendable {
         }
     }
 
-    @Test func `a cancelled change leaves it to the byte`() throws {
+    @Test func `a cancelled change leaves an inline file unchanged to the byte`() throws {
         let folder = TemporaryFolder(), url = URL(fileURLWithPath: folder.file("a.firn"))
         let database = try make(50, at: folder.file("a.firn"))
         let before = try Data(contentsOf: url)
@@ -127,7 +127,7 @@ private final class Nowhere: ExtentSource, Sendable {
         #expect(try Data(contentsOf: url) == before)
     }
 
-    @Test func `compaction makes it small again, row ids kept`() throws {
+    @Test func `compaction makes a changed file small again, and keeps row ids`() throws {
         let folder = TemporaryFolder()
         let database = try make(100, at: folder.file("a.firn"))
         let transaction = try database.begin()
@@ -142,7 +142,7 @@ private final class Nowhere: ExtentSource, Sendable {
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file("b.firn"))).count < 1500)
     }
 
-    @Test func `a small catalogue of any bytes is damage or a catalogue, never a trap`() throws {
+    @Test func `a modified small catalogue is damage or a catalogue, and never traps`() throws {
         let folder = TemporaryFolder()
         for count in [0, 3, 700] {
             _ = try make(count, at: folder.file("\(count).firn"))
@@ -154,7 +154,7 @@ private final class Nowhere: ExtentSource, Sendable {
                 }
                 return try #require(Catalogue.encodedAlone(schema, types, profile: .standard))
             }
-            #expect(again == catalogue, "the same rows give the same bytes")
+            #expect(again == catalogue, "the same rows gave other bytes")
             let plain = try plain(catalogue)
             #expect(try plain.withUnsafeBytes { raw in try Catalogue.decodeAlone(raw).1 }.types.count == 1)
             var random = RandomTables(seed: UInt64(count) + 5)

@@ -6,7 +6,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Columns most of whose rows have no value, while they wait for their segment.
+/// Columns with few values, while they are collected for a segment.
 @Suite struct SparseColumnTests {
     private func column(_ kind: ScalarKind, _ collection: CollectionKind, rows: Int, oneIn: Int, _ random: inout Random) -> Column {
         var column = Column(ColumnType(kind, optional: true, collection: collection))
@@ -28,7 +28,7 @@ import Testing
         return column
     }
 
-    @Test func `gathered in any pieces, a column has the values of its pieces, and few slots where few rows have one`() {
+    @Test func `a column that is collected in parts has their values, and few slots if it has few values`() {
         for seed in 0..<60 {
             var random = Random(seed: UInt64(seed))
             let (kind, collection) = [
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `bits that no reference to others would save are not compared`() {
+    @Test func `validity for which a reference would save nothing is not compared`() {
         for rows in [100, 1000, 20_000, 65_536] {
             for ones in [1, 2, 5, 20, 100, 1000] where ones * 8 < rows {
                 var random = Random(seed: UInt64(rows + ones)), bits = Bits(repeating: false, count: rows)

@@ -9,13 +9,13 @@ import Testing
 @testable import FirnStore
 @testable import FirnTable
 
-/// A file that random transactions change, and what its tagged versions hold.
+/// A file that random transactions change, and the content of its tagged versions.
 private struct Story {
     let path: String
     var database: Database
     var random: RandomTables
     var types: [TypeSchema]
-    /// Row ids that are there, by type.
+    /// Existing row ids by type.
     var ids: [String: [Int64]] = [:]
     var names = 0
 
@@ -52,7 +52,7 @@ private struct Story {
         }
     }
 
-    /// One transaction: inserts, loads, updates, deletions; sometimes the schema grows, an index comes or goes.
+    /// Makes a transaction with inserts, bulk writes, updates and deletions. Sometimes it extends the schema, or adds or drops an index.
     mutating func step() throws {
         let transaction = try database.begin()
         for type in types {
@@ -96,7 +96,7 @@ private struct Story {
     }
 }
 
-/// Every row of every type, by name: row ids and values.
+/// Returns every row of every type by name: row ids and values.
 private func content(_ snapshot: DatabaseSnapshot) throws -> [String: [Int64: [Value]]] {
     var content: [String: [Int64: [Value]]] = [:]
     for table in snapshot.tables {
@@ -105,7 +105,7 @@ private func content(_ snapshot: DatabaseSnapshot) throws -> [String: [Int64: [V
     return content
 }
 
-/// The same rows, where `new` may have types and columns besides, without values.
+/// Returns whether the rows are equal, where `new` may have additional types and columns without values.
 private func same(_ old: [String: [Int64: [Value]]], _ new: [String: [Int64: [Value]]]) -> Bool {
     for (name, rows) in new {
         let before = old[name] ?? [:]
@@ -125,12 +125,12 @@ private func check(_ database: Database, _ note: String) throws {
     #expect(defects.isEmpty, "\(note): \(defects.prefix(3))")
 }
 
-/// `FIRN_HISTORIES`: how many random histories; the seed is printed with what fails.
+/// `FIRN_HISTORIES` is the number of random histories. A failure is reported with its seed.
 private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORIES"] ?? "") ?? 3
 
 @Suite struct TagHistoryTests {
     @Test(arguments: 1...max(histories, 1))
-    func `T11: tagged versions stay, can be gone back to, and survive compaction`(seed: UInt64) throws {
+    func `tagged versions stay readable, can be reverted to, and survive compaction [T11]`(seed: UInt64) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         var story = try Story(path, seed: seed), held: [String: [String: [Int64: [Value]]]] = [:]
         for step in 0..<24 {
@@ -156,8 +156,8 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
                 try transaction.revert(to: story.database.snapshot(tag: name))
                 try transaction.commit()
                 let now = try content(story.database.snapshot())
-                #expect(same(held[name]!, now), "\(note): back to \(name)")
-                try check(story.database, "\(note): back to \(name)")
+                #expect(same(held[name]!, now), "\(note): reverted to \(name)")
+                try check(story.database, "\(note): reverted to \(name)")
                 for type in story.types { story.ids[type.name] = now[type.name]?.keys.sorted() ?? [] }
             }
             if story.random.chance(8), let name = held.keys.sorted().randomElement(using: &story.random.generator) {
@@ -173,7 +173,7 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
             #expect(snapshot.verify(full: true).isEmpty, "seed \(seed), \(name)")
         }
 
-        // Compacted with all its tags.
+        // Compacts the file with all its tags.
         let newest = try story.database.snapshot()
         var versions: [(snapshot: DatabaseSnapshot, names: [String])] = []
         for (version, tags) in Dictionary(grouping: try story.database.tags(), by: \.version).sorted(by: { $0.key < $1.key }) {
@@ -191,14 +191,14 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
             #expect(snapshot.verify(full: true).isEmpty, "seed \(seed), \(name) compacted")
             #expect(snapshot.time == before.time && snapshot.schema == before.schema, "seed \(seed), \(name)")
         }
-        // And it can be written on.
+        // The compacted file can be written.
         story.database = compacted
         for _ in 0..<5 { try story.step() }
-        try check(compacted, "seed \(seed), written on")
+        try check(compacted, "seed \(seed), written after compaction")
         for (name, rows) in held { #expect(try content(compacted.snapshot(tag: name)) == rows, "seed \(seed), \(name) later") }
     }
 
-    @Test func `going back writes only the segments that have changed since`() throws {
+    @Test func `a revert writes only the segments that have changed since`() throws {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string))])
@@ -226,19 +226,19 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
         #expect(after.table(named: "T")!.rowCount == 4 * 65_536)
         #expect(try after.table(named: "T")!.row(70_000) == before.table(named: "T")!.row(70_000))
         #expect(try after.table(named: "T")!.row(80_000) == before.table(named: "T")!.row(80_000))
-        // The segment still holds the rows: only what the delta said of it goes.
+        // The segment still has the rows: only the records of the delta are dropped.
         let changed = try ChangedRows(between: before.core, after.core, type: 0)
         #expect(changed.ranges.isEmpty)
         #expect(try Paths.size(folder.file("a.firn")) < size + size / 10)
         try check(database, "")
-        // Once more changes nothing.
+        // Reverting again changes nothing.
         transaction = try database.begin()
         try transaction.revert(to: after)
         try transaction.commit()
         #expect(try ChangedRows(between: after.core, database.snapshot().core, type: 0).ranges.isEmpty)
     }
 
-    @Test func `a type whose columns were changed has those of then again, and rows are found by key`() throws {
+    @Test func `a revert restores dropped columns, and rows are found by key`() throws {
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"), atFirstCommit: true)
         let type = TypeSchema("T", columns: [ColumnSchema("k", ColumnType(.int)), ColumnSchema("s", ColumnType(.string))], key: [0])
@@ -269,7 +269,7 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
         try transaction.commit()
     }
 
-    @Test func `the file says how many versions are kept, and who writes next holds to it`() throws {
+    @Test func `the file stores how many versions are kept, and later writers follow this`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         func commit(_ database: Database) throws -> Int {
             let transaction = try database.begin()
@@ -291,7 +291,7 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
         #expect(counts.last == 12)
         try later.retain(nil)
         #expect(try commit(later) == 8)
-        // Tagging drops nothing.
+        // Tagging drops no version.
         for name in ["a", "b", "c"] { try later.tag(name, later.snapshot()) }
         #expect(try later.versions().count == 11)
         #expect(throws: FirnError.self) { try later.tag("1", later.snapshot()) }

@@ -6,7 +6,7 @@ import Testing
 @testable import FirnStore
 @testable import FirnTable
 
-/// Bounds of text in segment headers: keys without an index, and what a hostile file may say.
+/// Text bounds in segment headers: keys without an index, and hostile bounds.
 @Suite struct TextBoundsTests {
     private let folder = TemporaryFolder()
     private static let type = TypeSchema(
@@ -24,18 +24,18 @@ import Testing
         return database
     }
 
-    /// Ascending, with an end that no codec packs much better than single values can be reached.
+    /// Ascending text with a random end, which codecs hardly compress better than text that can be read value by value.
     private static func padded(_ i: Int) -> String {
         "a common beginning that is long: " + String(repeating: "0", count: 8 - "\(i)".count) + "\(i)-"
             + String(GoldenRows.mix(i) & 0xFF_FFFF_FFFF, radix: 16)
     }
 
-    @Test func `a sorted text key gets no index, one in no order does`() throws {
+    @Test func `a sorted text key gets no index, and an unsorted one does`() throws {
         let sorted = try database("sorted.firn") { TextBoundsTests.padded($0) }
         #expect(try sorted.snapshot().core.catalogue.types[0].indexes.isEmpty)
         let mixed = try database("mixed.firn") { TextBoundsTests.padded($0 * 7919 % 100_000) }
         #expect(try mixed.snapshot().core.catalogue.types[0].indexes.count == 1)
-        // Values of which one begins with another, at the border of two segments.
+        // Values that are prefixes of others, at the boundary of two segments.
         let names = (0..<100_000).map { "n" + String($0 / 10, radix: 36) + String(repeating: "x", count: $0 % 10) }.sorted {
             $0.utf8.lexicographicallyPrecedes($1.utf8)
         }
@@ -43,7 +43,7 @@ import Testing
         #expect(try nested.snapshot().core.catalogue.types[0].indexes.isEmpty)
     }
 
-    @Test func `keys of sorted text are looked up by reading a vector of one segment, and new ones by none`() throws {
+    @Test func `a look-up of sorted text reads one vector, and inserting new keys in order reads none`() throws {
         let database = try database("a.firn") { TextBoundsTests.padded($0) }
         let transaction = try database.begin()
         for n in 0..<50 { try transaction.insert("T", [.string(TextBoundsTests.padded(100_000 + n)), .int(1)]) }
@@ -53,7 +53,7 @@ import Testing
         transaction.cancel()
     }
 
-    @Test func `patched values widen the bounds, and verification holds them to it`() throws {
+    @Test func `patched values widen the bounds, and verification passes`() throws {
         let database = try database("a.firn") { TextBoundsTests.padded($0) }
         let transaction = try database.begin()
         try transaction.update("T", rowID: 70_000, column: "k", .string("zzz"))
@@ -71,7 +71,7 @@ import Testing
         #expect(try table.value(rowID: 70_000, column: 0) == .string("zzz"))
     }
 
-    @Test func `bounds that do not hold are found by a full verification, and those that contradict themselves are damage`() throws {
+    @Test func `a full verification finds values outside their bounds, and contradictory bounds are damage`() throws {
         for (low, high, ascends) in [("b", "c", false), ("", "a common", false), ("", "z", true)] {
             let database = try database("a\(low)\(high).firn") { TextBoundsTests.padded(ascends && $0 == 9 ? 3_000_000 : $0) }
             let transaction = try database.begin()
@@ -94,7 +94,7 @@ import Testing
         packed.packedChunks = [[0]]
         let bytes = packed.encoded
         #expect(throws: Damage.self) { try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try SegmentHeader(bytes) } }
-        // Parts of other tags are passed over; lengths beyond the extent are damage.
+        // Parts with unknown tags are skipped, and lengths beyond the extent are damage.
         packed.entries[0].zone.bounds = .none
         let unknown = packed.encoded + Array("xxxx".utf8) + [3, 0, 0, 0, 1, 2, 3]
         #expect(try unknown.withUnsafeBytesTyped { (bytes) throws(Damage) in try SegmentHeader(bytes) }.entries.count == 1)

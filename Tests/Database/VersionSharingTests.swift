@@ -7,7 +7,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// What versions take over from each other, counted exactly.
+/// What versions share in memory, in exact counts.
 @Suite struct VersionSharingTests {
     private let type = TypeSchema(
         "T",
@@ -18,7 +18,7 @@ import Testing
 
     private func row(_ i: Int) -> [Value] { [.int(Int64(i)), i % 7 == 0 ? .null : .double(Double(i) / 2), .string("s\(i % 100)")] }
 
-    /// `sealed` rows in segments, then `delta` rows in the delta.
+    /// Writes `sealed` rows in segments, then `delta` rows in the delta.
     private func database(_ folder: TemporaryFolder, sealed: Int, delta: Int) throws -> Database {
         let database = try Database.create(path: folder.file("a.firn"))
         let transaction = try database.begin()
@@ -43,10 +43,10 @@ import Testing
         return (counter.deltaRecords - before.0, counter.changedVectors - before.1, counter.openedSegments - before.2)
     }
 
-    @Test(arguments: [0, 20_000]) func `a commit of one row decodes nothing of the delta that is there`(delta: Int) throws {
+    @Test(arguments: [0, 20_000]) func `a commit of one row decodes no existing delta records`(delta: Int) throws {
         let folder = TemporaryFolder()
         let database = try database(folder, sealed: 5000, delta: delta)
-        // In a program that has just started, nothing is in memory.
+        // In a new process, nothing is in memory.
         let cold = try Database.open(path: folder.file("a.firn"), writable: true)
         let first = try count(cold.counts) {
             for i in 0..<20 {
@@ -56,7 +56,7 @@ import Testing
             }
         }
         #expect(first == (0, 0, 0))
-        // Where a reader follows, the delta is read once, and never again.
+        // If a reader follows, the delta is read once, and never again.
         var snapshot = try database.snapshot()
         _ = try storedRows(snapshot.table(named: "T")!)
         let second = try count(database.counts) {
@@ -70,12 +70,12 @@ import Testing
                 #expect(try snapshot.table(named: "T")!.storedValue(id - 1, 0) == .int(1))
             }
         }
-        // The one row that is changed and was there before: a vector of it.
+        // One vector of the existing row that is changed.
         #expect(second == (0, 1, 0))
         #expect(snapshot.verify(full: true).isEmpty)
     }
 
-    @Test func `an update of a sealed row decodes one vector once, and its segment stays open`() throws {
+    @Test func `updates of sealed rows decode each vector once, and their segment stays open`() throws {
         let folder = TemporaryFolder()
         let database = try database(folder, sealed: 150_000, delta: 0)
         var snapshot = try database.snapshot()
@@ -90,11 +90,11 @@ import Testing
                 #expect(try snapshot.table(named: "T")!.storedValue(140_000, 0) == .int(140_000))
             }
         }
-        // 70,640 … 70,689 lie in two vectors of the second segment.
+        // 70,640 … 70,689 are in two vectors of the second segment.
         #expect(counts == (0, 2, 0))
     }
 
-    @Test func `the commits of another handle cost what they touched`() throws {
+    @Test func `reading the commits of another handle costs in proportion to their changes`() throws {
         let folder = TemporaryFolder()
         let database = try database(folder, sealed: 200_000, delta: 0),
             other = try Database.open(path: folder.file("a.firn"), writable: true)
@@ -111,7 +111,7 @@ import Testing
         #expect(try snapshot.table(named: "T")!.storedValue(70_000, 0) == .int(-1))
     }
 
-    @Test func `readers of one version share what they have open`() throws {
+    @Test func `readers of one version share its open segments and decoded rows`() throws {
         let folder = TemporaryFolder()
         let database = try database(folder, sealed: 100_000, delta: 500)
         let first = try database.snapshot()
@@ -121,7 +121,7 @@ import Testing
         #expect(try first.table(named: "T")!.segment(0) === database.snapshot().table(named: "T")!.segment(0))
     }
 
-    @Test func `what a version has in common with the one before holds none of its space`() throws {
+    @Test func `sharing parts in memory with the previous version keeps none of its space in the file`() throws {
         let folder = TemporaryFolder()
         let database = try database(folder, sealed: 3000, delta: 0)
         var snapshot = try database.snapshot()
@@ -138,7 +138,7 @@ import Testing
         #expect(snapshot.verify(full: true).isEmpty)
     }
 
-    @Test func `the difference of two versions names the rows that changed`() throws {
+    @Test func `the difference of two versions has all changed rows`() throws {
         let folder = TemporaryFolder()
         let database = try database(folder, sealed: 100_000, delta: 300)
         let old = try database.snapshot(), before = try storedRows(old.table(named: "T")!)
@@ -161,7 +161,7 @@ import Testing
                     second = try table.segment(1).rowsThatMayDiffer(from: base.segment(1))
                 #expect(first?.ones == i - j && second?.ones == i - j, "\(i) from \(j)")
                 let tail = try #require(try table.segment(2).rowsThatMayDiffer(from: base.segment(2)))
-                // Rows in the delta may be marked that did not change: there are at most as many as a vector has. None is left out.
+                // Unchanged rows of the delta may be marked, at most as many as a vector has. No changed row is left out.
                 #expect(tail.count == 300 + i)
                 for row in 0..<300 + j where !tail[row] {
                     for c in 0..<3 { #expect(try table.segment(2).column(c).value(at: row) == base.segment(2).column(c).value(at: row)) }
@@ -171,7 +171,7 @@ import Testing
         #expect(try storedRows(old.table(named: "T")!) == before)
     }
 
-    @Test func `snapshots are read by other threads while rows are written on`() throws {
+    @Test func `other threads can read snapshots while rows are written`() throws {
         let folder = TemporaryFolder()
         let database = try database(folder, sealed: 3000, delta: 100)
         let faults = Mutex<[String]>([])

@@ -5,7 +5,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Types with very many columns: nothing takes the square of their number.
+/// Types with very many columns: no operation takes quadratic time.
 @Suite struct WideTypeTests {
     private func type(_ width: Int) -> TypeSchema {
         TypeSchema(
@@ -37,7 +37,7 @@ import Testing
         #expect(reads == width)
     }
 
-    @Test(arguments: [3, 40]) func `the index of a type follows its columns`(width: Int) {
+    @Test(arguments: [3, 40]) func `the index of a type follows changes of its columns`(width: Int) {
         var type = type(width)
         for i in type.columns.indices { type.columns[i].id = UInt32(i * 2 + 1) }
         #expect(type.index(of: "c2") == 2 && type.index(ofID: 5) == 2 && type.index(of: "x") == nil && type.index(ofID: 4) == nil)
@@ -53,7 +53,7 @@ import Testing
         #expect(other == before && other.hashValue == before.hashValue)
     }
 
-    @Test(arguments: [3, 40]) func `the entry of a column is found wherever a header has it`(width: Int) {
+    @Test(arguments: [3, 40]) func `the entry of a column is found at any position in a header`(width: Int) {
         let zone = Zone(mayHaveNulls: false, allNull: false, bounds: .none)
         var header = SegmentHeader(rowCount: 1, firstRowID: 0, entries: (0..<width).map { .init(columnID: UInt32(width - $0), zone: zone) })
         for column in 0..<width { #expect(header.place(of: UInt32(column + 1), near: column) == width - column - 1) }
@@ -62,7 +62,7 @@ import Testing
         #expect(header.place(of: 1000, near: 0) == width)
     }
 
-    @Test func `a type of very many columns is written, read, extended, patched, compacted and verified`() throws {
+    @Test func `a type with very many columns can be written, read, extended, patched, compacted and verified`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn"), width = 20_000
         var type = type(width)
         let database = try Database.create(path: path), first = try database.begin()
@@ -93,7 +93,7 @@ import Testing
         #expect(statistics.columns.count == width + 200 && statistics.columns[width - 1].name == "c\(width - 1)")
     }
 
-    @Test func `plain columns count by the bytes that name them, objects within objects by what they unfold into`() throws {
+    @Test func `wide types without nesting are valid, and embedded types that unfold without end are damage`() throws {
         let part = TypeSchema(
             "Part", columns: (0..<300_000).map { ColumnSchema("p\($0)", ColumnType(.int), id: UInt32($0 + 1)) }, isEmbedded: true, id: 2)
         var wide = type(300_000)
@@ -101,7 +101,7 @@ import Testing
         wide.columns.append(ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part"), id: 900_000))
         wide.id = 1
         try Schema([wide, part]).validate()
-        // Ten types of ten objects each unfold without end.
+        // Ten types with ten objects each unfold without end.
         let many = (0..<10).map { level in
             TypeSchema(
                 "T\(level)",

@@ -5,7 +5,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Rows of a table by id, as they are stored, read through vectors.
+/// Returns the stored rows of a table by id, read through vectors.
 func storedRows(_ table: any Table) throws -> [Int64: [Value]] {
     var out: [Int64: [Value]] = [:]
     for s in 0..<table.segmentCount {
@@ -26,7 +26,7 @@ func storedRows(_ table: any Table) throws -> [Int64: [Value]] {
     return out
 }
 
-/// A transaction's table and a plain dictionary, changed alike.
+/// A transaction's table and a plain dictionary with the same changes.
 private struct Pair {
     var random: RandomTables
     let schema: Schema
@@ -52,7 +52,7 @@ private struct Pair {
         ids.append(id)
     }
 
-    /// As a column gives it back.
+    /// Returns the row as columns return it.
     func canonical(_ row: [Value]) -> [Value] {
         zip(type.columns, row).map { column, value in
             var one = Column(column.type.stored)
@@ -111,7 +111,7 @@ private struct Pair {
         }
     }
 
-    /// Point reads of some rows.
+    /// Reads some rows one by one.
     mutating func check(_ table: any RowTable, _ seed: UInt64) throws {
         #expect(table.rowCount == model.count, "seed \(seed)")
         for _ in 0..<4 {
@@ -147,7 +147,7 @@ private struct Pair {
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func `rows written in place agree with a plain model, and versions stay as they were`(seed: UInt64) throws {
+    func `rows that are changed in place agree with a plain model, and pinned versions do not change`(seed: UInt64) throws {
         var random = RandomTables(seed: seed &* 104_729)
         let schema = schema(&random)
         let folder = TemporaryFolder()
@@ -161,7 +161,7 @@ private struct Pair {
         try first.commit()
         var pinned: [(DatabaseSnapshot, [Int64: [Value]])] = []
         for _ in 0..<pair.random.number(3...14) {
-            // A second handle on the file, as another process has it.
+            // A second handle on the file, like that of another process.
             let other = pair.random.chance(20) ? try Database.open(path: path, writable: true) : database
             let transaction = try other.begin()
             let table = transaction.table("Thing")
@@ -203,7 +203,7 @@ private struct Pair {
     }
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `parts of a transaction are kept or given up, and what is kept becomes one version`(seed: UInt64) throws {
+    func `parts of a transaction can be kept or rolled back, and the kept parts become one version`(seed: UInt64) throws {
         var random = RandomTables(seed: seed &* 7_368_787)
         let schema = schema(&random)
         let folder = TemporaryFolder()
@@ -233,7 +233,7 @@ private struct Pair {
                     }
                 }
                 if kept != nil, pair.random.chance(40) {
-                    // A type that comes with what is given up goes with it.
+                    // A type that was added after the kept part is rolled back with it.
                     if pair.random.chance(30) {
                         try transaction.extendSchema([TypeSchema("More", columns: [ColumnSchema("a", ColumnType(.int))])])
                     }
