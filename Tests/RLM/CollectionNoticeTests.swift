@@ -3,9 +3,10 @@ import Foundation
 import RLM
 import Testing
 
-/// Rows C21–C32 of the collections' contract, over every conformer.
+/// Rows C21–C32 of the contract of collections, for every conforming type.
 @Suite struct CollectionNoticeTests {
-    @Test(arguments: Conformer.live) func `C21 D3 addNotificationBlock tells what is there, then what changed, old places and new`(
+    @Test(arguments: Conformer.live)
+    func `addNotificationBlock reports the initial collection, then changes with old and new indexes [C21, D3]`(
         _ one: Conformer
     ) throws {
         let log = Log(), dogs = try one.collection(), realm = dogs.realm!, all = realm.allObjects("Dog")
@@ -25,7 +26,7 @@ import Testing
         #expect(log.take() == [])
     }
 
-    @Test(arguments: Conformer.live) func `C21 what cannot be told at once is told together, the first call included`(_ one: Conformer)
+    @Test(arguments: Conformer.live) func `changes before the first call of an observer are part of the first call [C21]`(_ one: Conformer)
         throws
     {
         let log = Log(), dogs = try one.collection(), realm = dogs.realm!
@@ -36,7 +37,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live) func `C22 on a queue`(_ one: Conformer) throws {
+    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live)
+    func `an observer with a queue is called on the queue [C22]`(_ one: Conformer) throws {
         let log = Log(), queue = DispatchQueue(label: "rlm"), dogs = try one.collection(), realm = dogs.realm!
         let token = dogs.addNotificationBlock(
             { dogs, change, error in
@@ -49,8 +51,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live) func `C23 for some key paths, on a queue and without`(_ one: Conformer) throws
-    {
+    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live)
+    func `key paths filter the changes for observers with and without a queue [C23]`(_ one: Conformer) throws {
         let log = Log(), here = Log(), dogs = try one.collection(), realm = dogs.realm!
         let token = dogs.addNotificationBlock({ log.note($0?.count, $1, $2) }, keyPaths: ["name"], queue: DispatchQueue(label: "rlm"))
         let own = dogs.addNotificationBlock({ here.note($0?.count, $1, $2) }, keyPaths: ["name"])
@@ -67,7 +69,7 @@ import Testing
         own.invalidate()
     }
 
-    @Test func `C21 changes are rows of a section of a table`() throws {
+    @Test func `changes have index paths for a section of a table [C21]`() throws {
         var paths: [[IndexPath]] = []
         let ada = try person(), realm = ada.realm!
         let token = ada.dogs.addNotificationBlock { _, change, _ in
@@ -84,7 +86,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `C21 read-only realms are not observed`() async {
+    @Test func `observing a read-only realm traps [C21]`() async {
         let readOnly = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let configuration = RLMRealmConfiguration()
             configuration.fileURL = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-\(UUID().uuidString).firn")
@@ -97,7 +99,8 @@ import Testing
         #expect(said(readOnly).contains("Read-only Realms do not change"))
     }
 
-    @Test(arguments: Conformer.managed) func `C24 C25 sections of every collection`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed)
+    func `collections of every kind can be sectioned by key path and by descriptors [C24, C25]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         let sections = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: false) { ($0 as! RLMObject).age }
         #expect(sections.allKeys.map { $0 as? Int } == [7, 3, 1] && sections.count == 3 && sections.isFrozen == (one.version == .frozen))
@@ -107,14 +110,14 @@ import Testing
         #expect(parity.allKeys.map { $0 as? Bool } == [false, true] && names(parity[1]) == ["Rex", "Fido", "Ada"])
     }
 
-    @Test func `C25 without a descriptor there are no sections`() async {
+    @Test func `sections without a descriptor trap [C25]`() async {
         let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try person().realm!.allObjects("Dog").sectionedResults(using: []) { _ in 1 }
         }
         #expect(said(none).contains("There must be at least one SortDescriptor when using SectionedResults."))
     }
 
-    @Test(arguments: Conformer.all) func `C26 min, nil of nothing`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `min is nil for an empty collection [C26]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(
             dogs.min(ofProperty: "age") as? Int == 1 && dogs.min(ofProperty: "teeth") as? Int == 4
@@ -124,7 +127,7 @@ import Testing
                 && one.collection([]).min(ofProperty: "age") == nil)
     }
 
-    @Test(arguments: Conformer.all) func `C27 max, nil of nothing`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `max is nil for an empty collection [C27]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(
             dogs.max(ofProperty: "age") as? Int == 7 && dogs.max(ofProperty: "teeth") as? Int == 30
@@ -134,25 +137,26 @@ import Testing
                 && one.collection([]).max(ofProperty: "age") == nil)
     }
 
-    @Test(arguments: Conformer.all) func `C28 sum, 0 of nothing`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `sum is 0 for an empty collection [C28]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(dogs.sum(ofProperty: "age") == 18 && dogs.sum(ofProperty: "teeth") == 54 && dogs.sum(ofProperty: "weight") == 9)
         #expect(try one.collection([]).sum(ofProperty: "age") == 0)
     }
 
-    @Test(arguments: Conformer.all) func `C29 average, nil of nothing`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `average is nil for an empty collection [C29]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(
             dogs.average(ofProperty: "age") == 4.5 && dogs.average(ofProperty: "teeth") == 18 && dogs.average(ofProperty: "weight") == 2.25)
         #expect(try one.collection([]).average(ofProperty: "age") == nil)
     }
 
-    @Test(arguments: Conformer.all) func `C30 isFrozen, and so are the objects that are read`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `isFrozen is true for frozen collections and their objects only [C30]`(_ one: Conformer) throws {
         let dogs = try one.collection(), isFrozen = one.version == .frozen
         #expect(dogs.isFrozen == isFrozen && dogs[0].isFrozen == isFrozen && dogs.map { $0 }[1].isFrozen == isFrozen)
     }
 
-    @Test(arguments: Conformer.live) func `C31 freeze keeps the version; in a transaction that before it`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live)
+    func `freeze keeps the version, and in a transaction the version before it [C31]`(_ one: Conformer) throws {
         let dogs = try one.collection(), realm = dogs.realm!, frozen = dogs.freeze()
         #expect(frozen.freeze() === frozen)
         try realm.transaction {
@@ -169,14 +173,15 @@ import Testing
         done.wait()
     }
 
-    @Test(arguments: Conformer.live) func `C32 thaw is live again, a live collection itself`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live)
+    func `thaw returns the live collection, and a live collection returns itself [C32]`(_ one: Conformer) throws {
         let dogs = try one.collection(), realm = dogs.realm!, frozen = dogs.freeze()
         try realm.transaction { realm.delete(realm.allObjects("Dog")[0]) }
         let thawed = try #require(frozen.thaw())
         #expect(thawed.count == 3 && !thawed.isFrozen && thawed.realm == realm && dogs.thaw() === dogs)
     }
 
-    @Test func `C31 C32 only collections of a realm are frozen and thawed`() async {
+    @Test func `freezing and thawing unmanaged collections traps [C31, C32]`() async {
         let freeze = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try Conformer(kind: .array, version: .unmanaged).collection().freeze()
         }

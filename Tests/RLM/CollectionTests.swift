@@ -3,25 +3,27 @@ import Foundation
 import RLM
 import Testing
 
-/// Rows C01–C20 of the collections' contract, over every conformer.
+/// Rows C01–C20 of the contract of collections, for every conforming type.
 @Suite struct CollectionTests {
     private func name(_ object: Any?) -> String? { (object as? RLMObject)?.name }
 
-    @Test(arguments: Conformer.all) func `C01 count`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `count is the number of elements [C01]`(_ one: Conformer) throws {
         #expect(try one.collection().count == 4 && one.collection([]).count == 0)
     }
 
-    @Test(arguments: Conformer.all) func `C02 type`(_ one: Conformer) throws { #expect(try one.collection().type == .object) }
+    @Test(arguments: Conformer.all)
+    func `type is object for collections of objects [C02]`(_ one: Conformer) throws { #expect(try one.collection().type == .object) }
 
-    @Test(arguments: Conformer.all) func `C03 isOptional: objects never are`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `isOptional is false for collections of objects [C03]`(_ one: Conformer) throws {
         #expect(try !one.collection().isOptional)
     }
 
-    @Test(arguments: Conformer.all) func `C04 objectClassName`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `objectClassName is the type of the elements [C04]`(_ one: Conformer) throws {
         #expect(try one.collection().objectClassName == "Dog" && one.collection([]).objectClassName == "Dog")
     }
 
-    @Test(arguments: ElementKind.allCases) func `C02 C03 C04 of arrays of values`(_ kind: ElementKind) throws {
+    @Test(arguments: ElementKind.allCases)
+    func `arrays of values have a type, isOptional, and no class name [C02, C03, C04]`(_ kind: ElementKind) throws {
         for isManaged in [false, true] {
             let realm = try memoryRealm()
             var made = RLMObject(objectSchema: kennelSchema()["Values"]!, value: ["\(kind)Array": kind.values])
@@ -33,7 +35,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Conformer.all) func `C05 isInvalidated once the realm is, never of unmanaged ones`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `isInvalidated is true after the realm was invalidated, never for unmanaged collections [C05]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(!dogs.isInvalidated)
         guard one.version == .live else { return }
@@ -41,14 +44,14 @@ import Testing
         #expect(dogs.isInvalidated && dogs.count == 0 && dogs.description.contains("invalidated"))
     }
 
-    @Test(arguments: Conformer.all) func `C06 object at an index, also by subscript`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `objects can be read by index and subscript [C06]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(
             (0..<4).map { name(dogs.object(at: $0)) } == ["Rex", "Fido", "Bo", "Ada"] && dogs[2].name == "Bo"
                 && names(dogs.map { $0 }) == ["Rex", "Fido", "Bo", "Ada"])
     }
 
-    @Test func `C06 an index out of bounds traps`() async {
+    @Test func `an index out of bounds traps [C06]`() async {
         let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try person().realm!.allObjects("Dog").object(at: 4)
         }
@@ -63,23 +66,24 @@ import Testing
         #expect(said(huge).contains("is out of bounds (must be less than 4)."))
     }
 
-    @Test(arguments: Conformer.all) func `C07 D4 objects at indexes, nil if one is out of bounds`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `objects at several indexes are nil if one is out of bounds [C07, D4]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(
             dogs.objects(at: [3, 1])?.map { name($0) } == ["Fido", "Ada"] && dogs.objects(at: [])?.isEmpty == true
                 && dogs.objects(at: [1, 4]) == nil)
     }
 
-    @Test(arguments: Conformer.all) func `C08 firstObject is nil of an empty collection`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `firstObject is nil for an empty collection [C08]`(_ one: Conformer) throws {
         #expect(try name(one.collection().firstObject) == "Rex" && one.collection([]).firstObject == nil)
     }
 
-    @Test(arguments: Conformer.all) func `C09 lastObject is nil of an empty collection, and may be the first`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `lastObject is nil for an empty collection, and can be the first object [C09]`(_ one: Conformer) throws {
         #expect(try name(one.collection().lastObject) == "Ada" && one.collection([]).lastObject == nil)
         #expect(try name(one.collection([dog("Rex", 1)]).lastObject) == "Rex")
     }
 
-    @Test(arguments: Conformer.ordered) func `C10 index of an object, NSNotFound of others`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.ordered) func `index of an object is NSNotFound for other objects [C10]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(
             dogs.index(of: dogs[2]) == 2 && dogs.index(of: dog("Rex", 3, 20)) == UInt(NSNotFound)
@@ -88,7 +92,7 @@ import Testing
         #expect(dogs.index(of: realm.allObjects("Person")[0]) == UInt(NSNotFound))
     }
 
-    @Test func `C10 index of a value`() throws {
+    @Test func `index of a value is that of the first equal element [C10]`() throws {
         let realm = try memoryRealm()
         var values: RLMObject!
         try realm.transaction {
@@ -102,7 +106,7 @@ import Testing
         #expect(ints.indexOfObject(where: "self > 4") == 1)
     }
 
-    @Test(arguments: Conformer.managed.filter { $0.kind != .set }) func `C11 indexOfObject(where:) is the first match or NSNotFound`(
+    @Test(arguments: Conformer.managed.filter { $0.kind != .set }) func `indexOfObject(where:) is the first match or NSNotFound [C11]`(
         _ one: Conformer
     ) throws {
         let dogs = try one.collection()
@@ -110,13 +114,13 @@ import Testing
         #expect(dogs.indexOfObject(where: "age > 7") == UInt(NSNotFound) && dogs.indexOfObject(where: "teeth == nil") == 1)
     }
 
-    @Test(arguments: Conformer.ordered) func `C12 indexOfObject(with:) is the first match or NSNotFound`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.ordered) func `indexOfObject(with:) is the first match or NSNotFound [C12]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(dogs.indexOfObject(with: NSPredicate { dog, _ in (dog as! RLMObject).age == 7 }) == 1)
         #expect(dogs.indexOfObject(with: NSPredicate { dog, _ in (dog as! RLMObject).age == 8 }) == UInt(NSNotFound))
     }
 
-    @Test(arguments: Conformer.managed) func `C13 objects(where:) chooses, live and frozen`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed) func `objects(where:) selects objects, live and frozen [C13]`(_ one: Conformer) throws {
         let dogs = try one.collection(owned: true)
         #expect(
             names(dogs.objects(where: "age > %@", 2)) == ["Rex", "Fido", "Ada"]
@@ -133,7 +137,8 @@ import Testing
         #expect(names(old) == ["Rex", "Fido", "Ada"])
     }
 
-    @Test(arguments: Conformer.managed) func `C14 objects(with:) asks a predicate`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed)
+    func `objects(with:) selects objects by a predicate, and follows changes [C14]`(_ one: Conformer) throws {
         let dogs = try one.collection(), old = dogs.objects(with: NSPredicate { dog, _ in (dog as! RLMObject).age > 2 })
         #expect(
             names(old) == ["Rex", "Fido", "Ada"]
@@ -143,14 +148,15 @@ import Testing
         #expect(names(old) == ["Rex", "Fido", "Bo", "Ada"])
     }
 
-    @Test(arguments: Conformer.managed) func `C15 sorted by a key path`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed) func `results are sorted by a key path, also through links [C15]`(_ one: Conformer) throws {
         let dogs = try one.collection(owned: true)
         #expect(names(dogs.sortedResults(usingKeyPath: "name", ascending: true)) == ["Ada", "Bo", "Fido", "Rex"])
         #expect(names(dogs.sortedResults(usingKeyPath: "teeth", ascending: false)) == ["Ada", "Rex", "Bo", "Fido"])
         #expect(names(dogs.sortedResults(usingKeyPath: "owner.name", ascending: true)) == ["Rex", "Fido", "Bo", "Ada"])
     }
 
-    @Test(arguments: Conformer.managed) func `C16 sorted by several descriptors; by none the order stays`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed)
+    func `results are sorted by several descriptors, and keep their order without any [C16]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         #expect(
             names(
@@ -164,7 +170,7 @@ import Testing
             ])
     }
 
-    @Test(arguments: Conformer.managed) func `C17 distinct keeps the first by the order, and drops rows behind missing links`(
+    @Test(arguments: Conformer.managed) func `distinct keeps the first row in order, and drops rows with a missing link [C17]`(
         _ one: Conformer
     ) throws {
         let dogs = try one.collection(owned: true)
@@ -181,7 +187,7 @@ import Testing
         #expect(names(dogs.distinctResults(usingKeyPaths: ["owner.name"])) == ["Fido"])
     }
 
-    @Test func `C11 C13 C14 C15 C16 C17 need a realm, and predicates that fit`() async {
+    @Test func `queries and sorting trap for unmanaged collections and unknown properties [C11, C13, C14, C15, C16, C17]`() async {
         let whose = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try Conformer(kind: .array, version: .unmanaged).collection().objects(where: "age > 1")
         }
@@ -212,7 +218,8 @@ import Testing
         #expect(said(path).contains("wings"))
     }
 
-    @Test(arguments: Conformer.all) func `C18 value(forKey:) is each element's, of a set a set`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `value(forKey:) returns the value of each element, and a set for a set [C18]`(_ one: Conformer) throws {
         let dogs = try one.collection(), found = dogs.value(forKey: "teeth"), themselves = dogs.value(forKey: "self")
         #expect(dogs.value(forKey: "@count") as? Int == 4)
         if one.kind == .set {
@@ -226,13 +233,13 @@ import Testing
         }
     }
 
-    @Test func `C18 value(forKey:) of values is themselves`() throws {
+    @Test func `value(forKey:) with self returns the values of a set of values [C18]`() throws {
         #expect(
             try intSet([2, 1]).value(forKey: "self") as? Set<AnyHashable> == [1, 2]
                 && intSet([2, 1], .unmanaged).value(forKey: "self") as? Set<AnyHashable> == [1, 2])
     }
 
-    @Test(arguments: Conformer.all) func `C19 value(forKeyPath:) goes through links, and takes figures`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `value(forKeyPath:) follows links and computes aggregates [C19]`(_ one: Conformer) throws {
         let dogs = try one.collection(owned: true)
         #expect(
             dogs.value(forKeyPath: "@sum.age") as? Int == 18 && dogs.value(forKeyPath: "@min.age") as? Int == 1
@@ -247,7 +254,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Conformer.live + Conformer.unmanaged) func `C20 setValue sets a property of every element`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live + Conformer.unmanaged) func `setValue sets a property of every element [C20]`(_ one: Conformer) throws {
         let dogs = try one.collection()
         try dogs.realm?.beginWriteTransaction()
         dogs.setValue(5, forKey: "age")
@@ -256,7 +263,7 @@ import Testing
         #expect(dogs.map(\.age) == [5, 5, 5, 5] && dogs.allSatisfy { $0["teeth"] == nil })
     }
 
-    @Test func `C20 setValue traps outside of a write transaction`() async {
+    @Test func `setValue traps outside of a write transaction [C20]`() async {
         let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try person().realm!.allObjects("Dog").setValue(5, forKey: "age")
         }

@@ -3,7 +3,7 @@ import Foundation
 import RLM
 import Testing
 
-// Types that no class stands for, and collections of them.
+// Types without classes, and collections of them.
 
 func kennelSchema() -> RLMSchema {
     RLMSchema(objectSchema: [
@@ -49,7 +49,7 @@ func kennelSchema() -> RLMSchema {
     ])
 }
 
-/// What values in collections can be, with three ascending ones of each.
+/// The kinds of values in collections, with three ascending values of each.
 enum ElementKind: String, CaseIterable, Sendable {
     case bool, int, float, double, string, data, date, decimal128, objectId, uuid, any
 
@@ -94,7 +94,7 @@ enum ElementKind: String, CaseIterable, Sendable {
     }
 }
 
-/// A realm in memory that no other test has.
+/// Opens a new realm in memory.
 func memoryRealm(_ schema: RLMSchema = kennelSchema()) throws -> RLMRealm {
     let configuration = RLMRealmConfiguration()
     configuration.inMemoryIdentifier = UUID().uuidString
@@ -114,9 +114,9 @@ func dog(_ name: String, _ age: Int, _ teeth: Int? = nil) -> RLMObject {
 /// Rex 3, Fido 7 (no teeth), Bo 1, Ada 7.
 func fourDogs() -> [RLMObject] { [dog("Rex", 3, 20), dog("Fido", 7), dog("Bo", 1, 4), dog("Ada", 7, 30)] }
 
-/// A person with dogs in every kind of collection, in a realm of its own.
+/// Returns a person with dogs in every kind of collection, in a new realm.
 ///
-/// - Parameter owned: they lead back to her, and so to each other.
+/// - Parameter owned: Whether the dogs link to the person.
 func person(_ dogs: [RLMObject] = fourDogs(), owned: Bool = false) throws -> RLMObject {
     let realm = try memoryRealm(),
         ada = RLMObject(objectSchema: kennelSchema()["Person"]!, value: ["name": "Ada", "dogs": dogs, "pack": dogs])
@@ -136,7 +136,7 @@ extension RLMObject {
 
 func names(_ dogs: some Sequence<RLMObject>) -> [String] { dogs.map(\.name) }
 
-/// What a collection is, and at what version.
+/// The kind of a collection, and its version.
 struct Conformer: Sendable, CustomTestStringConvertible {
     enum Kind: String, CaseIterable { case results, filtered, array, set, linking }
     enum Version: String, CaseIterable { case live, frozen, unmanaged }
@@ -175,7 +175,7 @@ struct Conformer: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The kinds of sets there are of ints, in a realm of their own (or none).
+/// Returns a set of integers, in a new realm or unmanaged.
 func intSet(_ members: [Int], _ version: Conformer.Version = .live) throws -> RLMSet<Int> {
     if version == .unmanaged {
         return RLMObject(objectSchema: kennelSchema()["Values"]!, value: ["intSet": members])["intSet"] as! RLMSet<Int>
@@ -187,7 +187,7 @@ func intSet(_ members: [Int], _ version: Conformer.Version = .live) throws -> RL
     return version == .frozen ? set.freeze() : set
 }
 
-/// Several sets of one realm.
+/// Returns several sets of one realm.
 func intSets(_ members: [[Int]]) throws -> [RLMSet<Int>] {
     let realm = try memoryRealm()
     var made: [RLMObject] = []
@@ -195,17 +195,17 @@ func intSets(_ members: [[Int]]) throws -> [RLMSet<Int>] {
     return made.map { $0["intSet"] as! RLMSet<Int> }
 }
 
-/// What a process that was expected to end said on the way.
+/// Returns the standard error of a process that was expected to end.
 func said(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
 
-/// What an observer was told, as text.
+/// Calls of an observer, as text.
 final class Log: @unchecked Sendable {
     private let lock = NSLock()
     private var told: [String] = []
 
     func note(_ line: String) { lock.withLock { told.append(line) } }
 
-    /// What came since the last time.
+    /// Returns the lines since the last call.
     func take() -> [String] {
         lock.withLock {
             defer { told = [] }
@@ -213,7 +213,7 @@ final class Log: @unchecked Sendable {
         }
     }
 
-    /// Waits until there are so many lines; false after ten seconds.
+    /// Waits until there are so many lines. Returns false after ten seconds.
     func waits(for lines: Int) -> Bool {
         let end = Date(timeIntervalSinceNow: 10)
         while lock.withLock({ told.count }) < lines {

@@ -3,11 +3,11 @@ import Foundation
 import RLM
 import Testing
 
-/// Objects without classes: made, added, read, changed.
+/// Objects without classes: creating, adding, reading and changing them.
 @Suite struct ObjectTests {
     private func dogSchema() -> RLMObjectSchema { kennelSchema()["Dog"]! }
 
-    @Test func `an object is made with values, and holds them until a realm does`() throws {
+    @Test func `an object keeps its values when a realm adds it`() throws {
         let rex = dog("Rex", 3, 20)
         #expect(
             rex.realm == nil && !rex.isInvalidated && !rex.isFrozen && rex.className == "Dog" && rex.objectSchema.properties.count == 10)
@@ -31,7 +31,7 @@ import Testing
                 && Set([rex, realm.allObjects("Dog")[0]]).count == 1)
     }
 
-    @Test func `adding an object adds all that it leads to, in circles too`() throws {
+    @Test func `adding an object adds all objects that it links to, also in cycles`() throws {
         let ada = RLMObject(objectSchema: kennelSchema()["Person"]!, value: ["name": "Ada", "scores": ["go": 3]]), rex = dog("Rex", 3),
             bo = dog("Bo", 1)
         rex["owner"] = ada
@@ -65,7 +65,7 @@ import Testing
                 && bo.linkingObjects(ofClass: "Person", forProperty: "pack").count == 1)
     }
 
-    @Test func `embedded objects are replaced and go with their owner`() throws {
+    @Test func `embedded objects are replaced, and deleted with their owner`() throws {
         let realm = try memoryRealm()
         try realm.transaction {
             let ada = realm.createObject(
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `createOrUpdate and addOrUpdate change the object with the key`() throws {
+    @Test func `createOrUpdate and addOrUpdate change the existing object with the key`() throws {
         let realm = try memoryRealm()
         var told: [String] = []
         try realm.transaction { realm.createObject("Person", withValue: ["name": "Ada", "town": "Bern"]) }
@@ -107,7 +107,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `arrays are edited as Objective-C's are`() throws {
+    @Test func `arrays have the editing methods of Objective-C`() throws {
         let ada = try person(), realm = ada.realm!, dogs = ada.dogs
         try realm.transaction {
             dogs.insert(dog("Max", 2), at: 1)
@@ -127,7 +127,7 @@ import Testing
         #expect(names(dogs) == ["Rex", "Fido", "Ada"] && dogs.isEqual(to: dogs.freeze()) && ada["dogs"] as? RLMArray<RLMObject> !== dogs)
     }
 
-    @Test func `arrays trap on what they cannot hold`() async {
+    @Test func `values of a wrong type, unknown properties and changes outside of a transaction trap`() async {
         let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let ada = try person()
             ada.realm!.beginWriteTransaction()
@@ -150,7 +150,7 @@ import Testing
         #expect(said(elements).contains("for property \"Dog.toys\", which takes list<string>."))
     }
 
-    @Test func `dictionaries hold values by key, and tell of keys`() throws {
+    @Test func `dictionaries store values by key, and report changes by key`() throws {
         let ada = try person(), realm = ada.realm!, scores = ada["scores"] as! RLMDictionary<String, Int>
         var told: [String] = []
         let token = scores.addNotificationBlock { scores, change, _ in
@@ -177,13 +177,13 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `values of any type are values, objects and collections of them`() throws {
+    @Test func `properties of any type can have values, objects and lists`() throws {
         let ada = try person(), rex = ada.dogs[0]
         try ada.realm!.transaction { rex["thing"] = 3 }
         #expect(rex["thing"] as? Int == 3)
         try ada.realm!.transaction { rex["thing"] = ada }
         #expect(rex["thing"] as? RLMObject == ada)
-        // It leads round in a circle: what describes it comes to an end.
+        // The links form a cycle, and the description ends.
         try ada.realm!.transaction { ada["best"] = rex }
         #expect(ada.description.contains("maximum depth exceeded"))
         try ada.realm!.transaction { rex["thing"] = ["a", 1, NSNull()] as [Any] }
@@ -191,7 +191,7 @@ import Testing
         #expect(list.count == 3 && list[0] as? String == "a" && list[2] is NSNull)
     }
 
-    @Test func `sets of any values have objects too`() throws {
+    @Test func `sets of any values can have objects and values`() throws {
         let ada = try person(), realm = ada.realm!
         try realm.transaction {
             let any = realm.createObject("Values")["anySet"] as! RLMSet<Any>
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `embedded objects are not added by themselves`() async {
+    @Test func `adding embedded objects or objects of an unknown type to a realm traps`() async {
         let added = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm()
             realm.beginWriteTransaction()
@@ -230,7 +230,7 @@ import Testing
         #expect(said(nowhere).contains("Object type \"Wolf\" is not managed by the Realm"))
     }
 
-    @Test func `collections and sections describe themselves`() throws {
+    @Test func `collections and sections have a description`() throws {
         let ada = try person()
         #expect(
             ada.dogs.description.hasPrefix("RLMArray<Dog> (\n\t[0] Dog {\n\t\t\tname = Rex;")
@@ -244,7 +244,7 @@ import Testing
                 && sections.description == "RLMSectionedResults (\n\tRLMSection 1 (\n\t\t[0] 1\n\t),\n\tRLMSection 0 (\n\t\t[0] 2\n\t)\n)")
     }
 
-    @Test func `a collection that is assigned and one that is held are the same`() throws {
+    @Test func `a collection object shows the values that are assigned to its property, also its own`() throws {
         let ada = try person(), realm = ada.realm!, dogs = ada.dogs
         try realm.transaction {
             ada["dogs"] = [dogs[1]]

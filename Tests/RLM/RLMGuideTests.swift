@@ -3,9 +3,9 @@ import Foundation
 import RLM
 import Testing
 
-/// The statements of docs/guide/rlm.md: Tests/Firn/GuideTests compares.
+/// The statements of docs/guide/rlm.md. Tests/Firn/GuideTests compares them with the page.
 @Suite struct RLMGuideTests {
-    @Test func `the examples of "Realm's Objective-C classes in Swift"`() throws {
+    @Test func `the examples of "Realm's Objective-C classes in Swift" work`() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-guide-\(UUID().uuidString).firn")
         defer { try? FileManager.default.removeItem(at: url) }
         let configuration = RLMRealmConfiguration()

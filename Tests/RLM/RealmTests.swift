@@ -12,7 +12,7 @@ class Cat: Object {
 
 /// Realms of objects without classes.
 @Suite struct RealmTests {
-    /// A folder of its own, removed with it.
+    /// A temporary folder, which is removed at the end.
     private final class Place {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-\(UUID().uuidString)")
         init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
@@ -26,7 +26,7 @@ class Cat: Object {
         }
     }
 
-    @Test func `types without classes are made once, and read by whoever opens the file`() throws {
+    @Test func `types without classes are created once, and can be read without their schema`() throws {
         let place = try Place()
         do {
             let realm = try RLMRealm(configuration: place.configuration())
@@ -42,7 +42,7 @@ class Cat: Object {
         let other = RLMSchema(objectSchema: [RLMObjectSchema(className: "Dog", properties: [RLMProperty(name: "name", type: .int)])])
         do {
             _ = try RLMRealm(configuration: place.configuration(other))
-            Issue.record("another Dog was taken")
+            Issue.record("a changed type was accepted")
         } catch let error as RLMError {
             #expect(
                 error.code == .schemaMismatch
@@ -58,7 +58,7 @@ class Cat: Object {
         return realm.schema
     }
 
-    @Test func `transactions are committed, cancelled, and undone when they throw`() throws {
+    @Test func `transactions can be committed or cancelled, and are rolled back if they throw`() throws {
         let realm = try memoryRealm()
         realm.beginWriteTransaction()
         #expect(realm.inWriteTransaction)
@@ -79,7 +79,7 @@ class Cat: Object {
         #expect(realm.allObjects("Dog").count == 0)
     }
 
-    @Test func `objects are chosen by text and by predicates`() throws {
+    @Test func `objects are selected by text and by predicates`() throws {
         let realm = try person().realm!
         #expect(names(realm.objects("Dog", where: "age > %@ AND name != 'Ada'", 2)) == ["Rex", "Fido"])
         #expect(
@@ -87,7 +87,7 @@ class Cat: Object {
                 && realm.objects("Dog").count == 4)
     }
 
-    @Test func `realms are frozen, thawed, refreshed, invalidated and observed`() throws {
+    @Test func `realms can be frozen, thawed, refreshed, invalidated and observed`() throws {
         let ada = try person(), realm = ada.realm!, frozen = realm.freeze()
         var told = 0
         let token = realm.addNotificationBlock { notification, inner in if notification == .didChange, inner == realm { told += 1 } }
@@ -106,7 +106,7 @@ class Cat: Object {
         #expect(ada.isInvalidated && realm.allObjects("Person").count == 1)
     }
 
-    @Test func `copies are written and files deleted`() throws {
+    @Test func `a realm can be copied to a file, and its files can be deleted`() throws {
         let place = try Place(), copy = place.folder.appendingPathComponent("b.firn")
         do {
             let realm = try RLMRealm(configuration: place.configuration())
@@ -122,7 +122,7 @@ class Cat: Object {
         #expect(try RLMRealm(configuration: configuration).allObjects("Dog").count == 4)
     }
 
-    @Test func `classes and objects without them see the same rows`() throws {
+    @Test func `objects with and without classes show the same rows`() throws {
         let identifier = UUID().uuidString
         let typed = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Cat.self]))
         let configuration = RLMRealmConfiguration()
@@ -147,7 +147,7 @@ class Cat: Object {
         #expect(tom.friends.count == 1)
     }
 
-    @Test func `a configuration is a place and how to open it`() throws {
+    @Test func `setting the file of a configuration clears its in-memory identifier`() throws {
         let one = RLMRealmConfiguration()
         one.inMemoryIdentifier = "x"
         #expect(one.fileURL == nil && one.maximumNumberOfActiveVersions == 0)

@@ -15,9 +15,10 @@ class Box: Object {
     @Persisted var numbers: List<Int>
 }
 
-/// Rulings of the collections' contract on which both faces must agree.
+/// Rulings of the contract of collections on which both interfaces must agree.
 @Suite struct RulingTests {
-    @Test(arguments: Conformer.all) func `D4 objects at indexes: nil here, a typed error in Swift's own face`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `objects at indexes out of bounds are nil here, and an error in the Swift interface [D4]`(_ one: Conformer) throws {
         #expect(try one.collection().objects(at: [0, 9]) == nil && one.collection().objects(at: [0, 3])?.count == 2)
         let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Box.self]))
         let box = Box(value: ["numbers": [4, 5]])
@@ -25,11 +26,11 @@ class Box: Object {
         #expect(try box.numbers.objects(at: [0, 1]) == [4, 5])
         do throws(Realm.Error) {
             _ = try box.numbers.objects(at: [0, 9])
-            Issue.record("index 9 is out of bounds")
+            Issue.record("index 9, which is out of bounds, was accepted")
         } catch { #expect(error.code == .invalidInput && error.message == "Index 9 is out of bounds (must be less than 2).") }
     }
 
-    @Test func `D10 the example of sections, by the member that there is`() throws {
+    @Test func `the example of iterating over sections and their objects works [D10]`() throws {
         let realm = try person().realm!
         let dogs = realm.allObjects("Dog")
         let sectioned = dogs.sectionedResultsSorted(usingKeyPath: "name", ascending: true) { dog in
@@ -43,7 +44,7 @@ class Box: Object {
         #expect(told == ["A:", "Ada", "B:", "Bo", "F:", "Fido", "R:", "Rex"])
     }
 
-    @Test func `D16 sets of embedded objects are refused with the schema`() async throws {
+    @Test func `sets of embedded objects are refused when a realm is opened [D16]`() async throws {
         let schema = RLMSchema(objectSchema: [
             RLMObjectSchema(
                 className: "Crate", properties: [RLMProperty(name: "parts", type: .object, objectClassName: "Part", isSet: true)]),
@@ -51,7 +52,7 @@ class Box: Object {
         ])
         do {
             _ = try memoryRealm(schema)
-            Issue.record("the set was taken")
+            Issue.record("the set was accepted")
         } catch let error as RLMError {
             #expect(
                 error.code == .invalidInput
@@ -63,7 +64,7 @@ class Box: Object {
         #expect(said(classes).contains("MutableSet cannot hold embedded objects"))
     }
 
-    @Test func `D17 thaw gives nil where the owner is gone`() throws {
+    @Test func `thaw returns nil if the owner was deleted [D17]`() throws {
         let ada = try person(owned: true), realm = ada.realm!
         let pack = ada.pack.freeze(), dogs = ada.dogs.freeze(), linking = ada.linkingObjects(ofClass: "Dog", forProperty: "owner").freeze(),
             frozen = ada.freeze()
@@ -76,7 +77,7 @@ class Box: Object {
         #expect(pack.count == 4 && dogs.count == 4 && frozen.name == "Ada")
     }
 
-    @Test func `D17 what is thawed is at the thread's version, not at the newest`() throws {
+    @Test func `thawed collections have the version of the thread's realm, not the newest [D17]`() throws {
         let ada = try person(), realm = ada.realm!, frozen = ada.pack.freeze(), identifier = realm.configuration.inMemoryIdentifier
         realm.autorefresh = false
         let done = DispatchSemaphore(value: 0)

@@ -3,9 +3,9 @@ import Foundation
 import RLM
 import Testing
 
-/// Rows X01–X11 of the collections' contract.
+/// Rows X01–X11 of the contract of collections.
 @Suite struct SectionTests {
-    /// Dogs by the first letter of their names: Ada, Alf; Bo; Cid.
+    /// Returns dogs in sections by the first letter of their names: Ada, Alf; Bo; Cid.
     private func sections(_ version: Conformer.Version = .live) throws -> (RLMRealm, RLMSectionedResults<any RLMValue, RLMObject>) {
         let ada = try person([dog("Alf", 3), dog("Bo", 1), dog("Cid", 7), dog("Ada", 5)])
         let sections = ada.realm!.allObjects("Dog").sectionedResultsSorted(usingKeyPath: "name", ascending: true) {
@@ -14,7 +14,7 @@ import Testing
         return (ada.realm!, version == .frozen ? sections.freeze() : sections)
     }
 
-    @Test(arguments: [Conformer.Version.live, .frozen]) func `X01 key is what the key block gave, nil as NSNull`(
+    @Test(arguments: [Conformer.Version.live, .frozen]) func `key is the result of the key block, and NSNull for nil [X01]`(
         _ version: Conformer.Version
     ) throws {
         let (realm, sections) = try sections(version)
@@ -26,7 +26,7 @@ import Testing
         #expect(realm == realm)
     }
 
-    @Test(arguments: ElementKind.allCases) func `X01 keys are values of every kind`(_ kind: ElementKind) throws {
+    @Test(arguments: ElementKind.allCases) func `keys can be values of every kind [X01]`(_ kind: ElementKind) throws {
         nonisolated(unsafe) let keys = kind.values as [Any]
         let dogs = try person().dogs
         let sections = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) {
@@ -36,7 +36,8 @@ import Testing
         if kind != .any { #expect(sections[0].key.rlm_valueType == kind.type) }
     }
 
-    @Test(arguments: [Conformer.Version.live, .frozen]) func `X02 count, never 0 while the section is there`(_ version: Conformer.Version)
+    @Test(arguments: [Conformer.Version.live, .frozen])
+    func `count is the number of elements, and a section without elements is invalidated [X02]`(_ version: Conformer.Version)
         throws
     {
         let (realm, sections) = try sections(version)
@@ -49,19 +50,20 @@ import Testing
         #expect(!b.isInvalidated && names(b) == ["Bob"])
     }
 
-    @Test(arguments: [Conformer.Version.live, .frozen]) func `X03 elements by subscript, and one after the other`(
+    @Test(arguments: [Conformer.Version.live, .frozen]) func `elements can be read by subscript and by iteration [X03]`(
         _ version: Conformer.Version
     ) throws {
         let (_, sections) = try sections(version)
         #expect(sections[0][0].name == "Ada" && sections[0][1].name == "Alf" && names(sections[0]) == ["Ada", "Alf"])
     }
 
-    @Test(arguments: [Conformer.Version.live, .frozen]) func `X04 elements by object(at:)`(_ version: Conformer.Version) throws {
+    @Test(arguments: [Conformer.Version.live, .frozen])
+    func `elements can be read by object(at:) [X04]`(_ version: Conformer.Version) throws {
         let (_, sections) = try sections(version)
         #expect(sections[0].object(at: 1).name == "Alf" && sections.object(at: 2).object(at: 0).name == "Cid")
     }
 
-    @Test func `X03 X04 an index out of bounds traps, and so does a section that is gone`() async {
+    @Test func `an index out of bounds and access to an invalidated section trap [X03, X04]`() async {
         let index = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try person().dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[2][2]
         }
@@ -79,7 +81,7 @@ import Testing
         #expect(said(gone).contains("Access to invalidated Results objects"))
     }
 
-    @Test func `X06 thaw is the live section, a live one itself`() throws {
+    @Test func `thaw returns the live section, and a live section returns itself [X06]`() throws {
         let (realm, sections) = try sections(), a = sections[0], frozen = a.freeze(), all = sections.freeze()
         #expect(a.thaw() === a && sections.thaw() === sections)
         try realm.transaction { realm.add(dog("Abe", 1)) }
@@ -88,14 +90,14 @@ import Testing
                 && all.thaw()?[0].count == 3)
     }
 
-    @Test func `X07 isFrozen of frozen sections only, and of what is read from them`() throws {
+    @Test func `isFrozen is true for frozen sections and their objects only [X07]`() throws {
         let (_, live) = try sections(), (_, frozen) = try sections(.frozen)
         #expect(
             !live.isFrozen && !live[0].isFrozen && !live[0][0].isFrozen && frozen.isFrozen && frozen[0].isFrozen && frozen[0][0].isFrozen
                 && live[0].freeze().isFrozen)
     }
 
-    @Test func `X05 freeze keeps a section for any thread`() throws {
+    @Test func `a frozen section does not change and can be read on any thread [X05]`() throws {
         let (realm, sections) = try sections(), a = sections[0], frozen = a.freeze(), all = sections.freeze()
         #expect(frozen.freeze() === frozen && all.freeze() === all)
         try realm.transaction { realm.add(dog("Abe", 1)) }
@@ -109,7 +111,7 @@ import Testing
         done.wait()
     }
 
-    @Test func `X08 a section tells of itself only, and one call of what was written at once`() throws {
+    @Test func `a section reports its own changes only, with changes before the first call in it [X08]`() throws {
         let (realm, sections) = try sections(), log = Log()
         let token = sections[1].addNotificationBlock { log.note($0.isInvalidated ? 0 : $0.count, $1) }
         try realm.transaction { realm.add(dog("Bea", 1)) }
@@ -129,7 +131,7 @@ import Testing
         #expect(token.invalidate())
     }
 
-    @Test(.timeLimit(.minutes(1))) func `X09 a section on a queue`() throws {
+    @Test(.timeLimit(.minutes(1))) func `an observer of a section with a queue is called on the queue [X09]`() throws {
         let (realm, sections) = try sections(), log = Log(), queue = DispatchQueue(label: "sections")
         let token = sections[0].addNotificationBlock(
             { section, change in
@@ -142,7 +144,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `X10 key paths say which properties count; the section's own key always does`() throws {
+    @Test(.timeLimit(.minutes(1))) func `key paths filter the changes of a section, but its own key always counts [X10]`() throws {
         let (realm, sections) = try sections(), log = Log(),
             dogs = realm.allObjects("Dog").sortedResults(usingKeyPath: "name", ascending: true)
         let token = sections[0].addNotificationBlock({ log.note($0.count, $1) }, keyPaths: ["age"])
@@ -153,14 +155,14 @@ import Testing
         try realm.transaction { dogs[0]["age"] = 9 }
         realm.refresh()
         #expect(log.take() == ["2: -[] +[] ~[[0, 0]] sections +[] -[]"])
-        // The key that the section follows from counts always: the element goes to another section.
+        // The key of the section always counts: the element moves to another section.
         try realm.transaction { dogs[0]["name"] = "Bada" }
         realm.refresh()
         #expect(log.take() == ["1: -[[0, 0]] +[] ~[] sections +[] -[]"])
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `X11 key paths say which properties count, on a queue`() throws {
+    @Test(.timeLimit(.minutes(1))) func `key paths filter the changes of a section on a queue [X11]`() throws {
         let (realm, sections) = try sections(), log = Log(),
             dogs = realm.allObjects("Dog").sortedResults(usingKeyPath: "name", ascending: true)
         let token = sections[0].addNotificationBlock(
@@ -172,7 +174,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `X08 D11 sectioned results tell with sections: initial, then updates`() throws {
+    @Test func `sectioned results report the initial sections, then changes with sections [X08, D11]`() throws {
         let (realm, sections) = try sections(), log = Log()
         var inSection: [[IndexPath]] = []
         let token = sections.addNotificationBlock { all, change in
@@ -195,7 +197,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `X08 read-only, frozen and changed realms are not observed`() async {
+    @Test func `observing read-only, frozen and changed realms traps [X08]`() async {
         let readOnly = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let configuration = RLMRealmConfiguration()
             configuration.fileURL = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-\(UUID().uuidString).firn")
@@ -227,7 +229,7 @@ import Testing
         #expect(said(changed).contains("Cannot create asynchronous query after making changes in a write transaction."))
     }
 
-    @Test func `X01 the key is asked for once for each element of an evaluation, and of frozen sections never again`() throws {
+    @Test func `the key block is called once for each element of an evaluation, and never for frozen sections [X01]`() throws {
         var asked = 0
         let ada = try person()
         let sections = ada.dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { dog in

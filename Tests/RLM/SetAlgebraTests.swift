@@ -3,9 +3,9 @@ import Foundation
 import RLM
 import Testing
 
-/// Rows S13–S16 of the collections' contract, and the algebra of sets of every kind of value.
+/// Rows S13–S16 of the contract of collections, and the algebra of sets with every kind of value.
 @Suite struct SetAlgebraTests {
-    @Test func `S13 setSet takes another set's members; its own are kept`() throws {
+    @Test func `setSet copies the members of another set, and keeps them for the set itself [S13]`() throws {
         let sets = try intSets([[1, 2], [2, 3]]), realm = sets[0].realm!
         try realm.transaction { sets[0].setSet(sets[1]) }
         #expect(sets[0].allObjects == [2, 3] && sets[1].allObjects == [2, 3])
@@ -17,7 +17,7 @@ import Testing
         #expect(loose.allObjects == [2, 3])
     }
 
-    @Test func `S14 intersect keeps what both have`() throws {
+    @Test func `intersect keeps the common members [S14]`() throws {
         let sets = try intSets([[1, 2, 3], [2, 3, 4], []]), realm = sets[0].realm!
         try realm.transaction {
             sets[0].intersect(sets[1])
@@ -34,7 +34,7 @@ import Testing
         #expect(names(ada.pack) == ["Fido", "Bo"])
     }
 
-    @Test func `S15 minus takes out what the other has`() throws {
+    @Test func `minus removes the members of the other set [S15]`() throws {
         let sets = try intSets([[1, 2, 3, 4], [2, 3], []]), realm = sets[0].realm!
         try realm.transaction {
             sets[0].minus(sets[1])
@@ -51,7 +51,7 @@ import Testing
         #expect(names(ada.pack) == ["Rex", "Ada"] && second.pack.count == 2)
     }
 
-    @Test func `S16 union adds what is not there`() throws {
+    @Test func `union adds the missing members [S16]`() throws {
         let sets = try intSets([[1, 2], [2, 3], []]), realm = sets[0].realm!
         try realm.transaction {
             sets[0].union(sets[1])
@@ -68,7 +68,7 @@ import Testing
         #expect(second.pack.count == 4 && second.pack.isEqual(to: ada.pack))
     }
 
-    /// Ada with four dogs, and another who has the second and the third.
+    /// Returns a person with four dogs, and another one who has the second and the third.
     private func twoPacks() throws -> (RLMObject, RLMObject) {
         let ada = try person()
         var second: RLMObject!
@@ -79,7 +79,9 @@ import Testing
     }
 
     @Test(arguments: ElementKind.allCases, [Conformer.Version.live, .unmanaged])
-    func `S09 S11 S13 S14 S15 S16 S17 S18 S19 S20 sets of every kind of value`(_ kind: ElementKind, _ version: Conformer.Version) throws {
+    func `set algebra works for every kind [S09, S11, S13, S14, S15, S16, S17, S18, S19, S20]`(
+        _ kind: ElementKind, _ version: Conformer.Version
+    ) throws {
         func check<T>(_ type: T.Type) throws {
             let first = Array(kind.values.dropLast()) as [Any], second = Array(kind.values.dropFirst()) as [Any],
                 realm = version == .live ? try memoryRealm() : nil
@@ -125,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `S13 S14 S15 S16 S17 S18 the other set must be managed, of the same type and realm`() async {
+    @Test func `the other set must be managed, of the same type and of the same realm [S13, S14, S15, S16, S17, S18]`() async {
         let loose = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let set = try intSet([1])
             set.realm!.beginWriteTransaction()

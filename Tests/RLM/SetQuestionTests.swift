@@ -3,9 +3,9 @@ import Foundation
 import RLM
 import Testing
 
-/// Rows S17–S34 of the collections' contract.
+/// Rows S17–S34 of the contract of collections.
 @Suite struct SetQuestionTests {
-    @Test func `S17 intersects where there is a common member; nothing intersects the empty set`() throws {
+    @Test func `intersects is true with a common member, and false with an empty set [S17]`() throws {
         let sets = try intSets([[1, 2], [2, 3], [4], []])
         #expect(
             sets[0].intersects(sets[1]) && !sets[0].intersects(sets[2]) && !sets[0].intersects(sets[3]) && !sets[3].intersects(sets[3])
@@ -15,7 +15,7 @@ import Testing
         #expect(try loose.intersects(sets[1]) && loose.intersects(intSet([1], .unmanaged)) && !loose.intersects(intSet([], .unmanaged)))
     }
 
-    @Test func `S18 isSubset where every member is there; the empty set is part of any`() throws {
+    @Test func `isSubset is true if the other set has all members, and always for the empty set [S18]`() throws {
         let sets = try intSets([[1, 2], [1, 2, 3], []])
         #expect(
             sets[0].isSubset(of: sets[1]) && !sets[1].isSubset(of: sets[0]) && sets[2].isSubset(of: sets[0])
@@ -26,8 +26,8 @@ import Testing
         #expect(ada.pack.isSubset(of: ada.pack.freeze()) && ada.pack.freeze().isSubset(of: ada.pack))
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S19 contains by value, of objects the same one`(_ version: Conformer.Version) throws
-    {
+    @Test(arguments: Conformer.Version.allCases)
+    func `contains compares values by value and objects by identity [S19]`(_ version: Conformer.Version) throws {
         #expect(try intSet([1, 2], version).contains(2) && !intSet([1, 2], version).contains(3) && !intSet([], version).contains(0))
         let dogs = fourDogs()
         let pack = try #require(try Conformer(kind: .set, version: version).collection(dogs) as? RLMSet<RLMObject>)
@@ -36,7 +36,7 @@ import Testing
         if let realm = pack.realm?.thaw() { #expect(!pack.contains(realm.allObjects("Person")[0])) }
     }
 
-    @Test func `S20 D2 isEqual compares contents, whatever the sets are`() throws {
+    @Test func `isEqual compares the members of live, frozen and unmanaged sets [S20, D2]`() throws {
         let sets = try intSets([[1, 2], [2, 1], [1], []])
         for one in [sets[0], sets[0].freeze(), try intSet([2, 1], .unmanaged)] {
             for other in [sets[1], sets[1].freeze(), try intSet([1, 2], .unmanaged)] { #expect(one.isEqual(to: other)) }
@@ -47,7 +47,7 @@ import Testing
         #expect(ada.pack.isEqual(to: ada.pack.freeze()) && ada.pack.isEqual(to: ada.pack))
     }
 
-    @Test func `S21 sections by one key path`() throws {
+    @Test func `sets can be sectioned by one key path [S21]`() throws {
         let ada = try person()
         let byAge = ada.pack.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }
         #expect(byAge.allKeys.map { $0 as? Int } == [1, 3, 7] && byAge.map(\.count) == [1, 1, 2])
@@ -57,7 +57,7 @@ import Testing
         #expect(parity.allKeys.map { $0 as? String } == ["odd", "even"] && Array(parity[0]) == [1, 3] && Array(parity[1]) == [2])
     }
 
-    @Test func `S22 sections by several descriptors, of which the first tells the key; nil is one`() throws {
+    @Test func `sets can be sectioned by several descriptors, and nil is a key [S22]`() throws {
         let ada = try person()
         let within = ada.pack.sectionedResults(using: [
             RLMSortDescriptor(keyPath: "age", ascending: false), RLMSortDescriptor(keyPath: "name", ascending: true),
@@ -65,7 +65,7 @@ import Testing
         #expect(within.allKeys.map { $0 as? Int } == [30, nil, 20, 4] && within.allKeys[1] is NSNull && names(within[1]) == ["Fido"])
     }
 
-    @Test func `S21 S22 need a managed set and a descriptor`() async {
+    @Test func `sectioning an unmanaged set, without descriptors or by objects traps [S21, S22]`() async {
         let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try intSet([1], .unmanaged).sectionedResultsSorted(usingKeyPath: "self", ascending: true) { $0 as? Int }
         }
@@ -80,7 +80,7 @@ import Testing
         #expect(said(link).contains("Links are not supported as section keys."))
     }
 
-    @Test func `S23 addNotificationBlock tells what is there, then what changed`() throws {
+    @Test func `addNotificationBlock reports the initial set, then its changes [S23]`() throws {
         let log = Log(), ints = try intSet([1, 5, 9]), realm = ints.realm!
         let token = ints.addNotificationBlock { log.note($0?.count, $1, $2) }
         realm.refresh()
@@ -97,7 +97,7 @@ import Testing
         #expect(log.take() == ["initial 3", "3: -[0] +[1] ~[] now []"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `S24 addNotificationBlock on a queue`() throws {
+    @Test(.timeLimit(.minutes(1))) func `an observer of a set with a queue is called on the queue [S24]`() throws {
         let log = Log(), queue = DispatchQueue(label: "sets"), ada = try person()
         let token = ada.pack.addNotificationBlock(
             { pack, change, error in
@@ -110,7 +110,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `S25 key paths say which properties count, on a queue`() throws {
+    @Test(.timeLimit(.minutes(1))) func `key paths filter the changes of a set on a queue [S25]`() throws {
         let queueLog = Log(), ada = try person(), realm = ada.realm!
         let onQueue = ada.pack.addNotificationBlock(
             { queueLog.note($0?.count, $1, $2) }, keyPaths: ["age"], queue: DispatchQueue(label: "keys"))
@@ -121,7 +121,7 @@ import Testing
         onQueue.invalidate()
     }
 
-    @Test func `S26 key paths say which properties count; without any all do`() throws {
+    @Test func `key paths filter the changes of a set, and without key paths all count [S26]`() throws {
         let log = Log(), ada = try person(), realm = ada.realm!
         let token = ada.pack.addNotificationBlock({ log.note($0?.count, $1, $2) }, keyPaths: ["name"])
         let all = Log(), everything = ada.pack.addNotificationBlock({ all.note($0?.count, $1, $2) }, keyPaths: nil)
@@ -135,7 +135,7 @@ import Testing
         for one in [token, everything] { one.invalidate() }
     }
 
-    @Test func `S23 only live sets of a realm are observed, before changes`() async {
+    @Test func `observing unmanaged, frozen or changed sets traps [S23]`() async {
         let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try intSet([1], .unmanaged).addNotificationBlock { _, _, _ in }
         }
@@ -153,7 +153,7 @@ import Testing
         #expect(said(changed).contains("Cannot create asynchronous query after making changes in a write transaction."))
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S27 min of values, dates and properties; nil of nothing`(
+    @Test(arguments: Conformer.Version.allCases) func `min of values, dates and properties is nil for an empty set [S27]`(
         _ version: Conformer.Version
     ) throws {
         #expect(
@@ -167,7 +167,7 @@ import Testing
                 && pack.min(ofProperty: "price") as? Decimal128 == 1.5)
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S28 max of values, dates and properties; nil of nothing`(
+    @Test(arguments: Conformer.Version.allCases) func `max of values, dates and properties is nil for an empty set [S28]`(
         _ version: Conformer.Version
     ) throws {
         #expect(try intSet([3, -1, 2], version).max(ofProperty: "self") as? Int == 3 && intSet([], version).max(ofProperty: "self") == nil)
@@ -180,26 +180,26 @@ import Testing
                 && pack.max(ofProperty: "price") as? Decimal128 == 7.5)
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S29 sum, 0 of nothing`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `sum is 0 for an empty set [S29]`(_ version: Conformer.Version) throws {
         #expect(try intSet([3, -1, 2], version).sum(ofProperty: "self") == 4 && intSet([], version).sum(ofProperty: "self") == 0)
         let pack = try Conformer(kind: .set, version: version).collection()
         #expect(pack.sum(ofProperty: "age") == 18 && pack.sum(ofProperty: "teeth") == 54)
         #expect(pack.sum(ofProperty: "weight") == 9 && pack.sum(ofProperty: "price").doubleValue == 20)
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S30 average, nil of nothing`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `average is nil for an empty set [S30]`(_ version: Conformer.Version) throws {
         #expect(try intSet([3, -1, 1], version).average(ofProperty: "self") == 1 && intSet([], version).average(ofProperty: "self") == nil)
         let pack = try Conformer(kind: .set, version: version).collection()
         #expect(
             pack.average(ofProperty: "age") == 4.5 && pack.average(ofProperty: "teeth") == 18 && pack.average(ofProperty: "weight") == 2.25)
     }
 
-    @Test func `D1 S29 S30 every member counts once, equal properties too`() throws {
+    @Test func `every member counts once, also with equal properties [D1, S29, S30]`() throws {
         let ada = try person((0..<10).map { dog("\($0)", $0 < 4 ? 1 : 0) })
         #expect(ada.pack.sum(ofProperty: "age") == 4 && ada.pack.average(ofProperty: "age") == 0.4)
     }
 
-    @Test func `S27 S29 sets of values have figures of themselves only`() async {
+    @Test func `sets of values have aggregates of self only, and text has no sum [S27, S29]`() async {
         let least = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try intSet([1]).min(ofProperty: "age")
         }
@@ -214,7 +214,7 @@ import Testing
         #expect(said(text).contains("is not supported for string property \"Dog.name\""))
     }
 
-    @Test func `S31 freeze keeps the state for any thread`() throws {
+    @Test func `a frozen set does not change and can be read on any thread [S31]`() throws {
         let ada = try person(), frozen = ada.pack.freeze()
         #expect(frozen.isFrozen && frozen.freeze() === frozen && frozen.allObjects[0].isFrozen)
         try ada.realm!.transaction {
@@ -231,7 +231,7 @@ import Testing
         #expect(ada.pack.count == 0)
     }
 
-    @Test func `S32 thaw is the live set, a live set itself`() throws {
+    @Test func `thaw returns the live set, and a live set returns itself [S32]`() throws {
         let ints = try intSet([1]), frozen = ints.freeze()
         try ints.realm!.transaction { ints.add(2) }
         let thawed = try #require(frozen.thaw())
@@ -240,7 +240,7 @@ import Testing
         #expect(ints.allObjects == [1, 2, 3] && frozen.allObjects == [1])
     }
 
-    @Test func `S31 S32 only sets of a realm are frozen and thawed`() async {
+    @Test func `freezing and thawing trap for unmanaged sets and sets of new objects [S31, S32]`() async {
         let freeze = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try intSet([1], .unmanaged).freeze()
         }
@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults", "RLMLinkingObjects"])
-    func `S33 init is unavailable: the source says so`(_ name: String) throws {
+    func `init of collections is declared unavailable [S33]`(_ name: String) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/RLM").standardized
         let file = name == "RLMLinkingObjects" ? "RLMResults" : name
         let text = try String(contentsOf: folder.appending(path: "\(file).swift"), encoding: .utf8)
@@ -274,7 +274,8 @@ import Testing
         return lines[start..<place].joined()
     }
 
-    @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults"]) func `S34 new is init, and there is no other way to make one`(
+    @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults"])
+    func `all initializers and new methods of collections are declared unavailable [S34]`(
         _ name: String
     ) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/RLM").standardized
@@ -286,7 +287,7 @@ import Testing
         #expect(!ways.isEmpty && ways.allSatisfy { attribute(before: $0, lines).hasPrefix("@available(*, unavailable") })
     }
 
-    @Test func `sets have no order to look in`() async {
+    @Test func `the index of a member of a set traps, because sets have no indexes`() async {
         let index = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).index(of: 1) }
         #expect(said(index).contains("An RLMSet has no indexes"))
         let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

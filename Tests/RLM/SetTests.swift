@@ -3,9 +3,9 @@ import Foundation
 import RLM
 import Testing
 
-/// Rows S01–S12 of the collections' contract.
+/// Rows S01–S12 of the contract of collections.
 @Suite struct SetTests {
-    /// A set of values of a kind, with its owner.
+    /// Returns a set of values of a kind; its object keeps the realm.
     private func set(_ kind: ElementKind, _ members: [Any], _ version: Conformer.Version, optional: Bool = false) throws
         -> any RLMCollection
     {
@@ -24,7 +24,7 @@ import Testing
         (0..<collection.count).map { collection.object(at: $0) as! AnyHashable }
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S01 count is the number of members, and 0 when their owner was deleted`(
+    @Test(arguments: Conformer.Version.allCases) func `count is the number of members, and 0 after the owner was deleted [S01]`(
         _ version: Conformer.Version
     ) throws {
         for kind in ElementKind.allCases {
@@ -39,7 +39,7 @@ import Testing
         #expect(pack.count == 0)
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S02 type says what members are`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `type is the type of the members [S02]`(_ version: Conformer.Version) throws {
         for kind in ElementKind.allCases {
             let one = try set(kind, kind.values, version)
             #expect(one.type == kind.type, "\(kind)")
@@ -47,14 +47,14 @@ import Testing
         #expect(try Conformer(kind: .set, version: version).collection().type == .object)
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S05 objectClassName is the type of objects, nil of values`(
+    @Test(arguments: Conformer.Version.allCases) func `objectClassName is the type of objects, and nil for values [S05]`(
         _ version: Conformer.Version
     ) throws {
         for kind in ElementKind.allCases { #expect(try set(kind, kind.values, version).objectClassName == nil, "\(kind)") }
         #expect(try Conformer(kind: .set, version: version).collection().objectClassName == "Dog")
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S03 isOptional sets may have nil once, first in the order`(
+    @Test(arguments: Conformer.Version.allCases) func `optional sets can have nil once, and managed sets have nil first [S03]`(
         _ version: Conformer.Version
     ) throws {
         for kind in ElementKind.allCases {
@@ -72,7 +72,7 @@ import Testing
                 && !optional.contains(5))
     }
 
-    @Test(arguments: ElementKind.allCases) func `S04 allObjects is a copy, managed in value order, unmanaged as members were added`(
+    @Test(arguments: ElementKind.allCases) func `allObjects is a copy, sorted by value if managed and in order of insertion if not [S04]`(
         _ kind: ElementKind
     ) throws {
         let shuffled = Array(kind.values.reversed())
@@ -83,13 +83,13 @@ import Testing
         #expect(copy == [1, 2, 3] && ints.allObjects == [1, 3] && Array(ints) == [1, 3])
     }
 
-    @Test func `S06 realm is the managing one, nil for none`() throws {
+    @Test func `realm is the managing realm, or nil [S06]`() throws {
         let ada = try person()
         #expect(ada.pack.realm == ada.realm && ada.pack.freeze().realm == ada.realm?.freeze())
         #expect(try intSet([1], .unmanaged).realm == nil)
     }
 
-    @Test func `S07 isInvalidated when the owner is deleted or the realm invalidated, never of unmanaged sets`() throws {
+    @Test func `isInvalidated is true after the owner was deleted or the realm invalidated, never for unmanaged sets [S07]`() throws {
         let ada = try person(), realm = ada.realm!, pack = ada.pack, frozen = pack.freeze()
         #expect(!pack.isInvalidated && !frozen.isInvalidated)
         try realm.transaction { realm.delete(ada) }
@@ -100,11 +100,11 @@ import Testing
         #expect(try !intSet([1], .unmanaged).isInvalidated)
     }
 
-    @Test(arguments: Conformer.Version.allCases) func `S08 isFrozen of frozen sets only`(_ version: Conformer.Version) throws {
+    @Test(arguments: Conformer.Version.allCases) func `isFrozen is true for frozen sets only [S08]`(_ version: Conformer.Version) throws {
         #expect(try intSet([1], version).isFrozen == (version == .frozen))
     }
 
-    @Test func `S09 add adds once, and adds unmanaged objects to the realm`() throws {
+    @Test func `add adds a member once, and adds unmanaged objects to the realm [S09]`() throws {
         let ints = try intSet([1])
         try ints.realm!.transaction { for value in [1, 2, 1] { ints.add(value) } }
         #expect(ints.allObjects == [1, 2])
@@ -121,7 +121,7 @@ import Testing
         #expect(ada.pack.contains(fifth))
     }
 
-    @Test func `S09 nil, other types and deleted objects trap`() async {
+    @Test func `adding nil, other types or deleted objects traps, and so do changes outside of transactions [S09]`() async {
         let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try intSet([], .unmanaged).addObjects([nil] as [Int?])
         }
@@ -157,7 +157,7 @@ import Testing
         #expect(said(frozen).contains("Cannot modify a frozen realm"))
     }
 
-    @Test func `S10 addObjects takes any sequence, equal ones once`() throws {
+    @Test func `addObjects accepts any sequence, and adds equal values once [S10]`() throws {
         for version in [Conformer.Version.live, .unmanaged] {
             let ints = try intSet([], version)
             try ints.realm?.beginWriteTransaction()
@@ -177,7 +177,7 @@ import Testing
         #expect(names(ada.pack) == ["Rex", "Fido", "Bo", "Ada"])
     }
 
-    @Test func `S11 remove takes a member out, and nothing that is none`() throws {
+    @Test func `remove deletes a member, and ignores values that are no members [S11]`() throws {
         for version in [Conformer.Version.live, .unmanaged] {
             let ints = try intSet([1, 2, 3], version)
             try ints.realm?.beginWriteTransaction()
@@ -195,7 +195,7 @@ import Testing
         #expect(names(ada.pack) == ["Fido", "Bo", "Ada"] && ada.dogs.count == 4)
     }
 
-    @Test func `S12 removeAllObjects empties the set; objects stay in the realm`() throws {
+    @Test func `removeAllObjects empties the set, and objects stay in the realm [S12]`() throws {
         for version in [Conformer.Version.live, .unmanaged] {
             let ints = try intSet([1, 2, 3], version)
             try ints.realm?.beginWriteTransaction()

@@ -17,9 +17,9 @@ class Nest: Object {
 class Egg: Object { @Persisted var grams = 60 }
 class NestPlace: EmbeddedObject { @Persisted var height = 2 }
 
-/// What is frozen is read by any thread, and handed to it.
+/// Frozen objects can be read on any thread and passed between threads.
 @Suite struct ThreadTests {
-    /// Runs `body` in threads that begin together.
+    /// Runs `body` on threads that begin together.
     private func inThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
         let begin = DispatchSemaphore(value: 0), done = DispatchGroup()
         for _ in 0..<count {
@@ -35,7 +35,8 @@ class NestPlace: EmbeddedObject { @Persisted var height = 2 }
     }
 
     @Test(arguments: Conformer.live)
-    func `S02 S03 S05 S06 S07 S08 what a collection is may be asked anywhere, and after its realm was invalidated`(_ one: Conformer) throws
+    func `attributes of a collection can be read on any thread and after invalidation [S02, S03, S05, S06, S07, S08]`(_ one: Conformer)
+        throws
     {
         nonisolated(unsafe) let dogs = try one.collection()
         let ask: @Sendable () -> Void = {
@@ -49,7 +50,7 @@ class NestPlace: EmbeddedObject { @Persisted var height = 2 }
         inThreads(1, ask)
     }
 
-    @Test func `S01 S09 elements are read and changed in the right place, while their owner is there`() async {
+    @Test func `reading a set on another thread and changing a set without its owner trap [S01, S09]`() async {
         let thread = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let pack = try person().pack
             let done = DispatchSemaphore(value: 0)
@@ -69,7 +70,8 @@ class NestPlace: EmbeddedObject { @Persisted var height = 2 }
         #expect(said(owner).contains("the object that this MutableSet belongs to has been deleted or invalidated"))
     }
 
-    @Test(arguments: 0..<20) func `frozen objects are read by many threads at once, whatever types they lead to`(_ round: Int) throws {
+    @Test(arguments: 0..<20)
+    func `frozen objects and linked objects of all types can be read on many threads concurrently`(_ round: Int) throws {
         let ada = try person(owned: true), realm = ada.realm!
         try realm.transaction {
             ada["address"] = ["city": "Bern"]
@@ -88,7 +90,7 @@ class NestPlace: EmbeddedObject { @Persisted var height = 2 }
         }
     }
 
-    @Test(arguments: 0..<20) func `frozen objects of classes too`(_ round: Int) throws {
+    @Test(arguments: 0..<20) func `frozen objects of classes can be read on many threads concurrently`(_ round: Int) throws {
         let realm = try Realm(
             configuration: Realm.Configuration(
                 inMemoryIdentifier: UUID().uuidString, objectTypes: [Hen.self, Nest.self, Egg.self, NestPlace.self]))
