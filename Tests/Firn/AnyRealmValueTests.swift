@@ -6,7 +6,7 @@ import Testing
 @testable import Firn
 
 @Suite struct AnyRealmValueTests {
-    /// Ascending; values in one row are equal.
+    /// Ascending ranks; values of one rank are equal.
     private static var ranks: [[AnyRealmValue]] {
         [
             [.none], [.bool(false)], [.bool(true)],
@@ -32,7 +32,7 @@ import Testing
         ]
     }
 
-    @Test func `the order is one across all types, and equal values hash alike`() {
+    @Test func `values of all types have one total order, and equal values have equal hashes`() {
         let flat = Self.ranks.enumerated().flatMap { rank, values in values.map { (rank, $0) } }
         for (i, a) in flat {
             for (j, b) in flat {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func `order is that of the model, hash follows equality, and all forms come back`(seed: UInt64) throws {
+    func `the order is that of the query model, hashes follow equality, and all forms round trip`(seed: UInt64) throws {
         var generator = RandomTables(seed: seed)
         let values = (0..<60).map { _ in random(&generator) }
         for a in values {
@@ -82,7 +82,7 @@ import Testing
         let plist = PropertyListEncoder()
         plist.outputFormat = .binary
         for a in values {
-            // One at a time: a binary property list stores strings that Swift calls equal once, though their bytes differ.
+            // One value at a time: a binary property list stores strings that Swift calls equal only once, though their bytes differ.
             for (b, name) in try [
                 (JSONDecoder().decode([AnyRealmValue].self, from: JSONEncoder().encode([a])), "JSON"),
                 (PropertyListDecoder().decode([AnyRealmValue].self, from: plist.encode([a])), "property list"),
@@ -94,7 +94,7 @@ import Testing
 
     private func kind(_ value: AnyRealmValue) -> String { String("\(Mirror(reflecting: value).children.first?.label ?? "none")") }
 
-    @Test func `values that JSON knows are written plainly, the others under their type`() throws {
+    @Test func `values that JSON has are encoded directly, and others as an object with their type`() throws {
         func text(_ value: AnyRealmValue) throws -> String { String(decoding: try JSONEncoder().encode([value]), as: UTF8.self) }
         #expect(try text(.none) == "[null]" && text(3) == "[3]" && text(2.5) == "[2.5]" && text("x") == #"["x"]"# && text(true) == "[true]")
         #expect(try text(.double(2)) == #"[{"$double":"2.0"}]"# && text(.double(.infinity)) == #"[{"$double":"inf"}]"#)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `getters answer for their own type alone`() {
+    @Test func `a getter returns a value of its own type only`() {
         let values = Self.ranks.map { $0[0] } + [.int(1), .float(1), .decimal128(1)]
         for value in values {
             let held: [Any?] = [
@@ -122,12 +122,12 @@ import Testing
         #expect(AnyRealmValue() == .none && AnyRealmValue().description == "nil" && AnyRealmValue.string("a").description == "a")
     }
 
-    @Test func `literals make the type they look like`() {
+    @Test func `literals have the type of their form`() {
         let values: [AnyRealmValue] = [nil, true, 7, 2.5, "x"]
         #expect(values.map(kind) == ["none", "bool", "int", "double", "string"])
     }
 
-    @Test func `links and collections have no value without their realm`() {
+    @Test func `stored links and collections cannot be converted without a realm`() {
         for value: Value in [.link(1), .list([]), .set([]), .map([]), .object([])] { #expect(AnyRealmValue(value) == nil) }
     }
 }

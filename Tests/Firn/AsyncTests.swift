@@ -4,13 +4,13 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Holds a realm, as programs with actors do.
+/// Keeps a realm, as actors of programs do.
 private actor Ledger {
     private var opened: Realm?
     private var realm: Realm { opened! }
     private var versions: NotificationToken?
 
-    // All properties have values before the realm is opened: only then is the initialiser the actor's.
+    // All properties have values before the realm is opened; only then is the initializer isolated to the actor.
     init(_ configuration: Realm.Configuration) async throws { opened = try await Realm(configuration: configuration, actor: self) }
 
     func add(_ count: Int) async throws -> Int {
@@ -28,7 +28,7 @@ private actor Ledger {
         return await realm.objects(Dog.self).observe(on: self) { _, change in log.note(change) }
     }
 
-    /// Follows no other by itself.
+    /// Turns autorefresh off.
     func stay() { realm.autorefresh = false }
 
     func fail() async throws {
@@ -38,7 +38,7 @@ private actor Ledger {
         }
     }
 
-    /// Writes with and without waiting, at the same time.
+    /// Makes asynchronous and synchronous writes at the same time.
     func addInTurns() async throws {
         let first = Task { try await self.add(1) }
         await Task.yield()
@@ -55,18 +55,18 @@ private actor Ledger {
 }
 
 @Suite struct AsyncTests {
-    @Test(.timeLimit(.minutes(1))) func `asynchronous writes are told as others are`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `asynchronous writes notify observers like other writes`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
         let keeper = try await Ledger(configuration), token = try await keeper.observe(log)
         _ = try await keeper.add(3)
-        // Without keeping a thread that the actor may need.
+        // Sleeps without blocking a thread that the actor may need.
         while log.count < 3 { try await Task.sleep(nanoseconds: 1_000_000) }
         let told = log.take()
         #expect(told.filter { !$0.hasPrefix("didChange") } == ["initial 0", "3: -[] +[0, 1, 2] ~[]"] && told.contains("didChange"))
         token.invalidate()
     }
 
-    @Test func `actors open, write and refresh without waiting on their thread`() async throws {
+    @Test func `actors open, write and refresh without blocking their thread`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self])
         let keeper = try await Ledger(configuration), other = try await Ledger(configuration)
         await other.stay()
@@ -81,7 +81,7 @@ private actor Ledger {
         #expect(try await onMain(configuration) == 14)
     }
 
-    @Test func `many tasks write through one actor, none is lost`() async throws {
+    @Test func `many tasks can write through one actor, and no write is lost`() async throws {
         let place = try Place()
         let keeper = try await Ledger(place.configuration([Dog.self]))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -91,7 +91,7 @@ private actor Ledger {
         #expect(await keeper.count() == 60)
     }
 
-    @Test func `waiting for the lock can be cancelled`() async throws {
+    @Test func `waiting for the write lock can be cancelled`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self])
         let keeper = try await Ledger(configuration)
         let began = DispatchSemaphore(value: 0), end = DispatchSemaphore(value: 0), ended = DispatchSemaphore(value: 0)
@@ -122,7 +122,7 @@ private actor Ledger {
         }
     }
 
-    @Test func `blocks are called in their turn, and told when their changes are durable`() async throws {
+    @Test func `asynchronous blocks are called in order, and completion follows when their changes are durable`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self])
         let queue = DispatchQueue(label: "writes")
         final class Log: Sendable { let lines = Mutex<[String]>([]) }
@@ -148,7 +148,7 @@ private actor Ledger {
                         note("third \(error == nil) \(realm.objects(Dog.self).count)")
                         continuation.resume()
                     }
-                    // Whoever looks waits for the commit.
+                    // A read in the block waits for the commit.
                     note("\(realm.objects(Dog.self).count)")
                 }
                 try! realm.cancelAsyncWrite(given)
@@ -165,7 +165,7 @@ private actor Ledger {
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [false, true])
-    func `another realm of the queue writes while an asynchronous write of the first is on its way`(ofOtherTypes: Bool) throws {
+    func `another realm of the queue can write during an asynchronous write of the first`(ofOtherTypes: Bool) throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "home")
         let done = DispatchSemaphore(value: 0)
         var first: Realm?
@@ -176,7 +176,7 @@ private actor Ledger {
             } onComplete: { _ in
                 done.signal()
             }
-            // The lock is there by now, and the queue is busy here.
+            // The lock is held by now, and the queue is blocked here.
             usleep(200_000)
             let second = try Realm(
                 configuration: ofOtherTypes ? place.configuration([Dog.self, Person.self]) : configuration, queue: queue)
@@ -190,14 +190,14 @@ private actor Ledger {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `asynchronous writes of a queue need no thread of the tasks, which may all be waiting`()
+    @Test(.timeLimit(.minutes(1))) func `asynchronous writes of a queue complete while all threads of the task pool are blocked`()
         async throws
     {
         let place = try Place(), configuration = place.configuration([Dog.self]), done = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "home")
         nonisolated(unsafe) var realm: Realm?
         try queue.sync { realm = try Realm(configuration: configuration, queue: queue) }
-        // All threads that tasks run on, and more of them.
+        // More waiting tasks than the task pool has threads.
         let waiting = (0..<ProcessInfo.processInfo.activeProcessorCount * 2).map { _ in Task.detached { done.waitForIt() } }
         queue.async {
             realm!.writeAsync {
@@ -212,6 +212,6 @@ private actor Ledger {
 }
 
 private extension DispatchSemaphore {
-    /// As a task should not.
+    /// Blocks a thread of the task pool, which tasks should not do.
     func waitForIt() { wait() }
 }

@@ -4,12 +4,12 @@ import FirnDisk
 import Foundation
 import Testing
 
-/// What a commit answers for.
+/// The guarantees of a commit.
 @Suite struct CommitTests {
-    /// Where readers of a version hold their lock (`docs/format/store.md`).
+    /// The position at which readers of a version hold their lock (`docs/format/store.md`).
     private func pin(_ version: UInt64) -> UInt64 { 1 << 62 + version }
 
-    @Test func `a commit that is durable is no failure, though its version cannot be read at once`() throws {
+    @Test func `a durable commit succeeds although its version cannot be read yet`() throws {
         let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
         try realm.write { realm.create(Dog.self, value: ["name": "a"]) }
         let next = realm.core.version + 1
@@ -24,14 +24,14 @@ import Testing
         #expect(dogs.count == 3)
     }
 
-    @Test func `a version that cannot be read is followed by the next transaction`() throws {
+    @Test func `the next transaction continues from a version that could not be read`() throws {
         let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
         try realm.write { realm.create(Dog.self, value: ["name": "a"]) }
         let next = realm.core.version + 1
         let other = try File(path: place.file().path, .readWrite)
         #expect(try other.lock(.exclusive, at: pin(next)))
         try realm.write { realm.create(Dog.self, value: ["name": "b"]) }
-        // Nothing can begin where nothing can be read: an error, and no harm.
+        // A transaction cannot begin while the version cannot be read: this is an error without further effect.
         #expect(throws: Realm.Error.self) { try realm.write { realm.create(Dog.self) } }
         other.unlock(at: pin(next))
         try realm.write { realm.create(Dog.self, value: ["name": "c"]) }

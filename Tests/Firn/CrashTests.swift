@@ -7,7 +7,7 @@ import Testing
 
 @testable import Firn
 
-/// T2, T4: crashes and refused calls under realms, as `Tests/Database/CrashTests.swift` tries them under databases.
+/// T2, T4: crashes and refused calls below realms, like `Tests/Database/CrashTests.swift` below databases.
 @Suite struct CrashTests {
     private func configuration(_ path: String, compacts: Bool = false) -> Realm.Configuration {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Person.self, Dog.self, Address.self])
@@ -34,10 +34,10 @@ import Testing
         }
     }
 
-    @Test func `T2: after any crash a realm's file holds its last write or the next, compacted in place or not`() throws {
+    @Test func `after any crash the file of a realm has its last write or the next, also when compacted in place [T2]`() throws {
         let run = CrashRun("realms")
         for round in 0..<2 {
-            // The first realm makes the file; the second compacts it when it opens.
+            // The first realm creates the file; the second one compacts it at opening.
             let realm = try Realm(configuration: configuration(run.path, compacts: round > 0))
             if round == 0 { try run.acknowledge(Database.open(path: run.path)) }
             for step in 1...3 {
@@ -54,7 +54,7 @@ import Testing
     @Test(
         arguments: [(nil, 5), (nil, 28), ("map", 12), ("sync", 5), ("syncDirectory", 5), ("status", 5), ("memory", 12)]
             as [(String?, Int32)])
-    func `T4: whichever call fails, a write throws and what was written stays`(_ only: String?, _ code: Int32) throws {
+    func `if any call fails, a write throws and earlier writes remain [T4]`(_ only: String?, _ code: Int32) throws {
         for forEver in [false, true] {
             var nth = 0
             while true {
@@ -71,7 +71,8 @@ import Testing
                             written = step
                         } catch {
                             failed = true
-                            // What failed stays failed, until the file is opened again; a call that only looks may be tried again.
+                            // After a failed sync or write, all later writes fail until the file is reopened. A call that only reads can be
+                            // repeated.
                             if journal.refusals.contains("sync") || journal.refusals.contains("write") {
                                 journal.refuse(nil)
                                 #expect(throws: (any Error).self) { try write(realm, 9) }
@@ -81,10 +82,10 @@ import Testing
                     }
                 } catch { failed = true }
                 let refused = journal.refusals,
-                    place = "\(only ?? "any") \(nth), error \(code), \(forEver ? "for ever" : "once"): \(refused)"
+                    place = "\(only ?? "any") \(nth), error \(code), \(forEver ? "always" : "once"): \(refused)"
                 if refused.isEmpty { break }
                 journal.refuse(nil)
-                #expect(refused.count { $0 == "sync" } <= 1, "a sync was made again: \(place)")
+                #expect(refused.count { $0 == "sync" } <= 1, "a sync was repeated: \(place)")
                 let database = try Database.open(path: path), snapshot = try database.snapshot()
                 let ids = try Realm(configuration: configuration(path)).objects(Person.self).map(\.id).sorted()
                 #expect(
@@ -93,7 +94,7 @@ import Testing
                 #expect(try database.verifyStructure().isEmpty, "\(place)")
                 nth += 1
             }
-            #expect(nth > 0, "\(only ?? "any") is never called")
+            #expect(nth > 0, "\(only ?? "any") was never called")
         }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 enum Mood: String, PersistableEnum { case calm, happy, sad }
 private enum Rank: Int, PersistableEnum { case low = 1, high = 10 }
-/// What an older program knew.
+/// The cases that an older version of a program has.
 private enum OldMood: String, PersistableEnum { case calm, happy }
 
 struct Money: CustomPersistable, Hashable {
@@ -70,7 +70,7 @@ private class OldWallet: Object {
 }
 
 @Suite struct CustomTypeTests {
-    @Test func `enums and custom types are what they are stored as`() throws {
+    @Test func `enums and custom types are stored as their raw and persisted values`() throws {
         let realm = try memoryRealm([Wallet.self])
         let wallet = Wallet()
         #expect(wallet.mood == .calm && wallet.last == nil && wallet.money == Money(cents: 5) && wallet.place == Point(x: 1, y: 2))
@@ -108,7 +108,7 @@ private class OldWallet: Object {
         #expect(realm.schema["Wallet"]?["mood"]?.type == .string && realm.schema["Wallet"]?["place"]?.objectClassName == "StoredPoint")
     }
 
-    @Test func `raw values that an enum does not know are nil, or the first case`() throws {
+    @Test func `raw values that an enum does not have are nil, or the first case`() throws {
         let realm = try memoryRealm([Wallet.self])
         try realm.write {
             let wallet = realm.create(
@@ -122,7 +122,7 @@ private class OldWallet: Object {
         #expect(realm.objects(Wallet.self)[0].mood == .sad && realm.damage == nil)
     }
 
-    @Test func `values of any type hold values, objects, lists and dictionaries`() throws {
+    @Test func `properties of any type can have values, objects, lists and dictionaries`() throws {
         let realm = try memoryRealm([Anything.self, Dog.self])
         let dog = Dog(value: ["name": "Rex"])
         let values: [AnyRealmValue] = [
@@ -155,13 +155,13 @@ private class OldWallet: Object {
         #expect(realm.damage == nil)
     }
 
-    @Test func `lists and dictionaries of any values are coded plainly`() throws {
+    @Test func `lists and dictionaries of any values round trip through JSON`() throws {
         let value = AnyRealmValue.fromDictionary(["a": .fromArray([1, 2.5, "x", nil]), "b": .uuid(UUID())])
         #expect(try JSONDecoder().decode(AnyRealmValue.self, from: JSONEncoder().encode(value)) == value)
         #expect(AnyRealmValue.string("z") < .fromArray([]) && AnyRealmValue.fromArray([]) < .fromDictionary([:]))
     }
 
-    @Test func `primary keys and indexes can be told by class functions too`() throws {
+    @Test func `primary keys and indexes can be declared by class functions too`() throws {
         let realm = try memoryRealm([Legacy.self])
         #expect(realm.schema["Legacy"]?.primaryKeyProperty?.name == "code" && Legacy().objectSchema["other"]?.isIndexed == true)
         try realm.write { realm.create(Legacy.self, value: ["code": "a"]) }

@@ -7,7 +7,7 @@ import Testing
 @testable import Firn
 
 @Suite struct Decimal128Tests {
-    @Test func `literals and conversions give the number that is written`() throws {
+    @Test func `literals and conversions give the number as it is written`() throws {
         let real: Decimal128 = 3.14159, whole: Decimal128 = 123, text: Decimal128 = "9.876543"
         #expect(real.description == "3.14159" && whole.description == "123" && text.description == "9.876543")
         #expect(Decimal128(0.1).description == "0.1" && Decimal128(Float(0.1)).description == "0.1")
@@ -26,7 +26,7 @@ import Testing
         #expect(Decimal128(number: NSDecimalNumber(string: "1.1")) == 1.1)
     }
 
-    @Test func `a value of any type that holds a number is taken`() {
+    @Test func `any value that is a number can be converted to a decimal`() {
         let inputs: [Any] = [
             3, Int8(3), UInt64(3), Float(3), 3.0, "3.00", NSNumber(value: 3), NSNumber(value: 3.0), NSDecimalNumber(string: "3"),
             Foundation.Decimal(3), Decimal128(3),
@@ -40,14 +40,14 @@ import Testing
         "", " ", "x", "1.2.3", "12 ", " 12", "0x10", "1e", "--1", "1\u{0}2", "1E+7000", "1E99999999999999999999",
         "12345678901234567890123456789012345.6", "in", "nano",
     ])
-    func `text that is no decimal, or loses digits, is refused`(text: String) {
+    func `text that is no decimal, or that would lose digits, is refused`(text: String) {
         let error = #expect(throws: FirnError.self) { _ = try Decimal128(string: text) }
         #expect(error?.code == .usage && error?.message.contains("\"\(text)\"") == true)
         #expect(throws: FirnError.self) { _ = try Decimal128(text) }
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([Decimal128].self, from: JSONEncoder().encode([text])) }
     }
 
-    @Test func `infinities, NaN and the ends of the range`() throws {
+    @Test func `infinities, NaN and the limits of the range are ordered and round correctly`() throws {
         #expect(Decimal128.max.description == "9.999999999999999999999999999999999E+6144")
         #expect(Decimal128.min.description == "-9.999999999999999999999999999999999E+6144")
         #expect(Decimal128.max + Decimal128.max == .infinity && Decimal128.max.isFinite && !Decimal128.infinity.isFinite)
@@ -65,7 +65,7 @@ import Testing
         #expect(Decimal128.infinity == .infinity && Decimal128.infinity <= .infinity && !(Decimal128.infinity < .infinity))
     }
 
-    @Test func `arithmetic is exact where 34 digits are enough`() {
+    @Test func `arithmetic is exact if 34 digits are enough`() {
         let a: Decimal128 = "1.234567", b: Decimal128 = "9.876543"
         #expect((a + b).description == "11.111110" && ("2.5" - "3.5" as Decimal128).description == "-1.0")
         #expect(0.1 + 0.2 == (0.3 as Decimal128) && "0.21" / "0.7" == (0.3 as Decimal128) && 0.21 * 0.7 == (0.147 as Decimal128))
@@ -77,7 +77,8 @@ import Testing
         x += 1; x -= 0.321; x *= 2; x /= 4
         #expect(x == 62)
         #expect(
-            ("1234567890123456789012345678901234" as Decimal128).magnitude == "1234567890123456789012345678901234", "no detour over double")
+            ("1234567890123456789012345678901234" as Decimal128).magnitude == "1234567890123456789012345678901234",
+            "the digits were converted through a double")
         #expect([1.5, 2.25, "0.25" as Decimal128].reduce(0, +) == 4)
         #expect((10 as Decimal128).distance(to: 5) == -5 && (-150 as Decimal128).advanced(by: 300) == 150)
         #expect(Array(stride(from: 0 as Decimal128, to: 0.3, by: 0.1)) == [0, 0.1, 0.2])
@@ -103,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `zeros are equal whatever their sign, exponent or form`() throws {
+    @Test func `zeros of any sign, exponent and form are equal`() throws {
         let zeros: [Decimal128] = try [
             0, -0.0, -(0 as Decimal128), "0.000", "0E+6000", Decimal128(string: "-0E-6000"),
             Decimal128(FirnTable.Decimal(high: 0x6000_0000_0000_0000, low: 5)),
@@ -115,7 +116,7 @@ import Testing
         #expect(Decimal128(FirnTable.Decimal(high: 0x7800_0000_0000_0001, low: 7)).hashValue == Decimal128.infinity.hashValue)
     }
 
-    @Test func `coding keeps all digits, and numbers are taken too`() throws {
+    @Test func `coding keeps all digits, and JSON numbers can be decoded too`() throws {
         let values: [Decimal128] = [0, "-1.00", "1234567890123456789012345678901234", "1E+6000", .infinity, .nan]
         let back = try JSONDecoder().decode([Decimal128].self, from: JSONEncoder().encode(values))
         #expect(back.map(\.description) == values.map(\.description))

@@ -14,7 +14,7 @@ import Testing
         return configuration
     }
 
-    @Test func `what is written without durability is seen here, and by others when it is made durable`() throws {
+    @Test func `writes without durability are visible in their realm, and to others when they are made durable`() throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn"), journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
         let realm = try Realm(configuration: configuration(path, .none))
@@ -32,7 +32,7 @@ import Testing
         #expect(try Database.open(path: path).snapshot().table(named: "Dog")!.rowCount == 5)
     }
 
-    @Test func `the last realm makes durable what was written, as it goes`() throws {
+    @Test func `the last realm makes its writes durable when it is released`() throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
         try autoreleasing {
             let realm = try Realm(configuration: configuration(path, .none))
@@ -44,7 +44,7 @@ import Testing
 
     private func autoreleasing(_ body: () throws -> Void) rethrows { try body() }
 
-    @Test func `writes of many threads share syncs, and each is durable when it returns`() throws {
+    @Test func `grouped writes of many threads are readable in the file when they return`() throws {
         let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn"), configuration = configuration(path, .grouped)
         let first = try Realm(configuration: configuration)
         try first.write { first.add(Dog(value: ["name": "first"])) }

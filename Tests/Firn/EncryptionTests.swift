@@ -8,7 +8,7 @@ class Diary: Object {
     @Persisted(indexed: true) var witness: String?
 }
 
-/// T13: realms whose files are encrypted.
+/// T13: realms with encrypted files.
 @Suite struct EncryptionTests {
     private let key = Data(0..<64), other = Data(1..<65)
 
@@ -39,7 +39,7 @@ class Diary: Object {
         return days.count == count && days.filter("witness == 'constable plod' AND confession CONTAINS 'walrus'").count == count
     }
 
-    @Test func `T13: nothing of data or schema stands in the file of a realm with a key`() throws {
+    @Test func `the file of a realm with a key contains no plain text of data or schema [T13]`() throws {
         let place = try Place()
         try write(configuration(place, key))
         try write(configuration(place, nil, "plain.firn"))
@@ -48,7 +48,7 @@ class Diary: Object {
             let bytes = try Data(contentsOf: place.file(name))
             return words.filter { bytes.range(of: Data($0.utf8)) != nil }
         }
-        // The test can fail: a file without a key shows them.
+        // A control: a file without a key contains them.
         #expect(try found("plain.firn").count > 3)
         #expect(try found("a.firn") == [])
         #expect(try holds(configuration(place, key)))
@@ -56,24 +56,24 @@ class Diary: Object {
         try realm.writeCopy(toFile: place.file("copy.firn"), encryptionKey: other)
         try realm.write {
             realm.create(Diary.self, value: ["day": 9999, "confession": "walrus", "witness": "constable plod"])
-            // In a transaction, too.
+            // Also within a transaction.
             try realm.writeCopy(configuration: configuration(place, other, "inner.firn"))
         }
         #expect(try found("copy.firn") == [] && found("inner.firn") == [] && found("a.firn") == [])
         #expect(try holds(configuration(place, other, "copy.firn")) && holds(configuration(place, other, "inner.firn"), count: 101))
         try realm.writeCopy(toFile: place.file("open.firn"))
         #expect(try holds(configuration(place, nil, "open.firn"), count: 101))
-        // No temporary file is left behind.
+        // No temporary file remains.
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).count == 5)
     }
 
-    @Test func `T13: a missing key, a wrong one and one too many do not open a realm`() throws {
+    @Test func `a missing, wrong or unexpected key does not open a realm [T13]`() throws {
         let place = try Place()
         try write(configuration(place, key))
         try write(configuration(place, nil, "plain.firn"))
         for wrong in [configuration(place, nil), configuration(place, other), configuration(place, key, "plain.firn")] {
             #expect(code { _ = try Realm(configuration: wrong) } == .invalidDatabase)
-            // Nor does a file go that cannot be opened.
+            // A file that cannot be opened is not deleted either.
             var deleting = wrong
             deleting.deleteRealmIfMigrationNeeded = true
             #expect(code { _ = try Realm(configuration: deleting) } == .invalidDatabase)
@@ -85,7 +85,7 @@ class Diary: Object {
             #expect(error.cause?.code == .encrypted)
         }
         #expect(try holds(configuration(place, key)))
-        // While it is open, whoever has not the key still does not get in.
+        // While it is open, a wrong key is refused as well.
         let realm = try Realm(configuration: configuration(place, key))
         #expect(code { _ = try Realm(configuration: configuration(place, nil)) } == .invalidDatabase)
         #expect(code { _ = try Realm(configuration: configuration(place, other)) } == .invalidDatabase)
@@ -93,7 +93,7 @@ class Diary: Object {
         withExtendedLifetime(realm) {}
     }
 
-    @Test func `T13: keys of other lengths are refused, and so are keys of realms in memory`() throws {
+    @Test func `keys of other lengths, and keys of realms in memory, are refused [T13]`() throws {
         let place = try Place()
         for count in [0, 1, 32, 63, 65, 128] {
             let key = Data(repeating: 7, count: count)
@@ -108,7 +108,7 @@ class Diary: Object {
         #expect(code { try realm.writeCopy(toFile: place.file("b.firn"), encryptionKey: Data(count: 63)) } == .invalidInput)
     }
 
-    @Test func `T13: frozen realms, other threads, seeds, migrations and compaction work with a key`() throws {
+    @Test func `frozen realms, other threads, seeds, migrations and compaction work with a key [T13]`() throws {
         let place = try Place()
         try write(configuration(place, key))
         do {

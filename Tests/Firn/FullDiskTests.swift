@@ -6,7 +6,7 @@ import Testing
 
 @testable import Firn
 
-/// T5: realms on a disk that is really full, which is a small one in memory; needs root.
+/// T5: realms on a disk that is really full: a small one in memory. Needs root.
 @Suite struct FullDiskTests {
     private func configuration(_ path: String, compacts: Bool = false) -> Realm.Configuration {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Dog.self])
@@ -32,7 +32,7 @@ import Testing
         #expect(try database.snapshot().verify(full: true).isEmpty && database.verifyStructure().isEmpty, place)
     }
 
-    @Test func `T5: without space a write throws, the realm reads on, and opened again it writes when there is space`() throws {
+    @Test func `without space a write throws, reading continues, and after reopening with space writing works [T5]`() throws {
         try SmallDisk.with { disk in
             let path = disk.file("a.firn")
             var written = 0
@@ -45,11 +45,11 @@ import Testing
                     }
                 }
                 #expect(thrown?.code == .outOfDiskSpace, "\(String(describing: thrown))")
-                // What the failed write had added is gone, what was written is there.
+                // The rows of the failed write are rolled back, and the earlier rows remain.
                 #expect(written > 20 && !realm.isInWriteTransaction && realm.damage == nil)
                 #expect(numbers(realm) == Array(0..<written) && dogs.count == written)
                 #expect(throws: Realm.Error.self) { try add(realm, 1, from: 9000) }
-                // Space alone does not mend it: what is in the file beyond the last commit is not known.
+                // Additional space alone is not enough: the bytes after the last commit are unknown.
                 #expect(disk.grow())
                 #expect(throws: Realm.Error.self) { try add(realm, 1, from: 9000) }
                 #expect(numbers(realm) == Array(0..<written))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test
-    func `T5: without space a copy and compaction at opening are errors, leave nothing behind, and the file stays as it was to the byte`()
+    func `without space, copies and compaction at launch are errors that leave the file unchanged to the byte [T5]`()
         throws
     {
         try SmallDisk.with { disk in
@@ -72,7 +72,7 @@ import Testing
             do {
                 let realm = try Realm(configuration: configuration(path))
                 try add(realm, 170, from: 0)
-                // Several versions are compacted together: the first may have had its place already.
+                // Several versions are compacted together, so the first one may already be written.
                 try Database.open(path: path, writable: true).tag("first", Database.open(path: path).snapshot())
                 try add(realm, 10, from: 170)
                 #expect(throws: Realm.Error.self) { try realm.writeCopy(toFile: URL(fileURLWithPath: disk.file("copy.firn"))) }
@@ -84,7 +84,7 @@ import Testing
             #expect(thrown?.code == .outOfDiskSpace, "\(String(describing: thrown))")
             #expect(try Paths.list(disk.path) == ["a.firn"])
             #expect(try Data(contentsOf: url) == bytes)
-            // It opens, and reads.
+            // The file can be opened and read.
             do {
                 let realm = try Realm(configuration: configuration(path))
                 #expect(numbers(realm) == Array(0..<180))

@@ -6,7 +6,7 @@ import Testing
 
 /// Asynchronous commits that become durable together.
 @Suite struct GroupingTests {
-    /// Runs `body` with a new realm of a queue, and waits until all its asynchronous writes are done. Gives how many versions came.
+    /// Runs `body` with a new realm of a queue, and waits until all its asynchronous writes are done. Returns the number of new versions.
     private func versions(of configuration: Realm.Configuration, _ body: @escaping @Sendable (Realm) -> Void) async throws -> UInt64 {
         let queue = DispatchQueue(label: "groups")
         nonisolated(unsafe) var realm: Realm!
@@ -16,7 +16,7 @@ import Testing
             return realm.core.version
         }
         while queue.sync(execute: { realm.isPerformingAsynchronousWriteOperations }) { try await Task.sleep(nanoseconds: 1_000_000) }
-        // What was told at the end is told.
+        // Waits until all completion blocks were called.
         queue.sync {}
         let after = queue.sync {
             realm.refresh()
@@ -32,12 +32,12 @@ import Testing
         var all: [String] { lines.withLock { $0 } }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `commits that allow it become one version, each block by itself`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `grouped commits become one version, and each block can be cancelled separately`() async throws {
         let place = try Place(), configuration = place.configuration([Person.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             for i in 0..<10 {
                 realm.beginAsyncWrite {
-                    // What others of the group have committed is there.
+                    // Earlier commits of the group are visible.
                     log.note("\(i) sees \(realm.objects(Person.self).count)")
                     realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d\(i)"]]] as [String: Any])
                     realm.objects(Person.self).first?.age = i
@@ -65,7 +65,7 @@ import Testing
         try realm.write { realm.create(Person.self, value: ["id": 6]) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a commit that allows no grouping ends the group, and so does a plain write`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a commit without grouping ends the group, and so does a synchronous write`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             func add(grouping: Bool) {
@@ -83,16 +83,16 @@ import Testing
                 realm.create(Dog.self)
                 realm.commitAsyncWrite(allowGrouping: true) { _ in log.note("six") }
                 try! realm.write { realm.create(Dog.self) }
-                #expect(realm.objects(Dog.self).freeze().count == 7, "what is durable can be frozen")
+                #expect(realm.objects(Dog.self).freeze().count == 7, "a durable version could not be frozen")
             }
             add(grouping: true)
         }
-        // Three, one, then the fifth with the sixth and the plain write, and the last.
+        // Three commits, one commit, then the fifth with the sixth and the synchronous write, and the last one.
         #expect(came == 4 && log.all.count == 7)
         #expect(try Realm(configuration: configuration).objects(Dog.self).count == 8)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `observers are told of a group once, when it is durable`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `observers are notified of a group once, when it is durable`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
         nonisolated(unsafe) var token: NotificationToken?
         let came = try await versions(of: configuration) { realm in
@@ -118,7 +118,7 @@ import Testing
         token = nil
     }
 
-    @Test(.timeLimit(.minutes(1))) func `two hundred commits are a few versions`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `two hundred grouped commits become two versions`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             for i in 0..<200 {

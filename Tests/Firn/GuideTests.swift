@@ -3,7 +3,7 @@ import FirnKit
 import Foundation
 import Testing
 
-// The classes and statements of docs/guide: `every example of the guide is compiled and run here` compares.
+// The classes and statements of docs/guide. `every example of the guide is compiled and run in a test` compares them with the pages.
 
 class Owner: Object {
     @Persisted(primaryKey: true) var id: Int
@@ -33,7 +33,7 @@ class Home: EmbeddedObject {
         try body(folder.appendingPathComponent("pets.firn"))
     }
 
-    @Test func `the example of "From Realm to Firn"`() throws {
+    @Test func `the example of "From Realm to Firn" works`() throws {
         try inFolder { url in
             let realm = try Realm(fileURL: url)
             try realm.write {
@@ -51,7 +51,7 @@ class Home: EmbeddedObject {
         }
     }
 
-    @Test func `the example of "Live, frozen, detached"`() throws {
+    @Test func `the example of "Live, frozen, detached" works`() throws {
         try inFolder { url in
             let realm = try Realm(fileURL: url)
             try realm.write { realm.add(Pet(value: ["name": "Rex", "age": 4])) }
@@ -64,7 +64,7 @@ class Home: EmbeddedObject {
         }
     }
 
-    @Test func `caveats: writes say when they return`() throws {
+    @Test func `the example of durability of writes works`() throws {
         try inFolder { url in
             var configuration = Realm.Configuration(fileURL: url)
             configuration.durability = .grouped  // of this realm's writes
@@ -78,7 +78,7 @@ class Home: EmbeddedObject {
         }
     }
 
-    @Test func `every example of the guide is compiled and run here`() throws {
+    @Test func `every example of the guide is compiled and run in a test`() throws {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let guide = here.appendingPathComponent("../../docs/guide").standardizedFileURL
         var code = ""
@@ -92,17 +92,17 @@ class Home: EmbeddedObject {
         for page in try FileManager.default.contentsOfDirectory(atPath: guide.path) where page.hasSuffix(".md") {
             let parts = try String(contentsOf: guide.appendingPathComponent(page), encoding: .utf8).components(separatedBy: "```swift\n")
             for part in parts.dropFirst() {
-                // In a test, imports are at the head of the file.
+                // In tests, imports are at the beginning of the file.
                 let lines = part.components(separatedBy: "```")[0].components(separatedBy: "\n").filter { !$0.hasPrefix("import ") }
                 let example = lines.joined(separator: "\n")
-                if !code.contains(condensed(example)) { Issue.record("\(page) has an example that no test runs:\n\(example)") }
+                if !code.contains(condensed(example)) { Issue.record("\(page) has an example that is in no test:\n\(example)") }
                 found += 1
             }
         }
         #expect(found >= 3)
     }
 
-    /// The code without white space, comments and trailing commas: the formatter wraps the lines of tests.
+    /// Returns the code without white space, comments and trailing commas, because the formatter wraps the lines of tests.
     private func condensed(_ text: String) -> String {
         var out = ""
         for line in text.components(separatedBy: "\n") {

@@ -32,7 +32,7 @@ private final class PersonCard: Projection<Person> {
         return realm
     }
 
-    @Test func `projections show and write what their objects have`() throws {
+    @Test func `projections read and write the properties of their objects`() throws {
         let realm = try filled()
         let cards = realm.objects(DogCard.self)
         #expect(cards.count == 20 && cards[3].title == "d3" && cards.map(\.title) == (0..<20).map { "d\($0)" })
@@ -46,7 +46,7 @@ private final class PersonCard: Projection<Person> {
         #expect(person.dogNames.count == 20 && Array(person.dogNames.prefix(2)) == ["d0", "d1"])
     }
 
-    @Test func `a reference is resolved in a realm of another thread`() async throws {
+    @Test func `a reference can be resolved in a realm of another thread`() async throws {
         let realm = try filled(), configuration = realm.configuration
         let dog = ThreadSafeReference(to: realm.objects(Dog.self)[7]),
             dogs = ThreadSafeReference(to: realm.objects(Dog.self).filter("age < 5"))
@@ -66,7 +66,7 @@ private final class PersonCard: Projection<Person> {
         #expect(realm.objects(Dog.self)[7].name == "there")
     }
 
-    @Test func `a thread-safe variable finds its object wherever it is read`() throws {
+    @Test func `a thread-safe variable resolves its object on another thread`() throws {
         let realm = try filled()
         final class Box: Sendable { let dog: ThreadSafe<Dog>; init(_ dog: Dog) { self.dog = ThreadSafe(wrappedValue: dog) } }
         let box = Box(realm.objects(Dog.self)[3])
@@ -78,7 +78,7 @@ private final class PersonCard: Projection<Person> {
         #expect(name.withLock { $0 } == "d3")
     }
 
-    @Test func `snapshots are read by many tasks at a time`() async throws {
+    @Test func `snapshots can be read by many tasks concurrently`() async throws {
         let realm = try filled()
         try realm.write { for i in 20..<5000 { realm.create(Dog.self, value: ["name": "d\(i)", "age": i, "weight": Double(i)]) } }
         let dogs = Snapshot(realm.objects(Dog.self)), dog = Snapshot(realm.objects(Dog.self)[5]),
@@ -104,7 +104,7 @@ private final class PersonCard: Projection<Person> {
         #expect(sums.count == 8 && sums.allSatisfy { $0 == [24_995_000, 12_497_500, 5000] })
     }
 
-    @Test func `detached copies keep the shape of what they are copies of`() throws {
+    @Test func `detached copies keep the links between their objects`() throws {
         let realm = try filled()
         let ada = realm.objects(Person.self)[0].detached()
         #expect(ada.realm == nil && ada.dogs.count == 20 && ada.dogs[0].owner === ada && ada.address?.city == "Bern")
@@ -117,7 +117,7 @@ private final class PersonCard: Projection<Person> {
         #expect(ada.dogs[19].name == "d19")
     }
 
-    @Test func `a chain of a hundred thousand links is detached`() throws {
+    @Test func `a chain of a hundred thousand links can be detached`() throws {
         let realm = try memoryRealm([Link.self])
         try realm.write {
             var next: Link?
@@ -137,7 +137,7 @@ private final class PersonCard: Projection<Person> {
         #expect(length == 100_000)
     }
 
-    @Test func `cascading deletion takes what nothing else leads to`() throws {
+    @Test func `cascading deletion deletes objects without other links to them`() throws {
         let realm = try memoryRealm([Person.self])
         try realm.write {
             let a = realm.create(
@@ -156,7 +156,7 @@ private final class PersonCard: Projection<Person> {
         #expect(realm.objects(Dog.self).count == 2 && realm.dynamicObjects("Address").count == 0)
     }
 
-    @Test func `cascading deletion goes through values of any type, and spares what they hold elsewhere`() throws {
+    @Test func `cascading deletion follows values of any type, and keeps objects that others link to`() throws {
         let realm = try memoryRealm()
         try realm.write {
             func dog(_ name: String) -> Dog { realm.create(Dog.self, value: ["name": name]) }
@@ -170,7 +170,7 @@ private final class PersonCard: Projection<Person> {
         }
     }
 
-    @Test func `identities of objects are those of their rows`() throws {
+    @Test func `object identities are those of their rows`() throws {
         let realm = try memoryRealm([Tagged.self])
         let first = realm.objects(Tagged.self)
         try realm.write { for _ in 0..<3 { realm.create(Tagged.self) } }

@@ -9,7 +9,7 @@ class Entry: Object {
 }
 
 @Suite struct HistoryTests {
-    @Test func `versions are listed, tagged, frozen and gone back to`() throws {
+    @Test func `versions can be listed, tagged, frozen and reverted to`() throws {
         let place = try Place(), realm = try Realm(configuration: place.configuration([Entry.self]))
         try realm.write {
             let second = Entry(value: ["id": 2, "text": "two"] as [String: Any])
@@ -37,14 +37,14 @@ class Entry: Object {
         try realm.revert(to: "start")
         #expect(live.text == "one" && live.next?.text == "two" && results.count == 2)
         #expect(realm.object(ofType: Entry.self, forPrimaryKey: 2)?.text == "two")
-        // The versions between are there.
+        // The versions in between remain.
         #expect(try realm.freeze(at: versions[0].number).objects(Entry.self).count == 1)
         try realm.write { realm.add(Entry(value: ["id": 3, "text": "three"] as [String: Any])) }
         #expect(results.count == 3)
         #expect(try realm.removeTag("start") && !realm.removeTag("start"))
     }
 
-    @Test func `observers are told what going back changed`() throws {
+    @Test func `observers are notified of the changes of a revert`() throws {
         let place = try Place(), realm = try Realm(configuration: place.configuration([Entry.self]))
         try realm.write { for i in 1...5 { realm.add(Entry(value: ["id": i, "text": "t\(i)"] as [String: Any])) } }
         try realm.tag("five")
@@ -60,7 +60,7 @@ class Entry: Object {
                 told.append((deletions, insertions, modifications))
             }
         }
-        // Nobody is told before the first look.
+        // Observers are not called before the first refresh.
         realm.refresh()
         RunLoop.current.run(until: Date().addingTimeInterval(0.05))
         try realm.revert(to: "five")
@@ -71,7 +71,7 @@ class Entry: Object {
         token.invalidate()
     }
 
-    @Test func `the example of the page on history`() throws {
+    @Test func `the example of the page on history works`() throws {
         let place = try Place(), realm = try Realm(configuration: place.configuration([Entry.self])), backup = place.file("backup.firn")
         try realm.write { for i in 1...5 { realm.add(Entry(value: ["id": i, "text": i < 3 ? "" : "t\(i)"] as [String: Any])) } }
         try realm.tag("before-cleaning")
@@ -86,7 +86,7 @@ class Entry: Object {
         #expect(try Realm(configuration: .init(fileURL: backup, objectTypes: [Entry.self])).objects(Entry.self).count == 5)
     }
 
-    @Test func `how much history is kept is the configuration's, and the file remembers it`() throws {
+    @Test func `the number of kept versions is set by the configuration and stored in the file`() throws {
         let place = try Place()
         func count(_ history: Realm.History?) throws -> Int {
             var configuration = place.configuration([Entry.self])
@@ -106,14 +106,14 @@ class Entry: Object {
         #expect(try count(.init(versions: 3)) == 3)
     }
 
-    @Test func `a copy of a live realm is whole, beside a writer, and never takes another file's place`() throws {
+    @Test func `copying a live realm during writes gives a consistent version, and never overwrites a file`() throws {
         let place = try Place(), realm = try Realm(configuration: place.configuration([Entry.self]))
         try realm.write { for i in 1...100 { realm.add(Entry(value: ["id": i, "text": "t\(i)"] as [String: Any])) } }
         let configuration = place.configuration([Entry.self])
         nonisolated(unsafe) var isDone = false
         let lock = NSLock()
         let thread = Thread {
-            // Moves one unit from an entry to another: the sum stays.
+            // Sets all entries to the same text, so that a torn copy would have different texts.
             guard let realm = try? Realm(configuration: configuration) else { return }
             var round = 0
             while !lock.withLock({ isDone }) {

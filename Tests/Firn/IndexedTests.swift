@@ -10,7 +10,7 @@ private class Seeker: Object {
     @Persisted var age = 0
 }
 
-/// The same type before it had an index.
+/// The same type before it had indexes.
 private class PlainSeeker: Object {
     override class func _realmObjectName() -> String? { "Seeker" }
     @Persisted(primaryKey: true) var id = 0
@@ -24,7 +24,7 @@ private class PlainSeeker: Object {
         try Database.open(path: place.file().path).snapshot().indexes.map { "\($0.type).\($0.column)" }
     }
 
-    @Test func `classes make indexes of the properties that they mark, also in files that are there already`() throws {
+    @Test func `classes add indexes of their marked properties to new and existing files`() throws {
         let place = try Place()
         do {
             let realm = try Realm(configuration: place.configuration([PlainSeeker.self]))
@@ -51,7 +51,7 @@ private class PlainSeeker: Object {
             #expect(realm.objects(Seeker.self).filter("name == 'hound 8'").map(\.id) == [0, 1008, 2008, 5000])
             #expect(realm.object(ofType: Seeker.self, forPrimaryKey: 5000)?.name == "hound 8")
         }
-        // A class that does not mention it keeps it up all the same.
+        // A class without the indexes maintains them as well.
         let realm = try Realm(configuration: place.configuration([PlainSeeker.self]))
         try realm.write { for i in 6000..<9000 { realm.create(PlainSeeker.self, value: ["id": i, "name": "later \(i)"]) } }
         #expect(try indexed(place) == ["Seeker.name", "Seeker.story"])

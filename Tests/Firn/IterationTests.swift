@@ -2,7 +2,7 @@ import Firn
 import Foundation
 import Testing
 
-/// An iteration uses one object for row after row, but never one that somebody still refers to.
+/// An iteration reuses one object for each row, unless another reference to the object exists.
 struct IterationTests {
     private func kennel(_ count: Int) throws -> Realm {
         let realm = try memoryRealm([Dog.self, Person.self, Address.self])
@@ -10,7 +10,7 @@ struct IterationTests {
         return realm
     }
 
-    @Test func `objects that nobody refers to are one object`() throws {
+    @Test func `an iteration reuses an object that has no other reference`() throws {
         let realm = try kennel(3000)
         var places: Set<UInt> = [], sum = 0
         for dog in realm.objects(Dog.self) {
@@ -24,7 +24,7 @@ struct IterationTests {
         #expect(places.count == 1)
     }
 
-    @Test func `objects that are kept stay with their rows`() throws {
+    @Test func `objects with other references keep their rows`() throws {
         let realm = try kennel(3000)
         let all = Array(realm.objects(Dog.self))
         #expect(all.indices.allSatisfy { all[$0].age == $0 && all[$0].name == "dog \($0)" })
@@ -39,7 +39,7 @@ struct IterationTests {
     }
 
     @Test(arguments: [false, true])
-    func `a weak reference becomes nil or stays with its row`(isFiltered: Bool) throws {
+    func `a weak reference to an object of an iteration becomes nil or keeps its row`(isFiltered: Bool) throws {
         let realm = try kennel(2500)
         let dogs = isFiltered ? realm.objects(Dog.self).filter("age >= 0") : realm.objects(Dog.self)
         var kept: [Weakly] = [], strong: [Dog] = [], steps = 0
@@ -59,7 +59,7 @@ struct IterationTests {
         unowned var dog: Dog
     }
 
-    @Test func `an unowned reference traps or stays with its row`() async throws {
+    @Test func `an unowned reference to a reused object of an iteration traps`() async throws {
         await #expect(processExitsWith: .failure) {
             let realm = try memoryRealm([Dog.self, Person.self, Address.self])
             try realm.write { for i in 0..<10 { realm.add(Dog(value: ["age": i])) } }
@@ -68,7 +68,7 @@ struct IterationTests {
         }
     }
 
-    @Test func `two iterators and a copy of one go their own ways`() throws {
+    @Test func `two iterators and a copy of one are independent`() throws {
         let realm = try kennel(1500)
         var first = realm.objects(Dog.self).makeIterator(), second = realm.objects(Dog.self).makeIterator()
         var step = 0
@@ -87,7 +87,7 @@ struct IterationTests {
         #expect(step == 1500)
     }
 
-    @Test func `an iteration that is left early leaves its object to whoever has it`() throws {
+    @Test func `an iteration that ends early does not change an object that is still referenced`() throws {
         let realm = try kennel(2000)
         var last: Dog?
         for dog in realm.objects(Dog.self) {
@@ -103,7 +103,7 @@ struct IterationTests {
         #expect(gone == nil)
     }
 
-    @Test func `rows that are deleted on the way are left out`() throws {
+    @Test func `rows that are deleted during an iteration are left out`() throws {
         let realm = try kennel(2200)
         var seen: [Int] = []
         try realm.write {

@@ -11,7 +11,7 @@ import Testing
     import Glibc
 #endif
 
-/// An actor that keeps what it was given by a realm, as programs do.
+/// An actor that keeps a realm and a token, as programs do.
 private actor Pack {
     private var realm: Realm?
     private var token: NotificationToken?
@@ -27,9 +27,9 @@ private actor Pack {
     var count: Int { realm!.objects(Dog.self).count }
 }
 
-/// Opening realms and letting go of them, in whatever order and wherever.
+/// Opening and releasing realms in any order and on any thread.
 @Suite struct LifetimeTests {
-    @Test func `an actor that holds its realm and observes it goes when nobody needs it, and the file with it`() async throws {
+    @Test func `an actor with an observed realm is released without other references, and its file can be deleted`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self])
         weak var gone: Pack?
         do {
@@ -38,7 +38,7 @@ private actor Pack {
             #expect(await kennel.count == 1)
             gone = kennel
         }
-        // What was under way to it may hold it for moments.
+        // Calls in progress may keep it for a moment.
         for _ in 0..<2000 where gone != nil { try await Task.sleep(nanoseconds: 1_000_000) }
         #expect(gone == nil)
         var isDeleted = false
@@ -48,11 +48,11 @@ private actor Pack {
             }
         }
         #expect(isDeleted)
-        // Another may have its address.
+        // A new actor may have the same address.
         for _ in 0..<20 { #expect(try await Pack(configuration).count == 0) }
     }
 
-    @Test func `realms in memory that come and go on several threads are always whole`() throws {
+    @Test func `realms in memory can be opened and released on several threads concurrently`() throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Dog.self])
         let failures: Mutex<[String]> = Mutex([])
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
@@ -60,7 +60,7 @@ private actor Pack {
                 do {
                     let realm = try Realm(configuration: configuration)
                     try realm.write { realm.create(Dog.self) }
-                    if realm.objects(Dog.self).isEmpty { failures.withLock { $0.append("nothing in it") } }
+                    if realm.objects(Dog.self).isEmpty { failures.withLock { $0.append("the realm has no objects") } }
                 } catch { failures.withLock { $0.append("\(error)") } }
             }
         }
@@ -68,7 +68,7 @@ private actor Pack {
         #expect(!Realm.fileExists(for: configuration))
     }
 
-    @Test func `a block that is asked about compaction may open other realms`() throws {
+    @Test func `a compaction block can open other realms`() throws {
         let place = try Place(), other = Realm.Configuration(fileURL: place.file("other.firn"), objectTypes: [Dog.self])
         do {
             let realm = try Realm(configuration: place.configuration([Dog.self]))
@@ -84,7 +84,7 @@ private actor Pack {
         #expect(try Realm(configuration: other).objects(Dog.self).first?.name == "asked")
     }
 
-    @Test func `a block that is asked about compaction and opens the same realm traps`() async {
+    @Test func `a compaction block that opens the same realm traps`() async {
         await #expect(processExitsWith: .failure) {
             let place = try Place()
             do { _ = try Realm(configuration: place.configuration([Dog.self])) }
@@ -95,7 +95,7 @@ private actor Pack {
         }
     }
 
-    @Test func `realms that only read and realms that write share a file in one process`() throws {
+    @Test func `read-only and writable realms share a file in one process`() throws {
         let place = try Place(), writing = place.configuration([Dog.self])
         do { _ = try Realm(configuration: writing) }
         var reading = writing
@@ -109,7 +109,7 @@ private actor Pack {
         withExtendedLifetime((reader, writer)) {}
     }
 
-    @Test func `a folder is never deleted as a realm's file`() throws {
+    @Test func `a folder is never deleted as the file of a realm`() throws {
         let place = try Place()
         try Data("of the user".utf8).write(to: place.file("kept"))
         let configuration = Realm.Configuration(fileURL: place.folder)
@@ -118,8 +118,8 @@ private actor Pack {
         #expect(!Realm.fileExists(for: configuration))
     }
 
-    @Test func `a file that another process makes at the same moment is opened`() throws {
-        /// The first file that is to take its name finds that another has it.
+    @Test func `a file that another process creates at the same moment is opened`() throws {
+        /// When the first file gets its name, another file with this name exists.
         final class First: DiskCalls {
             private let seen = Atomic<Bool>(false)
             private let path: String
@@ -151,9 +151,9 @@ private actor Pack {
     }
 
     #if os(Linux)
-        @Test(.enabled(if: dlsym(nil, "__asan_init") == nil, "the address sanitizer holds back what is freed"))
-        func `a realm that is invalidated again and again does not grow`() async {
-            // In a process of its own: its memory is what counts.
+        @Test(.enabled(if: dlsym(nil, "__asan_init") == nil, "the address sanitizer delays the reuse of freed memory"))
+        func `a realm that is invalidated repeatedly does not grow in memory`() async {
+            // Runs in a separate process, because its memory is measured.
             await #expect(processExitsWith: .success) {
                 let realm = try memoryRealm([Person.self, Dog.self])
                 try realm.write { for i in 0..<3000 { realm.create(Dog.self, value: ["name": "dog \(i)", "age": i]) } }
@@ -173,7 +173,7 @@ private actor Pack {
         }
     #endif
 
-    @Test func `an invalidated realm, and one that went on, holds no version for the sake of what was read from it`() throws {
+    @Test func `an advanced or invalidated realm pins no version for objects that were read before`() throws {
         let place = try Place(), realm = try Realm(configuration: place.configuration([Person.self, Dog.self]))
         try realm.write {
             for i in 0..<3000 { realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d"]]] as [String: Any]) }
@@ -198,22 +198,22 @@ private actor Pack {
         withExtendedLifetime((held, more)) {}
     }
 
-    @Test func `a frozen realm is not invalidated`() async {
+    @Test func `invalidating a frozen realm traps`() async {
         await #expect(processExitsWith: .failure) {
             let realm = try memoryRealm([Dog.self]).freeze()
             realm.invalidate()
         }
     }
 
-    @Test func `signals stay the program's`() async {
+    @Test func `signal handlers of the program stay unchanged`() async {
         #if !os(Windows)
             await #expect(processExitsWith: .success) {
                 let place = try Place()
-                // Whoever runs this may hold them back.
+                // The parent process may have blocked signals.
                 var none = sigset_t()
                 sigemptyset(&none)
                 sigprocmask(SIG_SETMASK, &none, nil)
-                // As services do, before they open anything.
+                // Like services, before they open a realm.
                 signal(SIGTERM) { _ in handled.store(true, ordering: .relaxed) }
                 let realm = try Realm(configuration: place.configuration([Dog.self]))
                 try realm.write { realm.create(Dog.self) }
@@ -238,11 +238,11 @@ private actor Pack {
         #endif
     }
 
-    @Test func `a thread does not wait for itself`() throws {
+    @Test func `a write that waits for a transaction of its own thread is an error`() throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "inner")
         let realm = try Realm(configuration: configuration)
         try realm.write {
-            // On this very thread.
+            // On the same thread.
             try queue.sync {
                 let other = try Realm(configuration: configuration, queue: queue)
                 #expect(throws: Realm.Error.alreadyInTransaction) { try other.write { other.create(Dog.self) } }
@@ -260,7 +260,7 @@ private actor Pack {
         }
         try realm.write { realm.create(Dog.self) }
         #expect(realm.objects(Dog.self).count == 3)
-        // A migration that opens what it migrates.
+        // A migration that opens the realm that is being migrated.
         var next = place.configuration([Dog.self], version: 1)
         next.fileURL = place.file("b.firn")
         try realm.writeCopy(toFile: place.file("b.firn"))
@@ -273,7 +273,7 @@ private actor Pack {
         #expect(try Realm(configuration: next).objects(Dog.self).count == 3)
     }
 
-    @Test func `a block may commit by itself, and then its thread waits for nobody who is itself`() throws {
+    @Test func `a write block can commit asynchronously, and later writes wait until this is durable`() throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "inner")
         let outer = try Realm(configuration: configuration)
         try queue.sync {
@@ -281,7 +281,7 @@ private actor Pack {
             try realm.write {
                 realm.create(Dog.self)
                 realm.commitAsyncWrite()
-                // It is made durable elsewhere: whoever writes next waits for that.
+                // The commit becomes durable on another thread, and the next writer waits for that.
                 try outer.write { outer.create(Dog.self) }
             }
             struct Refused: Error {}
@@ -298,7 +298,7 @@ private actor Pack {
         #expect(outer.objects(Dog.self).count == 3)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a block that waits may commit by itself too`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `an asynchronous write block can commit by itself`() async throws {
         let place = try Place(), queue = DispatchQueue(label: "writes"), configuration = place.configuration([Dog.self])
         let count = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
             queue.async {
@@ -313,7 +313,7 @@ private actor Pack {
         #expect(count == 1)
     }
 
-    @Test func `a class that the file has no type for, and cannot have, has no objects`() throws {
+    @Test func `a class without a type in the file has no objects`() throws {
         let place = try Place(), configuration = place.configuration()
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.create(Dog.self, value: ["name": "first"]) }
@@ -325,9 +325,9 @@ private actor Pack {
                     && all.sorted(byKeyPath: "best.name").isEmpty)
             #expect(realm.object(ofType: Person.self, forPrimaryKey: 1) == nil && all.sum(ofProperty: "age") == 0 && all.freeze().isEmpty)
             #expect(realm.objects(Dog.self).first?.name == "first" && realm.damage == nil)
-            for _ in all { Issue.record("a person") }
+            for _ in all { Issue.record("an object of the missing type was found") }
         }
-        // Before the type was there.
+        // The version before the type existed.
         try realm.write { realm.create(Person.self, value: ["id": 1]) }
         check(try realm.freeze(at: first))
         let second = Realm.Configuration(fileURL: place.file("b.firn"))
@@ -335,7 +335,7 @@ private actor Pack {
         var reading = second
         reading.readOnly = true
         check(try Realm(configuration: reading))
-        // A disk that has no room just now.
+        // A disk that is full for some time.
         final class Full: DiskCalls {
             let isFull = Atomic<Bool>(true)
             func before(_ call: DiskCall, of file: UInt64) -> Int32? {
@@ -365,13 +365,13 @@ private actor Pack {
         try realm.write { realm.delete(Array(realm.objects(Dog.self).prefix(1900))) }
     }
 
-    @Test func `compaction at launch keeps who may read the file, and a symbolic link a link`() throws {
+    @Test func `compaction at launch keeps file permissions and symbolic links`() throws {
         let place = try Place(), link = place.file("link.firn")
         try filled(place.configuration([Dog.self]))
         chmod(place.file().path, 0o600)
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: place.file())
         let before = try FileManager.default.attributesOfItem(atPath: place.file().path)[.size] as! Int
-        // What a launch that was killed left behind.
+        // Files of a launch that was killed.
         for name in ["a.firn.compacting", "a.firn.compacting.tmp-1a2b3c"] { try Data(count: 100).write(to: place.file(name)) }
         var configuration = Realm.Configuration(fileURL: link, objectTypes: [Dog.self])
         configuration.shouldCompactOnLaunch = { _, _ in true }
@@ -382,13 +382,12 @@ private actor Pack {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).sorted() == ["a.firn", "link.firn"])
     }
 
-    @Test func `compaction at launch leaves a file alone whose last commit is damaged, and one that somebody has opened meanwhile`() throws
-    {
+    @Test func `compaction at launch does not change a file with a damaged last commit, or one that another process has opened`() throws {
         let place = try Place()
         try filled(place.configuration([Dog.self]))
         var configuration = place.configuration([Dog.self])
         configuration.shouldCompactOnLaunch = { _, _ in true }
-        // Another process, that comes while the new file is being written.
+        // Another process that opens the file while the new file is written.
         final class Guest: DiskCalls {
             private let held: Mutex<DatabaseSnapshot?> = Mutex(nil)
             private let path: String
@@ -408,7 +407,7 @@ private actor Pack {
         #expect(try FileManager.default.attributesOfItem(atPath: place.file().path)[.systemFileNumber] as? Int == inode)
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path) == ["a.firn"])
 
-        // The newest root's extent is damaged: what is left of that commit can be recovered from this file alone.
+        // The extent of the newest root is damaged. The rest of that commit can be recovered only from this file.
         do {
             let realm = try Realm(configuration: place.configuration([Dog.self]))
             try realm.write { realm.objects(Dog.self)[0].name = "last " + UUID().uuidString }
@@ -432,7 +431,7 @@ private actor Pack {
 
     // MARK: Blocks that wait
 
-    @Test(.timeLimit(.minutes(1))) func `asynchronous writes that can never begin are told so`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `asynchronous writes that cannot begin are reported as errors`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "writes")
         let told: Mutex<[String]> = Mutex([])
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -450,7 +449,7 @@ private actor Pack {
                     onComplete: { error in
                         told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") }
                         #expect(!realm.isPerformingAsynchronousWriteOperations)
-                        // It can be read on.
+                        // Reading continues.
                         #expect(realm.objects(Dog.self).count == 1 && realm.damage == nil)
                         continuation.resume()
                     })
@@ -459,7 +458,7 @@ private actor Pack {
         #expect(told.withLock { $0 } == ["fileAccess", "begin fileAccess", "fileAccess"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `D12: asynchronous writes keep to the number of active versions too`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `asynchronous writes respect the maximum number of active versions [D12]`() async throws {
         let place = try Place(), queue = DispatchQueue(label: "writes")
         var configuration = place.configuration([Dog.self])
         configuration.maximumNumberOfActiveVersions = 2
@@ -488,10 +487,10 @@ private actor Pack {
                 || codes == ["written", "tooManyVersions", "written", "tooManyVersions"], "\(codes)")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a commit that another process made before anybody observed is told`() throws {
+    @Test(.timeLimit(.minutes(1))) func `an observer is notified of an earlier commit of another process`() throws {
         let place = try Place(), queue = DispatchQueue(label: "observes"), configuration = place.configuration([Dog.self]), log = Log()
         nonisolated(unsafe) var realm: Realm? = try queue.sync { try Realm(configuration: configuration, queue: queue) }
-        // As another process would: through another open file.
+        // Like another process: with another open file.
         let other = try Database.open(path: place.file().path, writable: true), transaction = try other.begin()
         try transaction.extendSchema([TypeSchema("Other", columns: [ColumnSchema("n", ColumnType(.int))])])
         try transaction.insert("Other", [.int(7)])
@@ -503,14 +502,14 @@ private actor Pack {
         queue.sync { (token, realm) = (nil, nil) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an object that is deleted before its observer has come to the queue is told as deleted`() throws {
+    @Test(.timeLimit(.minutes(1))) func `the deletion of an object before its observer's first call is reported as a deletion`() throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "observes")
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.create(Dog.self) }
         let dog = realm.objects(Dog.self)[0], log = Log()
         queue.suspend()
         let token = dog.observe(on: queue) { change in
-            if case .deleted = change { log.note("deleted") } else { log.note("something else") }
+            if case .deleted = change { log.note("deleted") } else { log.note("a change other than the deletion") }
         }
         try realm.write { realm.delete(dog) }
         queue.resume()

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct ManagedTests {
-    @Test func `an object that is added is stored, and reads and writes the realm`() throws {
+    @Test func `an object that is added to a realm is stored, and reads and writes the realm`() throws {
         let realm = try memoryRealm()
         let dog = Dog(value: ["name": "Rex", "age": 3, "weight": 30.5])
         try realm.write { realm.add(dog) }
@@ -17,7 +17,7 @@ import Testing
         #expect(realm.objects(Dog.self)[0].age == 4 && dog.name == "Rexy")
     }
 
-    @Test func `every kind of value comes back`() throws {
+    @Test func `values of every kind round trip`() throws {
         let realm = try memoryRealm()
         let set = Everything()
         set.optBool = false; set.optInt = .min; set.optInt8 = -8; set.optFloat = -0.5; set.optDouble = .infinity
@@ -38,7 +38,7 @@ import Testing
         ].map { "\($0): \(one[$0] ?? "nil")" }
     }
 
-    @Test func `links, lists, sets and embedded objects are stored with the object that holds them, cycles too`() throws {
+    @Test func `links, lists, sets and embedded objects are stored with their object, also in cycles`() throws {
         let realm = try memoryRealm()
         let person = Person(value: ["id": 1, "name": "Ada", "address": ["street": "Gasse 1"]] as [String: Any])
         let dog = Dog(value: ["name": "Rex", "toys": ["ball", "bone"]] as [String: Any])
@@ -55,7 +55,7 @@ import Testing
         #expect(person.dogs.count == 3 && person.dogs == stored.dogs)
     }
 
-    @Test func `objects are found by primary key, and updated by it`() throws {
+    @Test func `objects are found and updated by primary key`() throws {
         let realm = try memoryRealm()
         try realm.write { for i in 0..<1000 { realm.create(Person.self, value: ["id": i * 7 % 1000, "name": "p\(i)"]) } }
         #expect(realm.object(ofType: Person.self, forPrimaryKey: 7)?.name == "p1")
@@ -69,7 +69,7 @@ import Testing
         #expect(realm.object(ofType: Person.self, forPrimaryKey: 7)?.name == "new")
     }
 
-    @Test func `results filter and sort, follow changes, and go through objects once`() throws {
+    @Test func `results can be filtered and sorted, and follow changes`() throws {
         let realm = try memoryRealm()
         try realm.write { for i in 0..<5000 { realm.add(Dog(value: ["name": "d\(i % 10)", "age": i, "weight": Double(5000 - i)])) } }
         let some = realm.objects(Dog.self).filter("name == 'd3' AND age < %@", 100)
@@ -105,7 +105,7 @@ import Testing
         #expect(dog.age == 1)
     }
 
-    @Test func `deleting an object clears links to it and deletes what it embeds`() throws {
+    @Test func `deleting an object clears links to it and deletes its embedded objects`() throws {
         let realm = try memoryRealm()
         let person = Person(value: ["id": 1, "address": ["city": "Bern"]] as [String: Any])
         let dog = Dog(value: ["name": "Rex"])
@@ -118,7 +118,7 @@ import Testing
         #expect(realm.objects(Person.self).isEmpty && realm.objects(Dog.self).count == 1)
     }
 
-    @Test func `a frozen object stays as it was, for any thread`() throws {
+    @Test func `a frozen object does not change, and can be read on any thread`() throws {
         let realm = try memoryRealm()
         let dog = Dog(value: ["name": "Rex", "age": 1])
         try realm.write { realm.add(dog) }

@@ -2,9 +2,9 @@ import Firn
 import Foundation
 import Testing
 
-/// `Configuration.memoryLimit`: a small file that unpacks to more than the limit reads as damage does, and the program goes on.
+/// `Configuration.memoryLimit`: values of a small file that expand beyond the limit are handled like damage, and the program continues.
 struct MemoryLimitTests {
-    /// 32 values of 2 MB in a few kilobytes.
+    /// Writes 32 values of 2 MB in a few kilobytes.
     private static func write(_ place: Place) throws {
         let realm = try Realm(configuration: place.configuration([Everything.self]))
         try realm.write {
@@ -25,7 +25,7 @@ struct MemoryLimitTests {
         return configuration
     }
 
-    @Test func `values beyond the limit of a realm are empty, and its damage names the column`() throws {
+    @Test func `values beyond the memory limit of a realm are empty, and its damage names the column`() throws {
         let place = try Place()
         try MemoryLimitTests.write(place)
         let realm = try Realm(configuration: MemoryLimitTests.configuration(place, limit: 1 << 20)), all = realm.objects(Everything.self)
@@ -38,7 +38,7 @@ struct MemoryLimitTests {
         #expect(all.map(\.int).sorted() == Array(0..<32))
     }
 
-    @Test func `a realm with a limit above what the values need reads the same file`() throws {
+    @Test func `a realm with a sufficient memory limit reads the same file`() throws {
         let place = try Place()
         try MemoryLimitTests.write(place)
         let realm = try Realm(configuration: MemoryLimitTests.configuration(place, limit: 1 << 30))

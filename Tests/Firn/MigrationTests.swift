@@ -3,7 +3,7 @@ import FirnDatabase
 import Foundation
 import Testing
 
-/// The first shape of a class, and its later ones: all are the type "Walker".
+/// The first and later versions of a class; all of them have the type "Walker".
 private class Walker1: Object {
     override class func _realmObjectName() -> String? { "Walker" }
     @Persisted var first = ""
@@ -59,7 +59,7 @@ private class Shoe: EmbeddedObject {
         }
     }
 
-    @Test(arguments: [10, 5000]) func `a migration moves the values of a class into its new shape`(count: Int) throws {
+    @Test(arguments: [10, 5000]) func `a migration converts the values of a class`(count: Int) throws {
         let place = try Place()
         try fill(place, count: count)
         let realm = try Realm(configuration: place.configuration([Walker2.self], version: 1, migration: migration))
@@ -73,7 +73,7 @@ private class Shoe: EmbeddedObject {
         #expect(realm.object(ofType: Walker2.self, forPrimaryKey: 7)?.name == "f7 l7")
         #expect(try Realm.schemaVersionAtURL(place.file()) == 1)
         #expect(realm.schema.objectSchema.map(\.className).sorted() == ["Shoe", "Walker"])
-        // And it can be written on.
+        // The migrated file can be written.
         try realm.write {
             realm.create(Walker2.self, value: ["number": count, "name": "new"])
             realm.delete(walkers[0])
@@ -84,11 +84,11 @@ private class Shoe: EmbeddedObject {
         #expect(try database.snapshot().verify(full: true).isEmpty)
     }
 
-    @Test func `a migrated file is opened as it is, and read again by others`() throws {
+    @Test func `a migrated file is not migrated again`() throws {
         let place = try Place()
         try fill(place)
         #expect(try Realm.performMigration(for: place.configuration([Walker2.self], version: 1, migration: migration)))
-        // The block would trap.
+        // The block would trap if it was called again.
         #expect(try !Realm.performMigration(for: place.configuration([Walker2.self], version: 1, migration: migration)))
         let realm = try Realm(configuration: place.configuration([Walker2.self], version: 1))
         #expect(realm.objects(Walker2.self).count == 10)
@@ -103,12 +103,12 @@ private class Shoe: EmbeddedObject {
         #expect(realm.dynamicObjects("Shoe").count == 0)
     }
 
-    @Test func `a changed class without a new version is refused, with every difference`() throws {
+    @Test func `a changed class without a new schema version is refused with every difference`() throws {
         let place = try Place()
         try fill(place)
         do {
             _ = try Realm(configuration: place.configuration([Walker2.self]))
-            Issue.record("opened")
+            Issue.record("a file with another schema was opened")
         } catch let error as Realm.Error {
             #expect(error.code == .schemaMismatch)
             for part in [
@@ -121,19 +121,19 @@ private class Shoe: EmbeddedObject {
         }
     }
 
-    @Test func `a lower version than the file's is refused`() throws {
+    @Test func `a schema version lower than that of the file is refused`() throws {
         let place = try Place()
         _ = try Realm(configuration: place.configuration([Dog.self], version: 5))
         #expect(try Realm.schemaVersionAtURL(place.file()) == 5)
         do {
             _ = try Realm(configuration: place.configuration([Dog.self], version: 4))
-            Issue.record("opened")
+            Issue.record("a file with a newer schema version was opened")
         } catch let error as Realm.Error {
             #expect(error.message == "Provided schema version 4 is less than last set version 5.")
         }
     }
 
-    @Test func `keys that a migration left equal are refused, and nothing is changed`() throws {
+    @Test func `a migration that leaves duplicate keys is refused and changes nothing`() throws {
         let place = try Place()
         try fill(place)
         #expect(throws: Realm.Error.duplicatePrimaryKey) { try Realm(configuration: place.configuration([Walker2.self], version: 1)) }
@@ -141,7 +141,7 @@ private class Shoe: EmbeddedObject {
         #expect(try Realm(configuration: place.configuration([Walker1.self])).objects(Walker1.self)[4].last == "l4")
     }
 
-    @Test func `migrations create and delete objects, and the data of types`() throws {
+    @Test func `migrations can create and delete objects`() throws {
         let place = try Place()
         try fill(place)
         let realm = try Realm(
@@ -156,7 +156,7 @@ private class Shoe: EmbeddedObject {
         #expect(realm.dynamicObjects("Shoe").count == 6)
     }
 
-    @Test func `deleteRealmIfMigrationNeeded begins anew`() throws {
+    @Test func `deleteRealmIfMigrationNeeded replaces the file with an empty one`() throws {
         let place = try Place()
         try fill(place)
         var configuration = place.configuration([Walker2.self])

@@ -3,7 +3,7 @@ import Firn
 import Foundation
 import Testing
 
-/// A process that is used wrongly ends, and says why on its way.
+/// Wrong use of the library ends the process with a message.
 @Suite struct MisuseTests {
     private func check(_ result: ExitTest.Result?, _ message: String, sourceLocation: SourceLocation = #_sourceLocation) {
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -42,7 +42,7 @@ import Testing
         check(readOnly, "Can't perform transactions on read-only Realms.")
     }
 
-    @Test func `another thread, queue or actor traps`() async {
+    @Test func `access from another thread, queue or actor traps`() async {
         let thread = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let dog = try DogRealm().dog
             let done = DispatchSemaphore(value: 0)
@@ -63,8 +63,7 @@ import Testing
             let held = try await DogRealm.onMain()
             await Task.detached { _ = held.realm.objects(Dog.self).count }.value
         }
-        // The runtime's own message about actors did not arrive whole where this was written (Swift 6.3): that the process ends is what
-        // counts.
+        // The message of the Swift runtime about actors was not complete (Swift 6.3), so only the end of the process is checked.
         #expect(actor != nil)
         let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let dogs = try DogRealm().realm.objects(Dog.self)
@@ -78,7 +77,7 @@ import Testing
         check(results, "Realm accessed from incorrect thread")
     }
 
-    @Test func `deleted objects and invalidated realms trap`() async {
+    @Test func `access to deleted objects and invalidated realms traps`() async {
         let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let all = try DogRealm()
             try all.realm.write { all.realm.delete(all.dog) }
@@ -114,7 +113,7 @@ import Testing
         check(frozen, "Cannot freeze an object in the same write transaction as it was created in.")
     }
 
-    @Test func `objects of other realms trap`() async {
+    @Test func `changes with objects of other or frozen realms trap`() async {
         let added = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let a = try DogRealm(), b = try DogRealm()
             try a.realm.write { a.realm.add(b.dog) }
@@ -145,7 +144,7 @@ import Testing
         check(write, "Cannot modify a frozen realm")
     }
 
-    @Test func `values that do not fit trap`() async {
+    @Test func `values and types that do not fit the schema trap`() async {
         let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try DogRealm().realm
             try realm.write { realm.create(Dog.self, value: ["name": nil] as [String: Any?]) }
@@ -170,7 +169,7 @@ import Testing
         check(foreign, "Object type \"Legacy\" is not managed by the Realm: add Legacy.self to the configuration's objectTypes.")
     }
 
-    @Test func `keys that are taken, changed or not there trap`() async {
+    @Test func `duplicate, changed and missing primary keys trap`() async {
         let taken = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try DogRealm().realm
             try realm.write { for _ in 0..<2 { realm.create(Person.self, value: ["id": 4]) } }
@@ -192,7 +191,7 @@ import Testing
         check(update, "does not have a primary key and can not be updated")
     }
 
-    @Test func `references that are used twice or elsewhere trap`() async {
+    @Test func `references that are resolved twice or in another realm trap`() async {
         let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let all = try DogRealm(), reference = ThreadSafeReference(to: all.dog)
             _ = all.realm.resolve(reference)
@@ -222,7 +221,7 @@ import Testing
     }
 }
 
-/// A realm in memory with a dog in it.
+/// A realm in memory with a dog.
 struct DogRealm {
     let realm: Realm
     let dog: Dog
@@ -233,7 +232,7 @@ struct DogRealm {
         dog = try realm.write { realm.create(Dog.self, value: ["name": "Rex"]) }
     }
 
-    /// Hands over what is not to be handed over.
+    /// Passes a realm to another thread, which is not allowed.
     struct Held: @unchecked Sendable { let realm: Realm }
 
     @MainActor static func onMain() async throws -> Held {

@@ -26,7 +26,7 @@ class Address: EmbeddedObject {
     @Persisted var city = "Zürich"
 }
 
-/// One property of every kind of value.
+/// An object with one property of every kind of value.
 class Everything: Object {
     @Persisted var bool = true
     @Persisted var int = 1
@@ -55,7 +55,7 @@ class Everything: Object {
     @Persisted var optUuid: UUID?
 }
 
-/// A realm in memory that no other test has.
+/// Opens a new realm in memory.
 func memoryRealm(_ types: [ObjectBase.Type]? = nil) throws -> Realm {
     try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: types))
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import Firn
 
 @Suite struct ObjectIdTests {
-    @Test func `an id is read from 24 digits in either case and written in lower case`() throws {
+    @Test func `an id is parsed from 24 digits in either case and printed in lower case`() throws {
         let text = "000123450000ffbeef91906c"
         let id = try ObjectId(string: text)
         #expect(id.stringValue == text && id.description == text)
@@ -23,13 +23,13 @@ import Testing
         "", "0001", "000123450000ffbeef91906", "000123450000ffbeef91906cc", "000123450000ffbeef91906g", "00012345 000ffbeef91906c",
         "é00123450000ffbeef91906",
     ])
-    func `other text is refused with what would be right`(text: String) {
+    func `other text is refused with advice`(text: String) {
         let error = #expect(throws: FirnError.self) { _ = try ObjectId(string: text) }
         #expect(error?.code == .usage && error?.message.contains("\"\(text)\"") == true && error?.advice?.contains("24") == true)
         #expect(throws: FirnError.self) { _ = try ObjectId(text) }
     }
 
-    @Test func `generated ids ascend, are distinct across threads and carry the time`() async {
+    @Test func `generated ids ascend, are distinct across threads and include the time`() async {
         let before = Date().timeIntervalSince1970.rounded(.down)
         let runs = await withTaskGroup(of: [ObjectId].self) { group in
             for _ in 0..<4 { group.addTask { (0..<5_000).map { _ in ObjectId.generate() } } }
@@ -39,10 +39,10 @@ import Testing
         #expect(Set(runs.joined()).count == 20_000)
         let time = ObjectId.generate().timestamp.timeIntervalSince1970
         #expect(time >= before && time <= Date().timeIntervalSince1970 + 5)
-        #expect(Set(runs.joined().map(middle)).count == 1, "the random part is that of the process")
+        #expect(Set(runs.joined().map(middle)).count == 1, "ids of one process have different random parts")
     }
 
-    @Test func `a count that overflows moves the time on, and a clock set back repeats nothing`() {
+    @Test func `a counter that overflows increases the time, and a clock set back repeats no id`() {
         let full: UInt64 = 100 << 24 | 0xFF_FFFF
         #expect(ObjectId.Origin.next(after: full, now: 100) == 101 << 24)
         #expect(ObjectId.Origin.next(after: full, now: 7) == 101 << 24)
@@ -50,7 +50,7 @@ import Testing
         #expect(ObjectId.Origin.next(after: full, now: 200) & 0xFF_FFFF < 1 << 23)
     }
 
-    @Test func `the parts that are given stand where Realm puts them`() {
+    @Test func `time, machine id and process id are at the positions that Realm uses`() {
         let id = ObjectId(timestamp: Date(timeIntervalSince1970: 0x5F83_0C1B + 0.9), machineId: 0x0A0B0C, processId: 0x1234)
         #expect(id.stringValue.hasPrefix("5f830c1b0c0b0a3412"))
         #expect(id.timestamp == Date(timeIntervalSince1970: 0x5F83_0C1B))
@@ -63,14 +63,14 @@ import Testing
                 "00000000ffffff0000"))
         let own = ObjectId(timestamp: Date(timeIntervalSince1970: 9))
         #expect(own.timestamp == Date(timeIntervalSince1970: 9) && own != ObjectId(timestamp: own.timestamp))
-        #expect(middle(own) == middle(.generate()), "the random part is that of the process")
+        #expect(middle(own) == middle(.generate()), "ids of one process have different random parts")
     }
 
-    /// The five bytes between time and count.
+    /// Returns the five bytes between time and counter.
     private func middle(_ id: ObjectId) -> String { String(id.stringValue.dropFirst(8).prefix(10)) }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `the order is that of the bytes, and text, coding and stored form come back`(seed: UInt64) throws {
+    func `ids are ordered by their bytes, and text, coding and stored form round trip`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let ids = (0..<100).map { _ in
             ObjectId(high: random.next() >> UInt64.random(in: 0...60, using: &random), low: .random(in: 0...UInt32.max, using: &random))

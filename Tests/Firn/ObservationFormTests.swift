@@ -3,7 +3,7 @@ import Firn
 import Foundation
 import Testing
 
-/// Every kind of observation on an actor and with Swift's key paths, and every kind of collection handed over.
+/// Every kind of observation on an actor and with Swift key paths, and passing every kind of collection to other threads.
 @Suite struct ObservationFormTests {
     actor Desk {
         let log = Log()
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// What an actor is told of one write, whatever is observed.
+    /// Returns the calls of an actor's observer before and after one write.
     private func told(_ observe: (Realm, Desk) async throws -> NotificationToken, after write: (Realm) -> Void) async throws -> [String] {
         let file = TemporaryRealm(), desk = Desk()
         func filled() throws -> Realm {
@@ -46,7 +46,7 @@ import Testing
         return desk.log.take()
     }
 
-    @Test(.timeLimit(.minutes(2))) func `an actor observes a section by itself`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `an actor can observe a section`() async throws {
         let lines = try await told(
             { realm, desk in
                 let section = realm.objects(Beagle.self).sectioned(by: \.age)[0]
@@ -55,7 +55,7 @@ import Testing
         #expect(lines == ["initial", "-[] +[[0, 2]] ~[] sections -[] +[]"])
     }
 
-    @Test(.timeLimit(.minutes(2))) func `an actor observes a section, and all sections, by key paths`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `an actor can observe a section and sectioned results by key paths`() async throws {
         let section = try await told(
             { realm, desk in
                 await realm.objects(Beagle.self).sectioned(by: \.age)[0].observe(keyPaths: [\.name], on: desk) { desk, change in
@@ -72,7 +72,7 @@ import Testing
         #expect(all == ["initial", "-[] +[] ~[[1, 0]] sections -[] +[]"])
     }
 
-    @Test(.timeLimit(.minutes(2))) func `an actor observes an object and a map by key paths`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `an actor can observe an object by key paths, and a map`() async throws {
         let object = try await told(
             { realm, desk in
                 await realm.objects(Beagle.self)[0].observe(keyPaths: [\Beagle.age], on: desk) {
@@ -91,7 +91,7 @@ import Testing
         #expect(map == ["initial 0", "1: -[] +[\"z\"] ~[]"])
     }
 
-    @Test func `maps, sections, sectioned results and erased collections are handed over`() async throws {
+    @Test func `snapshots of maps, sections, sectioned results and erased collections can be read by another task`() async throws {
         let realm = try memoryRealm()
         try realm.write {
             for i in 0..<6 { realm.create(Beagle.self, value: ["name": "h\(i)", "age": i % 2, "scores": ["k": i]] as [String: Any]) }
@@ -114,7 +114,7 @@ import Testing
         #expect(seen == [3, 2, 3, 3, 1, 6, 5])
     }
 
-    @Test func `references to maps and sections are resolved elsewhere`() throws {
+    @Test func `references to maps and sections can be resolved on another queue`() throws {
         let file = TemporaryRealm(), realm = try Realm(fileURL: file.url)
         try realm.write { for i in 0..<4 { realm.create(Beagle.self, value: ["age": i % 2, "scores": ["k": i]] as [String: Any]) } }
         let hounds = realm.objects(Beagle.self), sections = hounds.sectioned(by: \.age)

@@ -1,7 +1,7 @@
 import Firn
 import Foundation
 
-/// A folder of its own, removed with it.
+/// A temporary folder, which is removed at the end.
 final class Place: Sendable {
     let folder: URL
 

@@ -30,7 +30,7 @@ class ShopCard: Projection<Shop> {
     var shout: String { title.uppercased() }
 }
 
-/// Properties of super classes are shown too.
+/// Properties of superclasses are included.
 class RankCard: ShopCard {
     @Projected(\Shop.owner) var owner
 }
@@ -52,20 +52,20 @@ class RankCard: ShopCard {
 
     // MARK: Sections
 
-    @Test func `R35 projections in sections by a property, also one behind a link`() throws {
+    @Test func `projections can be sectioned by a property, also one of a linked object [R35]`() throws {
         let realm = try shops(), cards = realm.objects(ShopCard.self)
         let byRank = cards.sectioned(by: \.rank)
         #expect(byRank.allKeys == [1, 2, 3] && byRank.map { $0.map(\.title) } == [["a"], ["b", "c"], ["d"]])
         #expect(cards.sectioned(by: \.rank, ascending: false).allKeys == [3, 2, 1])
         #expect(cards.sectioned(by: \.title).allKeys == ["a", "b", "c", "d"])
-        // What has no link on the way comes last; without a value in it, it would come first.
+        // Rows without the linked object are last; a linked object without a value would be first.
         #expect(Set(cards.sectioned(by: \.city).allKeys) == ["Basel", "Bern", nil] && cards.sectioned(by: \.ownerName).count == 2)
         try realm.write { cards.first { $0.title == "a" }!.rank = 9 }
         #expect(byRank.allKeys == [2, 3, 9] && byRank[2][0].title == "a")
         #expect(cards.freeze().sectioned(by: \.rank).allKeys == [2, 3, 9] && byRank.freeze()[0][1].isFrozen)
     }
 
-    @Test func `R36 projections in sections by a property and several descriptors`() throws {
+    @Test func `projections can be sectioned by a property and several descriptors [R36]`() throws {
         let realm = try shops(), cards = realm.objects(ShopCard.self)
         let sections = cards.sectioned(
             by: \.rank,
@@ -74,7 +74,7 @@ class RankCard: ShopCard {
         #expect(cards.filter("rank == 2").sectioned(by: \.rank, sortDescriptors: ["rank"]).map(\.count) == [2])
     }
 
-    @Test func `R36 without descriptors, or with another first one, sectioning traps`() async {
+    @Test func `sectioning projections without descriptors, or with another first one, traps [R36]`() async {
         let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try memoryRealm().objects(ShopCard.self).sectioned(by: \.rank, sortDescriptors: [])
         }
@@ -85,7 +85,7 @@ class RankCard: ShopCard {
         #expect(said(other).contains("The section key path must match the primary sort descriptor."))
     }
 
-    @Test func `R37 projections in sections by a block`() throws {
+    @Test func `projections can be sectioned by a block [R37]`() throws {
         let cards = try shops().objects(ShopCard.self)
         let sections = cards.sectioned(by: { $0.ownerName ?? "nobody" }, sortDescriptors: [SortDescriptor(keyPath: \ShopCard.title)])
         #expect(sections.allKeys == ["nobody", "Ada"] && sections.map { $0.map(\.shout) } == [["A", "D"], ["B", "C"]])
@@ -95,7 +95,7 @@ class RankCard: ShopCard {
 
     // MARK: Observing
 
-    @Test func `a projection is observed under its own names, through links too`() throws {
+    @Test func `changes of a projection have the names of its properties, also through links`() throws {
         let realm = try shops(), log = Log()
         let shop = realm.objects(Shop.self)[0], card = ShopCard(projecting: shop)
         let token = card.observe { (change: ObjectChange<ShopCard>) in log.note(change) }
@@ -131,7 +131,7 @@ class RankCard: ShopCard {
         withExtendedLifetime(token) {}
     }
 
-    @Test func `key paths of a projection choose among its properties`() throws {
+    @Test func `key paths of a projection filter its changes by its own properties`() throws {
         let realm = try shops(), byName = Log(), byPath = Log(), deeper = Log()
         let shop = realm.objects(Shop.self)[0], card = RankCard(projecting: shop)
         let tokens = [
@@ -156,7 +156,7 @@ class RankCard: ShopCard {
         #expect(throws: Realm.Error.invalidInput) { _ = try ShopCard(projecting: Shop()).tryObserve { _ in } }
     }
 
-    @Test func `results and sections of projections are observed, by names of the projection`() throws {
+    @Test func `results and sections of projections can be observed by names of the projection`() throws {
         let realm = try shops(), all = Log(), titles = Log(), ranks = Log(), cities = Log()
         let cards = realm.objects(ShopCard.self), sections = cards.sectioned(by: \.rank)
         let tokens = [
@@ -187,7 +187,7 @@ class RankCard: ShopCard {
         func note(_ change: ObjectChange<ShopCard>) { log.note(change) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a projection is observed on a queue, on an actor and as a sequence`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a projection can be observed on a queue, on an actor and as a sequence`() async throws {
         let file = TemporaryRealm(), desk = Desk(), queued = Log(), queue = DispatchQueue(label: "test")
         func tokens() async throws -> [NotificationToken] {
             let realm = try Realm(fileURL: file.url)

@@ -4,7 +4,7 @@ import Testing
 
 /// The examples of docs/guide/where.md.
 @Suite struct QueryGuideTests {
-    @Test func `the examples of "Queries in Swift"`() throws {
+    @Test func `the examples of "Queries in Swift" work`() throws {
         let realm = try memoryRealm([Owner.self])
         try realm.write {
             let owner = Owner(value: ["id": 1, "name": "Ada"] as [String: Any])

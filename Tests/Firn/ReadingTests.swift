@@ -2,12 +2,12 @@ import Firn
 import Foundation
 import Testing
 
-/// Values of every kind, over more rows than are decoded at a time: read one by one, vector by vector, again, in transactions, frozen, on a
+/// Values of every kind in more rows than one vector has: read one by one, vector by vector, repeatedly, in transactions, frozen, on a
 /// queue.
 struct ReadingTests {
     private static let count = 2300
 
-    /// Every third optional is nil; texts of 0 to 40 bytes, some beyond ASCII.
+    /// Sets the values of a row. Every third optional is nil, and texts have 0 to 40 bytes, some of them not ASCII.
     private static func fill(_ one: Everything, _ i: Int) {
         one.bool = i % 2 == 0
         one.int = i
@@ -59,7 +59,7 @@ struct ReadingTests {
         return realm
     }
 
-    @Test func `every kind of value is read as it was written`() throws {
+    @Test func `values of every kind are read as they were written`() throws {
         let realm = try ReadingTests.filled(), all = realm.objects(Everything.self)
         for _ in 0..<2 {
             var i = 0
@@ -69,13 +69,13 @@ struct ReadingTests {
             }
             #expect(i == ReadingTests.count)
         }
-        // From one vector to the next and back: what is decoded changes every time.
+        // Alternates between vectors, so that another vector is decoded each time.
         for i in [0, 1100, 1, 1101, 1, 1101, 2, 2299, 3] { #expect(ReadingTests.holds(all[i], i), "row \(i)") }
         let frozen = all.freeze()
         for (i, one) in frozen.enumerated() { #expect(ReadingTests.holds(one, i), "frozen row \(i)") }
     }
 
-    @Test func `in a transaction what was set is read at once, and what was not stays`() throws {
+    @Test func `in a transaction changed values are read immediately, and others stay`() throws {
         let realm = try ReadingTests.filled(), all = realm.objects(Everything.self)
         let one = all[1500], other = all[1501]
         #expect(ReadingTests.holds(one, 1500) && ReadingTests.holds(other, 1501) && ReadingTests.holds(one, 1500))
@@ -95,7 +95,7 @@ struct ReadingTests {
         #expect(ReadingTests.holds(one, 2) && ReadingTests.holds(other, 1501) && ReadingTests.holds(all[1499], 1499))
     }
 
-    @Test func `a realm of a queue reads the same`() throws {
+    @Test func `a realm of a queue reads the same values`() throws {
         let queue = DispatchQueue(label: "reading")
         try queue.sync {
             let realm = try Realm(

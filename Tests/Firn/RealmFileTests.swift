@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct RealmFileTests {
-    @Test func `copies are written of a version, and of a transaction's changes`() throws {
+    @Test func `copies can be written of a version and of the changes of a transaction`() throws {
         let place = try Place()
         let realm = try Realm(configuration: place.configuration([Dog.self]))
         try realm.write { for i in 0..<100 { realm.create(Dog.self, value: ["name": "d\(i)"]) } }
@@ -25,13 +25,13 @@ import Testing
         #expect(try Realm(fileURL: place.file("d.firn")).objects(Dog.self).count == 100)
     }
 
-    @Test func `realms in memory are one only where the whole identifier is the same`() throws {
+    @Test func `realms in memory are the same only if their complete identifiers are equal`() throws {
         func open(_ identifier: String) throws -> Realm {
             try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Dog.self]))
         }
         let end = String(repeating: "x", count: 300), place = try Place().file("a").path
         let one = try open(place + "1" + end), two = try open(place + "2" + end), same = try open(place + "1" + end)
-        // Bytes whose hexadecimal digits run together alike.
+        // Bytes whose hexadecimal digits are equal when concatenated.
         let three = try open(place + "\u{1}#"), four = try open(place + "\u{12}\u{3}")
         try one.write { one.create(Dog.self, value: ["name": "a"]) }
         try three.write { three.create(Dog.self, value: ["name": "b"]) }
@@ -39,12 +39,12 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `the file of a realm in memory whose process has ended is removed by the next one, and no other reads it`() throws {
+        @Test func `the file of a realm in memory is removed after its process has ended, and other users cannot read it`() throws {
             let process = Process()
             process.executableURL = URL(filePath: "/bin/true")
             try process.run()
             process.waitUntilExit()
-            // As a killed process leaves it: its number, and when it began.
+            // The name of a file of a killed process: its process id and start time.
             let own = "\(ProcessStamp.own)".split(separator: "-")
             let left = "/dev/shm/firn-memory-\(own[0])-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"
             let other = "/dev/shm/firn-memory-00000001-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"
@@ -65,7 +65,7 @@ import Testing
         }
     #endif
 
-    @Test func `files are told and deleted, but not while they are open`() throws {
+    @Test func `files can be found and deleted, but not while they are open`() throws {
         let place = try Place(), configuration = place.configuration()
         #expect(!Realm.fileExists(for: configuration))
         #expect(try !Realm.deleteFiles(for: configuration))
@@ -77,7 +77,7 @@ import Testing
         #expect(!Realm.fileExists(for: configuration))
     }
 
-    @Test func `errors say what is wrong with a file`() throws {
+    @Test func `opening missing and invalid files throws different errors`() throws {
         let place = try Place()
         #expect(throws: Realm.Error.fileNotFound) { try Realm(configuration: Realm.Configuration(fileURL: place.file(), readOnly: true)) }
         #expect(throws: Realm.Error.fileNotFound) { try Realm.schemaVersionAtURL(place.file()) }
@@ -87,7 +87,7 @@ import Testing
         #expect(throws: Realm.Error.fileNotFound) { try Realm(fileURL: place.folder.appendingPathComponent("none/there.firn")) }
     }
 
-    @Test func `a write within a write is refused, and read-only realms are never written`() throws {
+    @Test func `nested writes are refused, and so are writes to read-only realms`() throws {
         let place = try Place()
         do {
             let realm = try Realm(configuration: place.configuration([Dog.self]))
@@ -95,7 +95,7 @@ import Testing
                 realm.create(Dog.self)
                 do {
                     try realm.write {}
-                    Issue.record("written")
+                    Issue.record("a nested write was accepted")
                 } catch let error as Realm.Error { #expect(error.message == "The Realm is already in a write transaction") }
             }
             #expect(realm.objects(Dog.self).count == 1)
@@ -105,7 +105,7 @@ import Testing
         #expect(throws: Realm.Error.filePermissionDenied) { try realm.write {} }
     }
 
-    @Test func `a new file begins as its seed`() throws {
+    @Test func `a new file begins as a copy of its seed`() throws {
         let place = try Place()
         let seed = try Realm(fileURL: place.file("seed.firn"))
         try seed.write { seed.create(Dog.self, value: ["name": "Seed"]) }
@@ -122,7 +122,7 @@ import Testing
         #expect(throws: Realm.Error.fileNotFound) { try Realm(configuration: configuration) }
     }
 
-    @Test func `a file is compacted at launch when that is asked for`() throws {
+    @Test func `a file is compacted at launch if the block returns true`() throws {
         let place = try Place()
         do {
             let realm = try Realm(configuration: place.configuration([Dog.self]))
@@ -143,7 +143,7 @@ import Testing
         do {
             let realm = try Realm(configuration: configuration)
             #expect(realm.objects(Dog.self)[0].name == "left")
-            // Open already: nobody is asked.
+            // The file is already open, so the block is not called.
             _ = try Realm(configuration: configuration)
             try realm.write { realm.create(Dog.self) }
         }
@@ -152,7 +152,7 @@ import Testing
         #expect(try size() < before)
     }
 
-    @Test func `D12 the number of versions that are alive is bounded, and the error names the oldest`() throws {
+    @Test func `the number of active versions is limited, and the error names the holder of the oldest [D12]`() throws {
         let place = try Place()
         var configuration = place.configuration([Dog.self])
         configuration.maximumNumberOfActiveVersions = 3
@@ -167,7 +167,7 @@ import Testing
         frozen.append(realm.freeze())
         do {
             try realm.write { realm.create(Dog.self) }
-            Issue.record("written")
+            Issue.record("a version beyond the limit was written")
         } catch let error as Realm.Error {
             #expect(
                 error.code == .tooManyVersions && error.message.contains("exceed the limit of 3")
@@ -182,7 +182,7 @@ import Testing
         #expect(try realm.bytesOfOlderVersions > 0)
     }
 
-    @Test func `the schema tells types and properties`() throws {
+    @Test func `the schema has the types and properties of the classes`() throws {
         let realm = try memoryRealm([Person.self])
         let schema = realm.schema
         #expect(schema.objectSchema.map(\.className).sorted() == ["Address", "Dog", "Person"])
@@ -194,7 +194,7 @@ import Testing
         #expect(stored.objectSchema["age"]?.isIndexed == true && "\(person)".contains("id: int, primary key"))
     }
 
-    @Test func `dynamic objects and those of classes are the same data`() throws {
+    @Test func `dynamic objects and objects of classes have the same data`() throws {
         let realm = try memoryRealm([Person.self])
         try realm.write {
             let person = realm.create(

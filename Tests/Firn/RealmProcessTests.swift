@@ -4,13 +4,13 @@ import FirnDatabase
 import Foundation
 import Testing
 
-// The overlay hides it, for good reasons: here it is what is tried.
+// Swift does not import fork, because using it is dangerous. Here it is the subject of the tests.
 @_silgen_name("fork")
 private func forkProcess() -> Int32
 
-/// What happens to the file behind a realm, in this process and in others.
+/// The file of a realm in this process and in others.
 @Suite struct RealmProcessTests {
-    @Test func `a forked child is refused the realm it inherits, opens its own, and leaves the parent's alone`() async {
+    @Test func `a forked child cannot use the realm of its parent, and can open its own`() async {
         await #expect(processExitsWith: .success) {
             let place = try Place(), configuration = place.configuration([Dog.self])
             let realm = try Realm(configuration: configuration)
@@ -42,9 +42,9 @@ private func forkProcess() -> Int32
         }
     }
 
-    @Test func `processes that make, compact and write one file at the same moment all succeed`() async {
+    @Test func `processes can create, compact and write one file at the same time`() async {
         await #expect(processExitsWith: .success) {
-            /// In a process of its own: this one opens nothing.
+            /// Runs in a separate process; this process opens nothing.
             func child(_ body: () throws -> Bool) -> Int32 {
                 let process = forkProcess()
                 if process != 0 { return process }
@@ -86,14 +86,14 @@ private func forkProcess() -> Int32
         }
     }
 
-    @Test func `a file that is cut short under a realm is an error, and is not written any more`() async {
+    @Test func `a file that is truncated while it is open is an error, and is not written any more`() async {
         await #expect(processExitsWith: .success) {
             let place = try Place()
             let realm = try Realm(configuration: place.configuration([Dog.self]))
             try realm.write { for i in 0..<8000 { realm.create(Dog.self, value: ["name": "dog \(i) \(UUID())"]) } }
             let frozen = realm.freeze(), dogs = frozen.objects(Dog.self)
             precondition(dogs[0].name.hasPrefix("dog 0 ") && frozen.damage == nil)
-            guard truncate(place.file().path, 4608) == 0 else { preconditionFailure("not cut") }
+            guard truncate(place.file().path, 4608) == 0 else { preconditionFailure("the file was not truncated") }
             var wrong = 0
             for i in stride(from: 7999, to: 0, by: -200) where frozen.damage == nil {
                 let name = dogs[i].name
@@ -104,18 +104,18 @@ private func forkProcess() -> Int32
             do {
                 _ = realm.objects(Dog.self).map(\.name)
                 try realm.write { realm.create(Dog.self) }
-                preconditionFailure("it was written")
+                preconditionFailure("a truncated file was written")
             } catch let error as Realm.Error { precondition(error.code == .invalidDatabase, "\(error)") }
         }
     }
 
-    @Test func `T10: the error of too many versions names the process that holds one`() throws {
+    @Test func `the error of too many versions names the process that holds one [T10]`() throws {
         let place = try Place()
         var configuration = place.configuration([Dog.self])
         configuration.maximumNumberOfActiveVersions = 2
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.create(Dog.self) }
-        // As another process would: through another open file.
+        // Like another process: with another open file.
         let other = try Database.open(path: place.file().path), held = try other.snapshot()
         try realm.write { realm.create(Dog.self) }
         let old = try realm.activeVersions[0], process = "process \(ProcessInfo.processInfo.processIdentifier) ("
@@ -126,7 +126,7 @@ private func forkProcess() -> Int32
         let frozen = realm.freeze()
         do {
             try realm.write { realm.create(Dog.self) }
-            Issue.record("written")
+            Issue.record("a version beyond the limit was written")
         } catch let error as Realm.Error {
             #expect(error.code == .tooManyVersions && error.message.contains("version \(held.version) "), "\(error)")
             #if os(Linux)
@@ -136,7 +136,7 @@ private func forkProcess() -> Int32
         withExtendedLifetime((frozen, held)) {}
     }
 
-    @Test func `a realm whose file is not mapped reads and writes as others do`() throws {
+    @Test func `a realm whose file is not mapped can be read and written`() throws {
         let place = try Place()
         var configuration = place.configuration([Dog.self])
         configuration.mapsFile = false

@@ -2,9 +2,9 @@ import Firn
 import Foundation
 import Testing
 
-/// Where Realm's pages and its code differ, what is right here.
+/// Rulings for cases in which the documentation and the code of Realm differ.
 @Suite struct RulingTests {
-    @Test func `D7 R28 freezing within a transaction gives the state when it began`() throws {
+    @Test func `freezing within a transaction gives the state at its beginning [D7, R28]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse(value: ["name": "k"])
         try realm.write {
             kennel.list.append(objectsIn: fourPups())
@@ -26,7 +26,7 @@ import Testing
         #expect(old.freeze().age == 100 && kennel.list.freeze().count == 3)
     }
 
-    @Test func `D7 what is new in a transaction cannot be frozen in it`() async throws {
+    @Test func `new objects of a transaction cannot be frozen in it [D7]`() async throws {
         let realm = try memoryRealm()
         try realm.write {
             let kennel = realm.create(Doghouse.self, value: ["list": fourPups()])
@@ -46,7 +46,7 @@ import Testing
         #expect(said(trap).contains("Cannot freeze an object in the same write transaction as it was created in"))
     }
 
-    @Test func `D9 the initial notification comes once, and first`() throws {
+    @Test func `the initial notification is the first one, and is sent once [D9]`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add(fourPups()) }
         let pups = realm.objects(Pup.self)
@@ -67,14 +67,14 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D15 the maximum is the greatest value, the minimum the least`() throws {
+    @Test func `the maximum is the greatest value, and the minimum the least [D15]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse(value: ["set": fourPups(), "list": fourPups()])
         try realm.write { realm.add(kennel) }
         #expect(kennel.set.max(ofProperty: "age") == 7 as Int? && kennel.set.min(ofProperty: "age") == 1 as Int?)
         #expect(kennel.list.max(ofProperty: "weight") == 3.5 as Double? && kennel.list.min(of: \.weight) == 0.5)
     }
 
-    @Test func `D19 block predicates, #Predicate and text choose the same`() throws {
+    @Test func `block predicates, #Predicate and text select the same objects [D19]`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add(fourPups()) }
         let pups = realm.objects(Pup.self)
@@ -86,7 +86,7 @@ import Testing
         #expect(pups.index(matching: block) == 0 && pups.index(matching: "age == 7") == 1)
     }
 
-    @Test func `X04 the object at a place of a section, or an error`() throws {
+    @Test func `object(at:) of a section returns the object, or an error if the index is out of bounds [X04]`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add(fourPups()) }
         let section = realm.objects(Pup.self).sectioned(by: \.age)[2]
@@ -98,7 +98,7 @@ import Testing
 
     // MARK: Classes and files that differ
 
-    @Test func `a class that another shape of is stored is an error of opening, where it is listed`() throws {
+    @Test func `opening a realm with a listed class that differs from the stored type is an error`() throws {
         let place = try Place()
         do {
             let realm = try Realm(configuration: place.configuration([OldShape.self]))
@@ -108,13 +108,13 @@ import Testing
             (error as? Realm.Error)?.code == .schemaMismatch && "\(error)".contains("Property \"Shape.count\" has been added")
                 && "\(error)".contains("schemaVersion")
         }
-        // Also where the file is open already, by code that did not list it.
+        // The same if the file is already open by code that did not list the class.
         let open = try Realm(configuration: place.configuration())
         #expect(throws: Realm.Error.schemaMismatch) { _ = try Realm(configuration: place.configuration([NewShape.self])) }
         withExtendedLifetime(open) {}
     }
 
-    @Test func `a class that is not listed, and does not fit, traps at its first use with what to do`() async {
+    @Test func `using a class that is not listed and differs from the stored type traps with advice`() async {
         let trap = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let place = try Place()
             do {

@@ -32,7 +32,7 @@ class SongCard: Projection<Song> {
         return realm
     }
 
-    @Test func `the examples of "Sections"`() throws {
+    @Test func `the examples of "Sections" work`() throws {
         let realm = try filled(), numbers = List<Int>()
         let holder = Values(value: ["ints": [1, 2, 3, 4]])
         try realm.write { realm.add(holder) }
@@ -67,7 +67,7 @@ class SongCard: Projection<Song> {
         }
     }
 
-    @Test func `the examples of figures`() throws {
+    @Test func `the examples of aggregates work`() throws {
         let realm = try filled(), holder = Values(value: ["ints": [1, 2, 3, 4]])
         try realm.write { realm.add(holder) }
         let songs = realm.objects(Song.self), byGenre = songs.sectioned(by: \.genre), numbers = holder.ints
@@ -87,7 +87,7 @@ class SongCard: Projection<Song> {
         #expect(all == 2130 && shortest == 545 && mean == 11.0 / 3 && few == 10)
     }
 
-    @Test func `D1 each element counts once, in the words of the guide`() throws {
+    @Test func `the example in which each element counts once works [D1]`() throws {
         let realm = try filled(), song = realm.objects(Song.self)[0]
         try realm.write {
             song.covers.insert(objectsIn: [
@@ -101,7 +101,7 @@ class SongCard: Projection<Song> {
         }
     }
 
-    @Test func `the example of watching sections`() throws {
+    @Test func `the example of observing sections works`() throws {
         let realm = try filled(), byGenre = realm.objects(Song.self).sectioned(by: \.genre)
         var shown: [[String]] = []
         let token = byGenre.observe { change in

@@ -2,7 +2,7 @@ import Firn
 import Foundation
 import Testing
 
-/// `Realm.shrink()`: the file stays the same one, and gets shorter.
+/// `Realm.shrink()`: the file keeps its identity and becomes shorter.
 @Suite struct ShrinkTests {
     private func size(_ place: Place) throws -> Int { try Data(contentsOf: place.file()).count }
 
@@ -17,7 +17,7 @@ import Testing
         return realm
     }
 
-    @Test(arguments: [false, true]) func `a realm's file gets shorter while it is open, and its objects stay what they are`(
+    @Test(arguments: [false, true]) func `the file of an open realm can be shrunk, and its objects do not change`(
         isEncrypted: Bool
     ) throws {
         let place = try Place(), key = isEncrypted ? Data((0..<64).map { UInt8($0) }) : nil
@@ -30,7 +30,7 @@ import Testing
         #expect(realm.objects(Dog.self).where { $0.name == "Rex" }.count == 1)
     }
 
-    @Test func `what a frozen realm holds is given back when it has gone, and writes that wait for nobody are kept`() throws {
+    @Test func `space that a frozen realm holds is freed by a later shrink, and writes without durability are kept`() throws {
         let place = try Place(), realm = try grown(place, key: nil), count = realm.objects(Dog.self).count
         var frozen: Realm? = realm.freeze()
         try realm.write(durability: .none) { realm.create(Dog.self, value: ["name": "late"]) }
@@ -43,7 +43,7 @@ import Testing
         #expect(realm.objects(Dog.self).count == count + 1)
     }
 
-    @Test func `the file of a read-only realm is left as it is`() throws {
+    @Test func `the file of a read-only realm cannot be shrunk`() throws {
         let place = try Place()
         _ = try grown(place, key: nil)
         var configuration = place.configuration([Dog.self])

@@ -7,20 +7,20 @@ import Testing
 
 @Suite struct SwiftValueTests {
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func `stored values come back from their Swift form`(seed: UInt64) {
+    func `stored values round trip through their Swift form`(seed: UInt64) {
         var random = RandomTables(seed: seed)
         let schema = random.schema()
         for column in schema.types.last!.columns where column.type.kind != .any {
             let value = random.value(column.type, in: schema)
             guard let back = Value(any: swiftValue(of: value)) else {
-                Issue.record("seed \(seed): nothing comes back of \(value)")
+                Issue.record("seed \(seed): \(value) cannot be converted back")
                 continue
             }
             #expect(Value.order(plain(back), plain(value)) == 0, "seed \(seed): \(value) became \(back)")
         }
     }
 
-    /// Swift has one kind of array and one of dictionary; and a date that was read is the nearest that a double can say.
+    /// Swift has one kind of array and one of dictionary, and a date that was read is the nearest one that a double can represent.
     private func plain(_ value: Value) -> Value {
         switch value {
         case .set(let values), .list(let values): .list(values.map(plain))
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `integers of every type are taken as far as they fit`() {
+    @Test func `integers of every type are converted if they fit`() {
         for minus in [Int8(-5), Int16(-5), Int32(-5), Int64(-5), Int(-5), Int128(-5), NSNumber(value: -5), NSNumber(value: Int8(-5))]
             as [Any]
         {
@@ -50,20 +50,20 @@ import Testing
         }
     }
 
-    @Test func `reals and booleans keep their type, in a box too`() {
+    @Test func `floats and booleans keep their type, also as NSNumber`() {
         #expect(
             Value(any: true) == .bool(true) && Value(any: NSNumber(value: false)) == .bool(false)
                 && Value(any: NSNumber(value: 0)) == .int(0))
         #expect(Value(any: Float(0.1)) == .float(0.1) && Value(any: NSNumber(value: Float(0.1))) == .float(0.1))
         #expect(
             Value(any: -0.0) == .double(-0.0) && Value(any: NSNumber(value: 0.1)) == .double(0.1) && Value(any: CGFloat(2)) == .double(2))
-        #expect(Value(any: NSNumber(value: 2.0)) == .double(2), "a whole number in a double stays a double")
+        #expect(Value(any: NSNumber(value: 2.0)) == .double(2), "a whole number in a double was converted to another type")
         #expect(Value(any: Double.nan) == .double(.nan))
         #expect(Value(any: NSDecimalNumber(string: "1.10")) == Value(any: Foundation.Decimal(string: "1.10")))
         #expect(Value(any: Decimal128("1.10")) == .decimal(FirnTable.Decimal("1.10")!))
     }
 
-    @Test func `text, bytes, dates and identifiers are taken in all their Swift forms`() {
+    @Test func `text, bytes, dates and identifiers are converted from all their Swift forms`() {
         #expect(
             Value(any: "abc") == .string("abc") && Value(any: "xabc".dropFirst()) == .string("abc")
                 && Value(any: NSString("abc")) == .string("abc"))
@@ -83,17 +83,17 @@ import Testing
                 && Value(any: AnyRealmValue.none) == .null)
     }
 
-    @Test func `optionals are what they hold, at every depth`() {
+    @Test func `optionals are converted to their values at any depth`() {
         #expect(Value(any: nil) == .null && Value(any: NSNull()) == .null && Value(any: Int?.none as Any) == .null)
         #expect(
             Value(any: Int?.some(3) as Any) == .int(3) && Value(any: Int??.some(.some(3)) as Any) == .int(3)
                 && Value(any: Int??.some(.none) as Any) == .null)
-        #expect(Value(any: NSNumber?.some(NSNumber(value: 1)) as Any) == .int(1), "a boxed 1 is no Bool")
+        #expect(Value(any: NSNumber?.some(NSNumber(value: 1)) as Any) == .int(1), "an NSNumber of 1 was converted to a boolean")
         #expect(Value(any: NSNumber?.some(true) as Any) == .bool(true))
         #expect(Value(any: [UInt8]?.some([]) as Any) == .data([]))
     }
 
-    @Test func `arrays and dictionaries are taken with all they hold, or not at all`() {
+    @Test func `arrays and dictionaries are converted completely, or not at all`() {
         let nested: [String: Any?] = ["z": nil, "b": [1, nil, "x"] as [Any?], "a": ["k": Date(timeIntervalSince1970: 0)]]
         #expect(
             Value(any: nested)
@@ -110,12 +110,12 @@ import Testing
         }
     }
 
-    @Test func `untyped access gives the types that Swift uses`() {
+    @Test func `untyped access returns the types that Swift uses`() {
         #expect(swiftValue(of: .null) == nil)
         #expect(swiftValue(of: .int(3)) as? Int == 3 && swiftValue(of: .link(3)) as? Int64 == 3 && swiftValue(of: .float(1)) as? Float == 1)
         #expect(swiftValue(of: .data([1])) as? Data == Data([1]) && swiftValue(of: .decimal(FirnTable.Decimal("1")!)) as? Decimal128 == 1)
         #expect((swiftValue(of: .list([.int(1), .null])) as? [Any?])?.count == 2)
         let map = swiftValue(of: .map([.init("a", .null), .init("b", .bool(true))])) as? [String: Any?]
-        #expect(map?.count == 2 && map?["b"] as? Bool == true && map?["a"] != nil, "a key without a value stays")
+        #expect(map?.count == 2 && map?["b"] as? Bool == true && map?["a"] != nil, "a key with a null value is missing")
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Runs `body` on a thread of its own, to its end: what belongs to the thread is gone when this returns.
+/// Runs `body` on a new thread until the thread has ended, so that values of the thread are released.
 func onNewThread(_ body: @escaping () -> Void) {
     final class Task {
         let body: () -> Void
@@ -35,7 +35,7 @@ func onNewThread(_ body: @escaping () -> Void) {
 }
 
 @Suite struct ThreadTests {
-    @Test func `a thread that has the number of one that ended is another one`() throws {
+    @Test func `a thread that reuses the id of an ended thread cannot use its realm`() throws {
         let place = try Place()
         nonisolated(unsafe) var first: (number: UInt, confinement: Confinement, core: RealmCore, dog: Dog)?
         onNewThread {
@@ -47,7 +47,7 @@ func onNewThread(_ body: @escaping () -> Void) {
             #expect(first!.confinement.isHere)
         }
         let known = first!
-        #expect(known.dog._state?.pointee.thread == 0, "nobody takes the fast path any more")
+        #expect(known.dog._state?.pointee.thread == 0, "the fast path is still enabled for the ended thread")
         nonisolated(unsafe) var met = false
         for _ in 0..<200 where !met {
             onNewThread {
@@ -59,11 +59,11 @@ func onNewThread(_ body: @escaping () -> Void) {
                 #expect(mine.core !== known.core && mine.objects(Dog.self)[0].age == 5)
             }
         }
-        #expect(met, "the system gives the numbers of threads again")
+        #expect(met, "no thread reused the id")
         first = nil
     }
 
-    @Test func `an object of a thread that ended traps on the next one`() async {
+    @Test func `an object of an ended thread traps on the next thread`() async {
         let trap = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) var dog: Dog?
             onNewThread {
@@ -77,7 +77,7 @@ func onNewThread(_ body: @escaping () -> Void) {
         #expect(said(trap).contains("Realm accessed from incorrect thread"))
     }
 
-    /// One thread each, and all at a time.
+    /// Runs the body on many threads that begin together.
     private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
         let ready = DispatchSemaphore(value: 0), go = DispatchSemaphore(value: 0), done = DispatchGroup()
         for number in 0..<count {
@@ -96,7 +96,7 @@ func onNewThread(_ body: @escaping () -> Void) {
         done.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a hundred threads read one frozen list while a writer commits`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a hundred threads can read one frozen list while a writer commits`() throws {
         // More than one vector.
         let count = 1200
         let place = try Place(), configuration = place.configuration([Doghouse.self, Values.self])
@@ -111,7 +111,7 @@ func onNewThread(_ body: @escaping () -> Void) {
         }
         let ages = count * (count - 1) / 2, teeth = (0..<count).reduce(0) { $0 + ($1 % 3 == 0 ? 0 : $1 % 40) }
         let frozen = Snapshot(kennel.list), ints = Snapshot(values.ints), chosen = Snapshot(realm.objects(Pup.self).filter("age >= 600"))
-        // As the thread made them, too: without a snapshot around them.
+        // Also frozen collections without a snapshot.
         nonisolated(unsafe) let bare = kennel.list.freeze(), bareInts = values.ints.freeze()
         let stop = Atomic<Bool>(false), rounds = Atomic<Int>(0), wrong = Mutex<[String]>([])
         let writer = DispatchGroup()
@@ -138,7 +138,7 @@ func onNewThread(_ body: @escaping () -> Void) {
             func check(_ name: String, _ found: Int, _ expected: Int) {
                 if found != expected { wrong.withLock { $0.append("thread \(number): \(name) \(found) instead of \(expected)") } }
             }
-            // Each its own way, and all the sum of the list.
+            // Each thread reads in a different way, and all compute the sum of the list.
             switch number % 5 {
             case 0: check("figure", frozen.value.sum(of: \.age), ages)
             case 1:

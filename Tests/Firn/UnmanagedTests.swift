@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct UnmanagedTests {
-    @Test func `an unmanaged object holds what its declaration says, and then what it is given`() {
+    @Test func `an unmanaged object has its declared initial values, and then the assigned ones`() {
         let dog = Dog()
         #expect(dog.name == "nameless" && dog.age == 1 && dog.weight == 2.5)
         #expect(dog.owner == nil && dog.toys.isEmpty && dog.friends.isEmpty)
@@ -23,7 +23,7 @@ import Testing
         #expect(one.uuid != other.uuid && one.objectId != other.objectId)
     }
 
-    @Test func `objects are made from dictionaries, arrays and other objects`() {
+    @Test func `objects can be created from dictionaries, arrays and other objects`() {
         let person = Person(
             value: [
                 "id": 3, "name": "Ada", "best": ["name": "Rex"], "dogs": [["name": "Fido", "age": 4], ["name": "Bo"]],
@@ -38,7 +38,7 @@ import Testing
         #expect(dog.name == "Rex" && dog.age == 5 && dog.weight == 7)
     }
 
-    @Test func `properties go by name too`() {
+    @Test func `properties can be read and set by name`() {
         let dog = Dog()
         dog["name"] = "Rex"
         dog["age"] = 3

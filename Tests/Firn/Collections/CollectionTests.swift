@@ -2,9 +2,10 @@ import Firn
 import Foundation
 import Testing
 
-/// Rows R01–R11, R20–R22, R27–R29, R38–R41 of the collections' contract, over every kind of collection.
+/// Rows R01–R11, R20–R22, R27–R29, R38–R41 of the contract of collections, for every kind of collection.
 @Suite struct CollectionTests {
-    @Test(arguments: Conformer.all) func `R01 R02 R27 where a collection is`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `realm and isFrozen depend on the kind of a collection, and it is valid [R01, R02, R27]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect((pups.realm == nil) == (one.version == .unmanaged))
         #expect(pups.isFrozen == (one.version == .frozen))
@@ -12,13 +13,14 @@ import Testing
         #expect(pups.first?.isFrozen == (one.version == .frozen))
     }
 
-    @Test(arguments: Conformer.live) func `R02 a collection is invalid after its realm was invalidated`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live)
+    func `a collection is invalid after its realm was invalidated, and a frozen one is not [R02]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups()), frozen = pups.freeze()
         pups.realm!.invalidate()
         #expect(pups.isInvalidated && !frozen.isInvalidated && frozen.count == 4)
     }
 
-    @Test func `R02 S01 S07 a collection of an object that was deleted is invalid, and empty`() throws {
+    @Test func `a collection of a deleted object is invalid and empty [R02, S01, S07]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse()
         let pups = fourPups()
         for pup in pups { pup.kennel = kennel }
@@ -34,7 +36,8 @@ import Testing
         #expect(list.first == nil && set.first == nil && inverse.first == nil && some.first == nil)
     }
 
-    @Test(arguments: Conformer.all) func `R03 R05 R06 R38 R39 R40 R41 count, ends and indices`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `count, indices, first and last agree with the elements [R03, R05, R06, R38, R39, R40, R41]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(pups.count == 4 && !pups.isEmpty && pups.startIndex == 0 && pups.endIndex == 4)
         #expect(pups.index(after: 0) == 1 && pups.index(before: 4) == 3)
@@ -45,12 +48,12 @@ import Testing
         #expect(empty.isEmpty && empty.count == 0 && empty.startIndex == empty.endIndex)
     }
 
-    @Test(arguments: Conformer.all) func `R05 R06 first and last are nil where nothing is there`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `first and last are nil for an empty collection [R05, R06]`(_ one: Conformer) throws {
         let empty = try one.collection([])
         #expect(empty.first == nil && empty.last == nil && Array(empty).isEmpty)
     }
 
-    @Test(arguments: Conformer.all) func `R04 a description shows a hundred elements`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `a description has at most a hundred elements [R04]`(_ one: Conformer) throws {
         let few = try one.collection(fourPups())
         #expect(few.description.contains("[3] Pup {") && few.description.contains("name = Fido") && !few.description.contains("skipped"))
         let many = try one.collection((0..<103).map { Pup("p\($0)", age: $0) })
@@ -58,7 +61,7 @@ import Testing
         #expect(many.description.contains("... 3 objects skipped."))
     }
 
-    @Test func `R04 objects that lead to each other through collections are described to an end`() throws {
+    @Test func `the description of objects that link to each other through collections ends [R04]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse(), pup = Pup("Rex", age: 1)
         kennel.list.append(pup)
         kennel.map["rex"] = pup
@@ -69,7 +72,7 @@ import Testing
         #expect(kennel.map.description.contains("[rex]"))
     }
 
-    @Test(arguments: Conformer.all) func `R07 C10 index of an element`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `the index of an element is found by identity [R07, C10]`(_ one: Conformer) throws {
         guard one.kind != .set else { return }
         let pups = try one.collection(fourPups())
         for i in 0..<4 { #expect(pups.index(of: pups[i]) == i) }
@@ -78,7 +81,7 @@ import Testing
         #expect(pups.index(of: other[0]) == nil)
     }
 
-    @Test func `R07 C10 index of a primitive element, by value`() throws {
+    @Test func `the index of a primitive element is found by value [R07, C10]`() throws {
         let realm = try memoryRealm()
         let values = Values(
             value: [
@@ -97,7 +100,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Conformer.managed) func `R10 C11 index of the first element that a predicate holds for`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed)
+    func `index(matching:) is the first match of a predicate, or nil [R10, C11]`(_ one: Conformer) throws {
         guard one.kind != .set else { return }
         let pups = try one.collection(fourPups())
         #expect(pups.index(matching: "age == 7") == 1)
@@ -106,7 +110,7 @@ import Testing
         #expect(pups.sorted(byKeyPath: "name").index(matching: "age == 7") == 0)
     }
 
-    @Test func `R10 indices count what is there`() throws {
+    @Test func `indices are correct in a table with deleted rows [R10]`() throws {
         let realm = try memoryRealm()
         try realm.write { for i in 0..<3000 { realm.add(Pup("p\(i)", age: i % 100)) } }
         let pups = realm.objects(Pup.self)
@@ -118,7 +122,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Conformer.all) func `R11 C06 C07 elements at places, all or none`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `objects at indexes are returned, or an error if one is out of bounds [R11, C06, C07]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(try pups.objects(at: IndexSet([0, 2, 3])).map(\.name) == [0, 2, 3].map { pups[$0].name })
         #expect(try pups.objects(at: IndexSet()).isEmpty)
@@ -128,7 +133,8 @@ import Testing
         #expect(throws: Realm.Error.self) { try pups.object(at: -1) }
     }
 
-    @Test(arguments: Conformer.all) func `R20 R21 C18 C19 what elements hold, by name`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `value(forKey:) and value(forKeyPath:) return values of elements and aggregates [R20, R21, C18, C19]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         let names = pups.value(forKey: "name") as? [Any?]
         #expect(names?.map { $0 as? String } == pups.map(\.name))
@@ -141,7 +147,7 @@ import Testing
         #expect(pups.value(forKeyPath: "@max.weight") as? Double == 3.5 && pups.value(forKeyPath: "@avg.age") as? Double == 4.5)
     }
 
-    @Test func `C18 a set gives a set, and primitive elements themselves under self`() throws {
+    @Test func `value(forKey:) of a set is a set, and self returns primitive elements [C18]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse(),
             values = Values(value: ["ints": [3, 1, 3], "intSet": [3, 1], "optStringSet": [nil, "a"] as [String?]] as [String: Any])
         kennel.set.insert(objectsIn: fourPups())
@@ -160,7 +166,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Conformer.live + Conformer.unmanaged) func `R22 C20 setting a property of every element`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live + Conformer.unmanaged)
+    func `setValue sets a property of every element [R22, C20]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         if let realm = pups.realm {
             try realm.write { pups.setValue(9, forKey: "age") }
@@ -170,20 +177,20 @@ import Testing
         #expect(pups.map(\.age) == [9, 9, 9, 9])
     }
 
-    @Test func `R22 setting what a collection chooses by sets it of all that were chosen`() throws {
+    @Test func `setValue on results sets all elements, also if they no longer match [R22]`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add(fourPups()) }
         try realm.write { realm.objects(Pup.self).filter("age > 2").setValue(0, forKey: "age") }
         #expect(realm.objects(Pup.self).map(\.age) == [0, 0, 1, 0])
     }
 
-    @Test(arguments: Conformer.live) func `R28 C31 S31 frozen copies stay as they were, objects and all`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live) func `frozen collections and their objects do not change [R28, C31, S31]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups()), frozen = pups.freeze(), realm = pups.realm!
         let names: [String] = pups.map(\.name)
         try realm.write {
             for pup in pups { pup.age += 1 }
             realm.delete(realm.objects(Pup.self).filter("name == 'Bo'"))
-            // The state when the transaction began.
+            // The state at the beginning of the transaction.
             #expect(pups.freeze().map(\.name) == names && pups.freeze().sum(ofProperty: "age") as Int == 18)
         }
         #expect(frozen.isFrozen && frozen.count == 4 && frozen.map(\.name) == names && frozen.sum(ofProperty: "age") as Int == 18)
@@ -191,7 +198,7 @@ import Testing
         #expect(pups.count == 3 && pups.freeze().count == 3 && frozen.freeze().isFrozen)
     }
 
-    @Test(arguments: Conformer.live) func `R29 C32 S32 thawed is the live collection again`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.live) func `thaw returns the live collection [R29, C32, S32]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups()), frozen = pups.freeze(), realm = pups.realm!
         try realm.write { realm.delete(realm.objects(Pup.self).filter("name == 'Bo'")) }
         let thawed = try #require(frozen.thaw())
@@ -199,7 +206,7 @@ import Testing
         #expect(pups.thaw()?.isSameCollection(as: pups) == true)
     }
 
-    @Test func `R29 thawed is nil where the owner is not there any more`() throws {
+    @Test func `thaw returns nil if the owner was deleted [R29]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse()
         kennel.list.append(objectsIn: fourPups())
         try realm.write { realm.add(kennel) }
@@ -212,7 +219,8 @@ import Testing
         #expect(frozen.0.count == 4 && frozen.4.count == 3)
     }
 
-    @Test(arguments: Conformer.frozen) func `R28 C30 frozen collections are read by any thread`(_ one: Conformer) async throws {
+    @Test(arguments: Conformer.frozen)
+    func `frozen collections can be read by many tasks concurrently [R28, C30]`(_ one: Conformer) async throws {
         let pups = try one.collection((0..<500).map { Pup("p\($0)", age: $0) })
         let shared = Shared(pups: pups)
         let sums = await withTaskGroup(of: Int.self) { group in
@@ -228,7 +236,7 @@ import Testing
         #expect(sums == Array(repeating: 124_750 * 2 + 500, count: 4))
     }
 
-    @Test(arguments: Conformer.all) func `R47 elements are encoded one after the other`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `the names of all elements round trip through JSON [R47]`(_ one: Conformer) throws {
         struct Shown: Decodable { var name: String }
         let pups = try one.collection(fourPups())
         let data = try JSONEncoder().encode(EncodedNames(pups))
@@ -245,7 +253,7 @@ import Testing
         func encode(to encoder: any Encoder) throws { try names.encode(to: encoder) }
     }
 
-    @Test func `R47 lists, sets and maps are encoded and decoded`() throws {
+    @Test func `lists, sets and maps can be encoded and decoded [R47]`() throws {
         let realm = try memoryRealm()
         let values = Values(
             value: ["ints": [3, 1, 3], "optInts": [nil, 4] as [Int?], "stringSet": ["b", "a"], "scores": ["x": 1, "y": 2]] as [String: Any])
@@ -266,7 +274,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decoder.decode(Map<String, Int>.self, from: Data(#"{"a.b":2}"#.utf8)) }
     }
 
-    @Test func `D2 what is equal, and what is the same`() throws {
+    @Test func `collections are equal by content, and the same by identity [D2]`() throws {
         let realm = try memoryRealm(), one = Values(value: ["ints": [1, 2], "intSet": [1, 2]]),
             other = Values(value: ["ints": [1, 2], "intSet": [2, 1]])
         try realm.write { realm.add([one, other]) }

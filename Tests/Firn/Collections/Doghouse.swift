@@ -2,7 +2,7 @@ import Firn
 import Foundation
 import Testing
 
-/// A dog with a property of every type that figures are taken of.
+/// A dog with a property of every type that aggregates support.
 class Pup: Object {
     @Persisted var name = ""
     @Persisted var age = 0
@@ -69,7 +69,7 @@ class Values: Object {
     @Persisted var names: Map<String, String?>
 }
 
-/// What a collection is, and at what version.
+/// The kind of a collection, and its version.
 struct Conformer: Sendable, CustomTestStringConvertible {
     enum Kind: String, CaseIterable { case results, filtered, sorted, list, set, linking }
     enum Version: String, CaseIterable { case live, frozen, unmanaged }
@@ -86,7 +86,7 @@ struct Conformer: Sendable, CustomTestStringConvertible {
     static let unmanaged = [Conformer(kind: .list, version: .unmanaged), Conformer(kind: .set, version: .unmanaged)]
     static let all = managed + unmanaged
 
-    /// The pups of a kennel in a new realm, whatever is given (the kennel keeps the realm).
+    /// Returns the pups of a kennel in a new realm. The kennel keeps the realm.
     func collection(_ pups: [Pup]) throws -> AnyRealmCollection<Pup> {
         let kennel = Doghouse()
         kennel.name = "of all"
@@ -96,7 +96,7 @@ struct Conformer: Sendable, CustomTestStringConvertible {
         for pup in pups { pup.kennel = kennel }
         let realm = try memoryRealm()
         try realm.write { realm.add(kennel) }
-        // Others, which are not asked for where a collection chooses.
+        // The realm can have others, which the conditions of these collections exclude.
         let live: AnyRealmCollection<Pup> =
             switch kind {
             case .results: AnyRealmCollection(realm.objects(Pup.self))

@@ -3,7 +3,7 @@ import FirnKit
 import Foundation
 import Testing
 
-/// Collections of many blocks, against Swift's own: what is put in and taken out at the seams of blocks must be found.
+/// Compares collections of many blocks with Swift's own, with changes at the boundaries of blocks.
 struct LargeCollectionTests {
     final class Holder: Object {
         @Persisted var numbers: MutableSet<Int>
@@ -22,7 +22,7 @@ struct LargeCollectionTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `a large set holds what was inserted and not removed`(seed: UInt64) throws {
+    func `a large set has exactly the elements that were inserted and not removed`(seed: UInt64) throws {
         let realm = try memoryRealm([Holder.self]), holder = Holder()
         try realm.write { realm.add(holder) }
         var random = Random(state: seed &* 0x9E37_79B9_7F4A_7C15), numbers: Set<Int> = [], words: Set<String> = []
@@ -39,7 +39,7 @@ struct LargeCollectionTests {
                         numbers.insert(number)
                     }
                 }
-                // The least element goes, again and again: the first of a block, and of the set.
+                // Removes the smallest element repeatedly: the first one of a block and of the set.
                 for _ in 0..<700 {
                     let least = numbers.min()!
                     #expect(set.first == least)
@@ -65,7 +65,7 @@ struct LargeCollectionTests {
     }
 
     @Test(arguments: [4, 5] as [UInt64])
-    func `a large list is what an array is`(seed: UInt64) throws {
+    func `random changes of a large list agree with an array`(seed: UInt64) throws {
         let realm = try memoryRealm([Holder.self]), holder = Holder()
         try realm.write { realm.add(holder) }
         var random = Random(state: seed &* 0x9E37_79B9_7F4A_7C15), array: [Int] = []
@@ -95,7 +95,7 @@ struct LargeCollectionTests {
         }
     }
 
-    @Test func `sets of one realm and of none are told apart when they are copied and frozen`() throws {
+    @Test func `unmanaged, managed and frozen sets do not affect each other`() throws {
         let realm = try memoryRealm([Holder.self]), holder = Holder(), own = MutableSet<Int>()
         own.insert(objectsIn: 0..<10)
         #expect(own.count == 10 && own.contains(3) && !own.contains(11) && own.realm == nil)

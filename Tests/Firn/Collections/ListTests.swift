@@ -3,7 +3,7 @@ import FirnKit
 import Foundation
 import Testing
 
-/// Lists and maps (section 2.3 of the contract), managed and not.
+/// Lists and maps (section 2.3 of the contract), managed and unmanaged.
 @Suite struct ListTests {
     private func values(managed: Bool, _ contents: [String: Any]) throws -> Values {
         let values = Values(value: contents)
@@ -15,7 +15,7 @@ import Testing
         return values
     }
 
-    @Test(arguments: [false, true]) func `elements are put in, moved and taken out`(_ managed: Bool) throws {
+    @Test(arguments: [false, true]) func `elements can be inserted, moved, sorted, replaced and removed`(_ managed: Bool) throws {
         let list = try values(managed: managed, ["ints": Array(0..<10)]).ints
         list.remove(atOffsets: IndexSet([0, 3, 4, 9]))
         #expect(Array(list) == [1, 2, 5, 6, 7, 8])
@@ -47,7 +47,7 @@ import Testing
         #expect(list.isEmpty)
     }
 
-    @Test(arguments: [false, true], [1, 2] as [UInt64]) func `moving by offsets is what Swift's arrays do`(_ managed: Bool, _ seed: UInt64)
+    @Test(arguments: [false, true], [1, 2] as [UInt64]) func `moving by offsets agrees with Swift's arrays`(_ managed: Bool, _ seed: UInt64)
         throws
     {
         var random = SeededGenerator(seed: seed)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `embedded objects in lists stay theirs, and go with them`() throws {
+    @Test func `embedded objects in lists can be moved, and are deleted when they are removed`() throws {
         let realm = try memoryRealm(), kennel = Doghouse()
         kennel.rooms.append(objectsIn: (1...5).map { Room($0) })
         try realm.write { realm.add(kennel) }
@@ -127,7 +127,7 @@ import Testing
         #expect(KeyPathRecorder.path(\Doghouse.list) == "list")
     }
 
-    @Test func `places outside a list stop the program with what they may be`() async {
+    @Test func `indexes outside a list trap`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let list = List<Int>()
             list.append(1)
@@ -144,7 +144,7 @@ import Testing
 }
 
 @Suite struct MapTests {
-    @Test(arguments: [false, true]) func `entries come, are found and go, ascending by key`(_ managed: Bool) throws {
+    @Test(arguments: [false, true]) func `map entries can be added, found and removed, and ascend by key`(_ managed: Bool) throws {
         let values = Values(), realm = try memoryRealm()
         if managed {
             realm.beginWrite()
@@ -178,7 +178,7 @@ import Testing
         if managed { try realm.commitWrite() }
     }
 
-    @Test func `values are chosen and ordered, frozen and thawed`() throws {
+    @Test func `maps can be filtered, sorted, frozen and thawed`() throws {
         let realm = try memoryRealm(), kennel = Doghouse(),
             values = Values(
                 value: ["scores": ["x": 3, "y": 1, "z": 2], "names": ["a": "A", "b": nil] as [String: Any?]] as [String: Any])
@@ -202,7 +202,7 @@ import Testing
         #expect(Array(map.keys) == ["a", "b", "c", "d"])
     }
 
-    @Test func `keys that paths could not name are refused`() async {
+    @Test func `map keys that paths cannot express are refused, and so are changes outside of a transaction`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { Values().scores["a.b"] = 1 }
         #expect(
             result.map {

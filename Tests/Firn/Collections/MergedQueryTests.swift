@@ -3,9 +3,9 @@ import FirnKit
 import Foundation
 import Testing
 
-/// Queries on the results of queries, and what is evaluated again.
+/// Queries on results of queries, and the parts of them that are evaluated again.
 @Suite struct MergedQueryTests {
-    @Test func `a query on a query is one query`() throws {
+    @Test func `a query on results is merged into one query`() throws {
         let realm = try memoryRealm(), pups = realm.objects(Pup.self)
         let some = pups.filter("age > %@", 1).filter("name != %@ AND weight < $1", "Rex", 100.0).sorted(byKeyPath: "name").filter(
             "age IN %@", [7, 3]
@@ -17,7 +17,7 @@ import Testing
         #expect(some.map(\.name) == ["Ada"])
     }
 
-    @Test func `what is asked of a limited query is asked of what it gives`() throws {
+    @Test func `a query on limited results selects from the limited results`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add(fourPups()) }
         let two = realm.objects(Pup.self).filter("TRUEPREDICATE SORT(age DESC, name ASC) LIMIT(2)")
@@ -29,7 +29,7 @@ import Testing
         #expect(two.index(matching: "name == 'Fido'") == 1)
     }
 
-    @Test func `what is asked of distinct results is asked of those that are left`() throws {
+    @Test func `a query on distinct results selects from the remaining results`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add([Pup("Ada", age: 7), Pup("Bo", age: 7), Pup("Rex", age: 2)]) }
         let distinct = realm.objects(Pup.self).distinct(by: ["age"])
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `segments that nobody changed are not looked at again`() throws {
+    @Test func `unchanged segments are not evaluated again`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).firn")
         defer { try? FileManager.default.removeItem(at: path) }
         let realm = try Realm(fileURL: path)
@@ -86,25 +86,25 @@ import Testing
         let first = source.segmentsEvaluated
         #expect(first >= 3)
         #expect(old.count == 3000 && source.segmentsEvaluated == first)
-        // A commit of something else: nothing of this type is looked at.
+        // A commit of another type: no segment of this type is evaluated.
         try realm.write { realm.add(Doghouse()) }
         #expect(old.count == 3000)
         let second = source.segmentsEvaluated
         #expect(second - first <= 1)
-        // One row at the end: the last segment alone.
+        // One new row at the end: only the last segment is evaluated.
         try realm.write { realm.add(Pup("new", age: 99)) }
         #expect(old.count == 3001 && old.last?.name == "new")
         let third = source.segmentsEvaluated
         #expect(third - second <= 2)
         try realm.write { old[0].age = 0 }
         #expect(old.count == 3000)
-        // The segment of the row, and the last one before and after the commit.
+        // The segment of the row, and the last segment before and after the commit.
         #expect(source.segmentsEvaluated - third <= 3)
         try realm.write { realm.delete(old[0]) }
         #expect(old.count == 2999 && old.allSatisfy { $0.age > 97 })
     }
 
-    @Test func `what was chosen in a transaction follows each change of it`() throws {
+    @Test func `results in a transaction follow each of its changes`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add(fourPups()) }
         let old = realm.objects(Pup.self).filter("age > 2")
@@ -121,7 +121,7 @@ import Testing
         #expect(old.map(\.name) == ["Bo", "Ada"])
     }
 
-    @Test func `inverse links are part of paths`() throws {
+    @Test func `paths can contain inverse links`() throws {
         let realm = try memoryRealm(), kennel = Doghouse(value: ["name": "k"]), pups = fourPups()
         for pup in pups[0..<3] { pup.kennel = kennel }
         try realm.write {
@@ -140,7 +140,7 @@ import Testing
 }
 
 @Suite struct BlockArrayTests {
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func `blocks agree with one array`(_ seed: UInt64) {
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func `random changes of a block array agree with an array`(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed), expected: [Int] = [], blocks = BlockArray<Int>()
         for step in 0..<3000 {
             let at = Int.random(in: 0...expected.count, using: &random)
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `blocks of one value after the other stay full, and empty blocks go`() {
+    @Test func `appended blocks are filled, and empty blocks are removed`() {
         var blocks = BlockArray<Int>()
         for i in 0..<10_000 { blocks.insert(i, at: i) }
         #expect(blocks.blocks.count == 10)

@@ -4,11 +4,11 @@ import Foundation
 
 import Testing
 
-/// Rows S01–S34 of the collections' contract in their Swift face, `MutableSet`: for sets of every kind of storage and any mix of them.
+/// Rows S01–S34 of the contract of collections in their Swift form, `MutableSet`: for sets of every storage and any combination of them.
 @Suite struct MutableSetTests {
     enum Storage: String, CaseIterable { case live, frozen, unmanaged }
 
-    /// A set of ints, in a realm of its own (an object keeps the realm).
+    /// Returns a set of integers in a new realm; its object keeps the realm.
     private func set(_ elements: [Int], _ storage: Storage) throws -> MutableSet<Int> {
         let values = Values()
         values.intSet.insert(objectsIn: elements)
@@ -18,14 +18,15 @@ import Testing
         return storage == .live ? values.intSet : values.intSet.freeze()
     }
 
-    @Test(arguments: Storage.allCases) func `S01 S04 S06 S08 what a set is and holds`(_ storage: Storage) throws {
+    @Test(arguments: Storage.allCases)
+    func `a set has distinct elements and the attributes of its storage [S01, S04, S06, S08]`(_ storage: Storage) throws {
         let one = try set([3, 1, 2, 3], storage)
         #expect(one.count == 3 && Array(one) == (storage == .unmanaged ? [3, 1, 2] : [1, 2, 3]))
         #expect(one.isFrozen == (storage == .frozen) && (one.realm == nil) == (storage == .unmanaged) && !one.isInvalidated)
         #expect(try set([], storage).isEmpty)
     }
 
-    @Test func `S03 D18 nil is one element, and the first`() throws {
+    @Test func `nil is one element, and the first in a managed set [S03, D18]`() throws {
         let values = Values(value: ["optIntSet": [4, nil, -1, nil] as [Int?], "optStringSet": ["b", nil, "a"] as [String?]])
         #expect(values.optIntSet.count == 3 && values.optIntSet.contains(nil))
         let realm = try memoryRealm()
@@ -42,7 +43,7 @@ import Testing
         #expect(Array(realm.objects(Values.self)[0].optIntSet) == [4])
     }
 
-    @Test func `S09 S10 S11 S12 S19 elements of every type come, are found and go`() throws {
+    @Test func `elements of every type can be inserted, found and removed [S09, S10, S11, S12, S19]`() throws {
         let realm = try memoryRealm(), ids = (0..<3).map { _ in UUID() }.sorted { "\($0)" < "\($1)" }
         for managed in [false, true] {
             let v = Values()
@@ -81,7 +82,7 @@ import Testing
         #expect(realm.objects(Values.self)[0].intSet.isEmpty && Array(realm.objects(Values.self)[0].stringSet) == ["a"])
     }
 
-    @Test func `S09 S12 S19 objects: found by identity, added to the realm, and left in it`() throws {
+    @Test func `objects are found by identity, added to the realm, and stay in it [S09, S12, S19]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse(), rex = Pup("Rex", age: 3)
         try realm.write {
             realm.add(kennel)
@@ -98,7 +99,7 @@ import Testing
         #expect(kennel.set.map(\.name) == ["Bo"])
     }
 
-    @Test func `S19 an unmanaged set finds its objects after they were added to a realm`() throws {
+    @Test func `an unmanaged set finds its objects after they were added to a realm [S19]`() throws {
         let realm = try memoryRealm(), pups = (0..<50).map { Pup("p\($0)", age: $0) }, set = MutableSet<Pup>()
         set.insert(objectsIn: pups)
         try realm.write {
@@ -115,7 +116,7 @@ import Testing
         #expect(set.count == 47 && !set.contains(pups[7]) && !set.contains(pups[9]))
     }
 
-    @Test(arguments: Storage.allCases, Storage.allCases) func `S17 S18 S20 D2 what two sets have in common, of whatever kinds`(
+    @Test(arguments: Storage.allCases, Storage.allCases) func `sets of any storage can be compared with each other [S17, S18, S20, D2]`(
         _ a: Storage, _ b: Storage
     ) throws {
         let one = try set([1, 2, 3], a)
@@ -127,7 +128,7 @@ import Testing
         #expect(one.isSubset(of: one) && one.intersects(one) && one == one)
     }
 
-    @Test(arguments: [Storage.live, .unmanaged], Storage.allCases) func `S13 S14 S15 S16 set algebra of whatever kinds`(
+    @Test(arguments: [Storage.live, .unmanaged], Storage.allCases) func `set algebra works with sets of any storage [S13, S14, S15, S16]`(
         _ a: Storage, _ b: Storage
     ) throws {
         func check(_ expected: [Int], _ change: (MutableSet<Int>, MutableSet<Int>) -> Void) throws {
@@ -142,7 +143,8 @@ import Testing
         try check([1, 2, 3, 5]) { $0.formUnion($1) }
     }
 
-    @Test(arguments: [Storage.live, .unmanaged]) func `S13 S14 S15 S16 a set with itself`(_ storage: Storage) throws {
+    @Test(arguments: [Storage.live, .unmanaged])
+    func `set algebra works with the set itself [S13, S14, S15, S16]`(_ storage: Storage) throws {
         func check(_ expected: [Int], _ change: (MutableSet<Int>) -> Void) throws {
             let one = try set([1, 2, 3], storage)
             if let realm = one.realm { try realm.write { change(one) } } else { change(one) }
@@ -155,7 +157,7 @@ import Testing
         try check([1, 2, 3]) { $0.insert(objectsIn: $0) }
     }
 
-    @Test func `S13 S14 S15 S16 S20 algebra of objects at different versions`() throws {
+    @Test func `set algebra works with objects of different versions [S13, S14, S15, S16, S20]`() throws {
         let realm = try memoryRealm(), one = Doghouse(), other = Doghouse(), pups = fourPups()
         one.set.insert(objectsIn: pups[0..<3])
         other.set.insert(objectsIn: pups[1..<4])
@@ -177,7 +179,7 @@ import Testing
         #expect(one.set == other.set && one.set.count == 3)
     }
 
-    @Test func `S09 sets change within transactions only, and take what fits only`() async throws {
+    @Test func `changing a set outside of a transaction, or with a deleted object or owner, traps [S09]`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm(), values = Values()
             try realm.write { realm.add(values) }
@@ -217,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `S31 a set of an object of this very transaction cannot be frozen`() async throws {
+    @Test func `freezing an unmanaged set, or one of an object of the same transaction, traps [S31]`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm([Values.self]), values = Values()
             try realm.write {
@@ -232,7 +234,8 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = MutableSet<Int>().freeze() }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `S09 S11 S14 S15 S16 random changes agree with Swift's own set`(_ seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `random changes of sets agree with Swift's own set [S09, S11, S14, S15, S16]`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let realm = try memoryRealm(), values = Values(), loose = MutableSet<Int>()
         try realm.write { realm.add(values) }

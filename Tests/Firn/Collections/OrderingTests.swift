@@ -2,9 +2,9 @@ import Firn
 import Foundation
 import Testing
 
-/// Rows R12–R19, R48–R58 of the collections' contract.
+/// Rows R12–R19, R48–R58 of the contract of collections.
 @Suite struct OrderingTests {
-    @Test(arguments: Conformer.managed) func `R12 filter chooses by a predicate`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed) func `filter selects elements by a predicate [R12]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(Set(pups.filter("age > 2").map(\.name)) == ["Rex", "Fido", "Ada"])
         #expect(Set(pups.filter("age == %@ AND name BEGINSWITH $1", 7, "F").map(\.name)) == ["Fido"])
@@ -12,7 +12,8 @@ import Testing
         #expect(pups.filter("age > 2").isFrozen == (one.version == .frozen))
     }
 
-    @Test(arguments: Conformer.managed) func `R15 R54 R55 C15 C16 sorting`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed)
+    func `collections can be sorted by one or several properties in both directions [R15, R54, R55, C15, C16]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(pups.sorted(byKeyPath: "name").map(\.name) == ["Ada", "Bo", "Fido", "Rex"])
         #expect(pups.sorted(byKeyPath: "name", ascending: false).map(\.name) == ["Rex", "Fido", "Bo", "Ada"])
@@ -30,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `R54 sorting through links: what has no link comes last`() throws {
+    @Test func `elements with a missing link are last in ascending order of a linked property [R54]`() throws {
         let realm = try memoryRealm(), pups = fourPups()
         for (pup, name) in zip(pups, ["b", "c", "a"]) { pup.kennel = Doghouse(value: ["name": name]) }
         try realm.write { realm.add(pups) }
@@ -38,7 +39,7 @@ import Testing
         #expect(realm.objects(Pup.self).sorted(by: \.kennel?.name, ascending: false).map(\.name) == ["Ada", "Fido", "Rex", "Bo"])
     }
 
-    @Test func `R15 R54 sorting is stable, and a later one goes before an earlier one`() throws {
+    @Test func `sorting is stable, and a later sort takes precedence over an earlier one [R15, R54]`() throws {
         let realm = try memoryRealm()
         try realm.write { for i in 0..<200 { realm.add(Pup("p\(i % 3)", age: i)) } }
         let sorted = realm.objects(Pup.self).sorted(byKeyPath: "age", ascending: false).sorted(byKeyPath: "name")
@@ -46,7 +47,7 @@ import Testing
         #expect(sorted.map(\.age) == expected)
     }
 
-    @Test func `R57 R58 primitive elements, sorted and each once`() throws {
+    @Test func `primitive elements can be sorted and made distinct [R57, R58]`() throws {
         let realm = try memoryRealm()
         let values = Values(
             value: [
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Conformer.managed) func `R56 C17 the first of each combination`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed) func `distinct keeps the first element of each combination [R56, C17]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(Set(pups.distinct(by: ["age"]).map(\.age)) == [3, 7, 1] && pups.distinct(by: ["age"]).count == 3)
         #expect(pups.distinct(by: [\Pup.age]).count == 3 && pups.distinct(by: [\Pup.age, \Pup.name]).count == 4)
@@ -73,7 +74,7 @@ import Testing
         #expect(pups.distinct(by: ["kennel.name"]).count == 1)
     }
 
-    @Test func `R56 C17 what has no link on the way is left out`() throws {
+    @Test func `distinct leaves out elements with a missing link on the path [R56, C17]`() throws {
         let realm = try memoryRealm(), pups = fourPups()
         pups[0].kennel = Doghouse(value: ["name": "k"])
         pups[2].kennel = Doghouse(value: ["name": "k"])
@@ -81,7 +82,8 @@ import Testing
         #expect(realm.objects(Pup.self).distinct(by: ["kennel.name"]).map(\.name) == ["Rex"])
     }
 
-    @Test(arguments: Conformer.all) func `R16 R17 R18 R19 C26 C27 C28 C29 S27 S28 S29 S30 figures by name`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all)
+    func `aggregates by name work for all types [R16, R17, R18, R19, C26, C27, C28, C29, S27, S28, S29, S30]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(pups.min(ofProperty: "age") as Int? == 1 && pups.max(ofProperty: "age") as Int? == 7)
         #expect(
@@ -97,13 +99,13 @@ import Testing
         #expect(
             pups.sum(ofProperty: "price") as Decimal128 == 20 && pups.average(ofProperty: "price") as Decimal128? == 5
                 && pups.max(ofProperty: "price") as Decimal128? == 7.5)
-        // What is not there does not count.
+        // Missing values do not count.
         #expect(
             pups.min(ofProperty: "teeth") as Int? == 4 && pups.sum(ofProperty: "teeth") as Int == 54
                 && pups.average(ofProperty: "teeth") as Double? == 18)
     }
 
-    @Test(arguments: Conformer.all) func `R48 R49 R50 R51 figures by key path`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `aggregates by key path work for all types [R48, R49, R50, R51]`(_ one: Conformer) throws {
         let pups = try one.collection(fourPups())
         #expect(pups.min(of: \.age) == 1 && pups.max(of: \.age) == 7 && pups.sum(of: \.age) == 18 && pups.average(of: \.age) == 4)
         #expect(pups.min(of: \.teeth) == 4 && pups.max(of: \.teeth) == 30 && pups.sum(of: \.teeth) == 54 && pups.average(of: \.teeth) == 18)
@@ -112,7 +114,7 @@ import Testing
         #expect(pups.sum(of: \.price) == 20 && pups.max(of: \.height) == 1.75)
     }
 
-    @Test(arguments: Conformer.all) func `D5 figures of nothing`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.all) func `sums of nothing are 0, and other aggregates of nothing are nil [D5]`(_ one: Conformer) throws {
         let none = try one.collection([])
         #expect(none.min(ofProperty: "age") as Int? == nil && none.max(of: \.weight) == nil && none.average(of: \.age) == nil)
         #expect(
@@ -122,7 +124,7 @@ import Testing
         #expect(toothless.min(of: \.teeth) == nil && toothless.sum(of: \.teeth) == 0 && toothless.average(of: \.teeth) == nil)
     }
 
-    @Test func `R52 R53 figures of primitive elements`() throws {
+    @Test func `aggregates of primitive elements work for lists, sets and maps [R52, R53]`() throws {
         let realm = try memoryRealm()
         let values = Values(
             value: [
@@ -147,14 +149,14 @@ import Testing
         }
     }
 
-    @Test func `D1 each member of a set counts once, whatever its properties hold`() throws {
+    @Test func `each member of a set counts once, also with equal properties [D1]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse()
         kennel.set.insert(objectsIn: (0..<10).map { Pup("p\($0)", age: $0 < 4 ? 1 : 0) })
         try realm.write { realm.add(kennel) }
         #expect(kennel.set.sum(ofProperty: "age") as Int == 4 && kennel.set.average(ofProperty: "age") as Double? == 0.4)
     }
 
-    @Test func `R18 a sum that does not fit stops the program rather than being wrong`() async throws {
+    @Test func `a sum that overflows its type traps [R18]`() async throws {
         let values = Values(value: ["ints": [Int.max, 1]])
         #expect(values.ints.max() == .max)
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -170,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `R16 figures of what is no number stop the program`() async throws {
+    @Test func `aggregates of properties without numbers trap [R16]`() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm()
             _ = realm.objects(Pup.self).min(ofProperty: "name") as Int?
@@ -192,7 +194,7 @@ import Testing
             } == true)
     }
 
-    @Test func `R08 R12 R54 misuse says what to do`() async throws {
+    @Test func `wrong queries, indexes and sort properties trap [R08, R12, R54]`() async throws {
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).sorted(byKeyPath: "fur") }
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).filter("fur == 1") }
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Rows R30–R34 and X01–X07 of the collections' contract.
+/// Rows R30–R34 and X01–X07 of the contract of collections.
 @Suite struct SectionTests {
     private func realm(_ pups: [Pup] = fourPups()) throws -> Realm {
         let realm = try memoryRealm()
@@ -10,7 +10,8 @@ import Testing
         return realm
     }
 
-    @Test(arguments: Conformer.managed) func `R32 X01 X02 one section for each value of a property`(_ one: Conformer) throws {
+    @Test(arguments: Conformer.managed)
+    func `sectioning by a property makes one section for each value [R32, X01, X02]`(_ one: Conformer) throws {
         let sections = try one.collection(fourPups()).sectioned(by: \.age)
         #expect(sections.count == 3 && sections.allKeys == [1, 3, 7] && sections.isFrozen == (one.version == .frozen))
         #expect(sections.map(\.key) == [1, 3, 7] && sections.map(\.count) == [1, 1, 2] && sections[2].id == 7)
@@ -19,7 +20,7 @@ import Testing
         #expect(try one.collection([]).sectioned(by: \.age).isEmpty)
     }
 
-    @Test func `R30 R33 R34 sections by blocks and several descriptors`() throws {
+    @Test func `collections can be sectioned by blocks and several descriptors [R30, R33, R34]`() throws {
         let pups = try realm().objects(Pup.self)
         let byFirst = pups.sectioned(sortDescriptors: ["name"]) { String($0.name.first!) }
         #expect(byFirst.allKeys == ["A", "B", "F", "R"])
@@ -31,7 +32,7 @@ import Testing
         #expect(within.allKeys == [7, 3, 1] && within[0].map(\.name) == ["Ada", "Fido"])
     }
 
-    @Test func `R31 sections of primitive elements`() throws {
+    @Test func `collections of primitive elements can be sectioned [R31]`() throws {
         let realm = try memoryRealm(),
             values = Values(
                 value: ["ints": [5, 2, 4, 1, 2], "stringSet": ["b1", "a2", "a1"], "optInts": [3, nil] as [Int?]] as [String: Any])
@@ -44,7 +45,7 @@ import Testing
         #expect(parity[1].sum() == 8 && parity[0].max() == 5)
     }
 
-    @Test func `X01 sections stand where their key first comes, and keys that come again join; nil is a key`() throws {
+    @Test func `sections are in order of the first element of their key, equal keys are joined, and nil is a key [X01]`() throws {
         let pups = try realm([
             Pup("a", age: 1, teeth: 5), Pup("b", age: 2), Pup("c", age: 3, teeth: 5), Pup("d", age: 4), Pup("e", age: 5, teeth: 6),
         ]).objects(Pup.self)
@@ -53,7 +54,7 @@ import Testing
         #expect(pups.sectioned(by: \.teeth).allKeys == [nil, 5, 6])
     }
 
-    @Test func `X02 a section is bound to its key, not to its place`() throws {
+    @Test func `a section follows its key, not its index [X02]`() throws {
         let realm = try realm(), pups = realm.objects(Pup.self), sections = pups.sectioned(by: \.age)
         let three = sections[1], seven = sections[2]
         try realm.write {
@@ -67,7 +68,7 @@ import Testing
         #expect(!three.isInvalidated && three.map(\.name) == ["Max"])
     }
 
-    @Test func `X02 the key is asked for once for each element of an evaluation, and only after changes`() throws {
+    @Test func `the key block is called once for each element of an evaluation, and only after changes [X02]`() throws {
         let realm = try realm(), pups = realm.objects(Pup.self)
         var asked = 0
         let sections = pups.sectioned(sortDescriptors: ["age"]) { pup -> Int in
@@ -87,7 +88,7 @@ import Testing
         #expect(frozen.count == 3 && frozen[1][0].name == "other" && asked == atFreeze)
     }
 
-    @Test func `X05 X06 X07 sections are frozen and thawed`() throws {
+    @Test func `sections can be frozen, read on another thread, and thawed [X05, X06, X07]`() throws {
         let realm = try realm(), pups = realm.objects(Pup.self), sections = pups.sectioned(by: \.age)
         let seven = sections[2], frozenSeven = seven.freeze(), frozen = sections.freeze()
         #expect(frozen.isFrozen && frozenSeven.isFrozen && !seven.isFrozen && frozen[0][0].isFrozen && frozen.freeze() == frozen)
@@ -104,7 +105,7 @@ import Testing
         done.wait()
     }
 
-    @Test func `sections are collections: figures, choice, order, text, JSON`() throws {
+    @Test func `sections support aggregates, queries, sorting, descriptions and JSON`() throws {
         let pups = try realm().objects(Pup.self), sections = pups.sectioned(by: \.age), seven = sections[2]
         #expect(
             sections.map { $0.sum(of: \.age) } == [1, 3, 14] && seven.average(of: \.teeth) == 30
@@ -119,7 +120,7 @@ import Testing
         #expect(sections.realm == realm && !sections.isInvalidated)
     }
 
-    @Test func `R31 R33 X02 X03 misuse says what is wrong`() async throws {
+    @Test func `wrong descriptors, keys and indexes of sections trap [R31, R33, X02, X03]`() async throws {
         func says(_ result: ExitTest.Result?, _ text: String) -> Bool {
             result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains(text) } ?? false
         }

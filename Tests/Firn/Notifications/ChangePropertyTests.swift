@@ -3,19 +3,19 @@ import FirnKit
 import Foundation
 import Testing
 
-/// Random transactions: applying what observers are told to a plain array gives what is there.
+/// Applies the changes that observers get to plain arrays, after random transactions.
 @Suite struct ChangePropertyTests {
-    /// A copy that is kept by change sets alone.
+    /// A copy that is updated only by changes.
     final class Mirrored<Element: Equatable> {
         var copy: [Element] = []
         var calls = 0
 
-        /// `read`: the elements as they are now.
+        /// - Parameter read: The current elements.
         func apply(_ deletions: [Int], _ insertions: [Int], _ old: [Int], _ new: [Int], _ read: [Element]) {
             calls += 1
             #expect(deletions == deletions.sorted() && insertions == insertions.sorted() && old == old.sorted() && old.count == new.count)
             #expect(Set(deletions).isDisjoint(with: old))
-            // In the old version, before anything moves.
+            // Modified elements are replaced in the old version, before any element moves.
             for (i, j) in zip(old, new) { copy[i] = read[j] }
             for i in deletions.reversed() { copy.remove(at: i) }
             for i in insertions { copy.insert(read[i], at: i) }
@@ -39,7 +39,7 @@ import Testing
         )
     }
 
-    @Test(arguments: 0..<6) func `change sets applied to a copy give the new contents`(seed: Int) throws {
+    @Test(arguments: 0..<6) func `changes that are applied to a copy give the current content`(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed) &* 77 &+ 5)
         let realm = try memoryRealm()
         let owner = Beagle(value: ["name": "owner", "age": -1])
@@ -84,7 +84,7 @@ import Testing
         withExtendedLifetime((table, sorted, words, numbers, friends, toys)) {}
     }
 
-    @Test func `P17 a commit of one row costs its observers by the row, whatever the size of the type`() throws {
+    @Test func `the cost of a commit of one row for its observers does not depend on the size of the type [P17]`() throws {
         let file = TemporaryRealm()
         let realm = try Realm(fileURL: file.url)
         let links = (0..<300_000).map { i in Chain(value: ["value": i]) }

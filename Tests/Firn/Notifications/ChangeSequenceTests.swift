@@ -2,7 +2,7 @@ import Firn
 import Foundation
 import Testing
 
-/// Changes as sequences: rows R42 to R46, rulings D13 and D20.
+/// Changes as asynchronous sequences: rows R42 to R46, rulings D13 and D20.
 @Suite struct ChangeSequenceTests {
     private func add(_ url: URL, _ value: [String: Any] = [:]) throws {
         let realm = try Realm(fileURL: url)
@@ -11,7 +11,8 @@ import Testing
 
     private func hounds(_ url: URL) throws -> Results<Beagle> { try Realm(fileURL: url).objects(Beagle.self) }
 
-    @Test(.timeLimit(.minutes(1))) func `R45 R46 D20 for await gives what is there, then what changed, frozen`() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `for await returns the initial collection, then its changes, frozen [R45, R46, D20]`() async throws {
         let file = TemporaryRealm(), url = file.url
         try add(url)
         let changes = try hounds(url).changes()
@@ -23,13 +24,13 @@ import Testing
             #expect(change.collection!.isFrozen)
             round += 1
             if round == 3 { break }
-            // Two commits while nobody waits are one change.
+            // Two commits between two steps are one change.
             for _ in 0..<round { try add(url) }
         }
         #expect(log.take() == ["initial 2", "3: -[] +[2] ~[]", "5: -[] +[3, 4] ~[]"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `R45 changes wake whoever waits, and what changes nothing does not`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `a sequence returns only for changes of its key paths [R45]`() async throws {
         let file = TemporaryRealm(), url = file.url
         try add(url, ["age": 1])
         var all = try hounds(url).changesetPublisher(keyPaths: ["age"]).values.makeAsyncIterator()
@@ -46,7 +47,8 @@ import Testing
         #expect(log.take() == ["initial 1", "1: -[] +[] ~[0]"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `R42 D13 objectWillChange gives nothing at first, and comes after the change`() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `objectWillChange has no initial element, and an element after each change [R42, D13]`() async throws {
         let file = TemporaryRealm(), url = file.url
         try add(url)
         let changes = try hounds(url).objectWillChange
@@ -56,7 +58,7 @@ import Testing
         #expect(try hounds(url).count == 2)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `R43 R44 collectionPublisher gives the collection`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `collectionPublisher returns the frozen collection after changes [R43, R44]`() async throws {
         let file = TemporaryRealm(), url = file.url
         try add(url, ["age": 1])
         var counts: [Int] = []
@@ -71,7 +73,7 @@ import Testing
         #expect(await some.next()?.count == 2)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a task that is cancelled ends its sequence`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `cancelling a task ends its sequence`() async throws {
         let file = TemporaryRealm(), url = file.url
         let task = Task {
             var rounds = 0
@@ -83,7 +85,7 @@ import Testing
         #expect(try await task.value <= 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `the sequence of an object ends with its deletion`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `the sequence of an object ends after its deletion`() async throws {
         let file = TemporaryRealm(), url = file.url
         try add(url, ["name": "a"])
         var changes = try hounds(url)[0].changes().makeAsyncIterator()
@@ -97,7 +99,7 @@ import Testing
         try change { $0.delete($1) }
         log.note(try #require(await changes.next()))
         let end = await changes.next()
-        if case nil = end {} else { Issue.record("it goes on") }
+        if case nil = end {} else { Issue.record("the sequence continues after the deletion") }
         #expect(log.take() == ["name: a -> b", "deleted"])
     }
 }

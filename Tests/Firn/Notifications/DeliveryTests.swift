@@ -2,9 +2,10 @@ import Firn
 import Foundation
 import Testing
 
-/// Where and when notifications are told: N5 and rulings D20 and D21.
+/// The threads on which notifications are delivered, and when: N5 and rulings D20 and D21.
 @Suite struct NotificationDeliveryTests {
-    @Test(.timeLimit(.minutes(1))) func `N5 D21 a thread that runs a loop is told there, of its own commits and those of others`() throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `an observer on a thread with a run loop is called there, after own and other commits [N5, D21]`() throws {
         let file = TemporaryRealm(), log = Log(), ended = DispatchSemaphore(value: 0)
         let url = file.url
         Thread.detachNewThread {
@@ -16,12 +17,12 @@ import Testing
                 if change.collection!.count == 3 { isOver = true }
             }
             try! realm.write { realm.add(Beagle()) }
-            if log.count > 0 { log.note("told too early") }
+            if log.count > 0 { log.note("the observer was called before the run loop") }
             let keepAlive = Timer(timeInterval: 30, repeats: true) { _ in }
             RunLoop.current.add(keepAlive, forMode: .default)
             while log.count == 0 { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.05)) }
             try! realm.write { realm.add(Beagle()) }
-            // One long sleep, which the other's commit must end.
+            // A long wait, which the commit of another thread must end.
             while !isOver { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 5)) }
             token.invalidate()
             ended.signal()
@@ -34,7 +35,8 @@ import Testing
         #expect(log.take() == ["initial 1", "2: -[] +[1] ~[]", "3: -[] +[2] ~[]"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `N5 R23 on a queue the collection belongs to a realm of that queue`() throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `an observer with a queue is called on it, with a collection of a realm of the queue [N5, R23]`() throws {
         let file = TemporaryRealm(), log = Log()
         let realm = try Realm(fileURL: file.url), queue = DispatchQueue(label: "test")
         let list = Beagle(value: ["words": ["a"]])
@@ -49,7 +51,7 @@ import Testing
             list.scores.observe(on: queue) { log.note($0) },
         ]
         try realm.write { realm.add(Beagle()) }
-        // The queue was busy: one call, with what was written.
+        // The queue was suspended: one call includes the changes.
         queue.resume()
         #expect(log.waits(for: 3))
         #expect(log.take() == ["initial 2", "initial 1", "initial 0"])
@@ -62,7 +64,7 @@ import Testing
         #expect(log.take() == [])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `N5 a realm of a queue is told on it, without naming it`() throws {
+    @Test(.timeLimit(.minutes(1))) func `an observer of a queue's realm is called on this queue by default [N5]`() throws {
         let file = TemporaryRealm(), log = Log(), queue = DispatchQueue(label: "test")
         nonisolated(unsafe) var kept: [Any] = []
         try queue.sync {
@@ -91,12 +93,12 @@ import Testing
             let log = Log()
             log.note(change)
             told += log.take()
-            // The collection is the actor's own.
+            // The collection belongs to the actor.
             #expect(change.collection!.realm!.isFrozen == false && change.collection!.first?.age ?? 0 == 0)
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `R25 R26 N5 on an actor the block is its code`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `an observer with an actor runs isolated to this actor [R25, R26, N5]`() async throws {
         let file = TemporaryRealm(), keeper = Keeper()
         let url = file.url
         func add() throws {
@@ -117,7 +119,7 @@ import Testing
         return await hounds.observe(keyPaths: [\.name, \.age], on: keeper) { keeper, change in keeper.note(change) }
     }
 
-    @Test func `autorefresh off: the realm stays, and its observers hear that it could go on`() throws {
+    @Test func `without autorefresh a realm keeps its version, and its observers get refreshRequired`() throws {
         let file = TemporaryRealm(), log = Log(), queue = DispatchQueue(label: "test")
         nonisolated(unsafe) var kept: [Any] = []
         try queue.sync {
@@ -140,7 +142,7 @@ import Testing
         queue.sync { kept = [] }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a realm that nobody observes follows others by itself`() throws {
+    @Test(.timeLimit(.minutes(1))) func `a realm without observers follows the commits of others`() throws {
         let file = TemporaryRealm(), queue = DispatchQueue(label: "test")
         nonisolated(unsafe) var kept: Realm?
         try queue.sync { kept = try Realm(configuration: Realm.Configuration(fileURL: file.url), queue: queue) }
@@ -150,7 +152,7 @@ import Testing
         queue.sync { kept = nil }
     }
 
-    @Test func `R23 what another realm committed is told before a transaction begins`() throws {
+    @Test func `a transaction first notifies observers of commits of other realms [R23]`() throws {
         let file = TemporaryRealm(), log = Log()
         let realm = try Realm(fileURL: file.url)
         let token = realm.objects(Beagle.self).observe { log.note($0) }
@@ -167,8 +169,8 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(2))) func `commits of another process are told`() async throws {
-        // The other process finds the file by its parent's number.
+    @Test(.timeLimit(.minutes(2))) func `observers are notified of commits of another process`() async throws {
+        // The other process finds the file by the process id of its parent.
         let file = TemporaryRealm("\(getpid())-processes"), log = Log(), queue = DispatchQueue(label: "test")
         nonisolated(unsafe) var kept: [Any] = []
         try queue.sync {
@@ -185,7 +187,7 @@ import Testing
         queue.sync { kept = [] }
     }
 
-    @Test func `twenty tokens are told each its own`() throws {
+    @Test func `each of twenty tokens gets the changes of its own query`() throws {
         let realm = try memoryRealm()
         let logs = (0..<20).map { _ in Log() }
         let tokens = (0..<20).map { i in realm.objects(Beagle.self).filter("age < %@", i).observe { logs[i].note($0) } }

@@ -12,7 +12,7 @@ class Puppy: Object {
 
 /// Runs the examples of docs/guide/notifications.md.
 @Suite struct NotificationGuideTests {
-    @Test func `a copy follows its collection by what it is told`() throws {
+    @Test func `the example of updating a copy by changes works`() throws {
         let realm = try memoryRealm()
         let puppies = realm.objects(Puppy.self).filter("age < 2")
         var shown: [String] = []
@@ -44,7 +44,7 @@ class Puppy: Object {
         token.invalidate()
     }
 
-    @Test func `maps are told by key`() throws {
+    @Test func `the example of observing a map compiles`() throws {
         let realm = try memoryRealm()
         let puppy = Puppy()
         try realm.write { realm.add(puppy) }
@@ -54,7 +54,7 @@ class Puppy: Object {
         #expect(scores.invalidate())
     }
 
-    @Test func `sections are told by path`() throws {
+    @Test func `the example of observing sections compiles and runs`() throws {
         let realm = try memoryRealm()
         let puppies = realm.objects(Puppy.self)
         let letters = puppies.sectioned(by: { $0.name.prefix(1).uppercased() }, sortDescriptors: [SortDescriptor(keyPath: "name")])
@@ -67,7 +67,7 @@ class Puppy: Object {
         #expect(letters.allKeys == ["R"] && sections.invalidate())
     }
 
-    @Test func `observing and writing is one call`() throws {
+    @Test func `the example of observing and writing gives one call`() throws {
         let realm = try memoryRealm()
         var told: [Int] = []
         let token = realm.objects(Puppy.self).observe { change in told.append(change.collection!.count) }
@@ -77,7 +77,7 @@ class Puppy: Object {
         #expect(told == [1] && token.invalidate())
     }
 
-    @Test func `key paths choose`() throws {
+    @Test func `the example of key paths compiles`() throws {
         let realm = try memoryRealm()
         let puppies = realm.objects(Puppy.self)
         let named = puppies.observe(keyPaths: ["name", "toys.brand"]) { _ in print("a name, the toys or the brand of one") }
@@ -86,7 +86,7 @@ class Puppy: Object {
         #expect(named.invalidate() && typed.invalidate())
     }
 
-    @Test func `objects tell their properties, realms their versions`() throws {
+    @Test func `the example of observing objects and realms compiles`() throws {
         let realm = try memoryRealm()
         let puppy = Puppy()
         try realm.write { realm.add(puppy) }
@@ -104,7 +104,7 @@ class Puppy: Object {
         #expect(changes.invalidate() && versions.invalidate())
     }
 
-    @Test func `a transaction passes over a token`() throws {
+    @Test func `the example of writing without notifying a token works`() throws {
         let realm = try memoryRealm()
         var shown: [String] = [], calls = 0
         let token = realm.objects(Puppy.self).observe { _ in calls += 1 }
@@ -115,7 +115,7 @@ class Puppy: Object {
         #expect(calls == 1 && shown == realm.objects(Puppy.self).map(\.name))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `for await goes through changes`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `the example of for await over changes works`() async throws {
         let file = TemporaryRealm(), url = file.url
         func add(_ count: Int) throws {
             let realm = try Realm(fileURL: url)

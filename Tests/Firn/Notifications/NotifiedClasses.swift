@@ -32,14 +32,14 @@ class Chain: Object {
     @Persisted var next: Chain?
 }
 
-/// What an observer was told, as text.
+/// Calls of an observer, as text.
 final class Log: @unchecked Sendable {
     private let lock = NSLock()
     private var told: [String] = []
 
     func note(_ line: String) { lock.withLock { told.append(line) } }
 
-    /// What came since the last time.
+    /// Returns the lines since the last call.
     func take() -> [String] {
         lock.withLock {
             defer { told = [] }
@@ -49,7 +49,7 @@ final class Log: @unchecked Sendable {
 
     var count: Int { lock.withLock { told.count } }
 
-    /// Waits until there are so many lines; false after ten seconds.
+    /// Waits until there are so many lines. Returns false after ten seconds.
     func waits(for lines: Int) -> Bool {
         let end = Date(timeIntervalSinceNow: 10)
         while count < lines {
@@ -87,7 +87,7 @@ final class Log: @unchecked Sendable {
     }
 }
 
-/// A file that no other test has, removed at the end.
+/// A temporary file, which is removed at the end.
 final class TemporaryRealm {
     let url: URL
     init(_ name: String = UUID().uuidString) { url = TemporaryRealm.url(name) }
@@ -95,5 +95,5 @@ final class TemporaryRealm {
     deinit { try? FileManager.default.removeItem(at: url) }
 }
 
-/// What a process that was expected to end said on the way.
+/// Returns the standard error of a process that was expected to end.
 func said(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }

@@ -2,9 +2,9 @@ import Firn
 import Foundation
 import Testing
 
-/// What else can be observed: objects, maps, lists of values, realms; and tokens that a transaction passes over.
+/// Observers of objects, maps, lists of values and realms, and transactions without notification of some tokens.
 @Suite struct ObjectObserverTests {
-    @Test func `Object observe tells the properties that changed, with what they were, and the deletion`() throws {
+    @Test func `an observer of an object gets changed properties with old and new values, and the deletion`() throws {
         let realm = try memoryRealm()
         let hound = Beagle(value: ["name": "a", "words": ["x"]] as [String: Any]), other = Beagle(value: ["name": "b"])
         try realm.write { realm.add([hound, other]) }
@@ -37,7 +37,7 @@ import Testing
         #expect(log.take() == [] && !token.invalidate())
     }
 
-    @Test func `Object observe with key paths tells of these only, through links as well`() throws {
+    @Test func `an observer of an object with key paths gets only their changes, also through links`() throws {
         let realm = try memoryRealm()
         let hound = Beagle(value: ["name": "a"]), other = Beagle(value: ["name": "b"])
         hound.best = other
@@ -54,7 +54,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `Map observe tells keys`() throws {
+    @Test func `an observer of a map gets the changed keys`() throws {
         let realm = try memoryRealm()
         let hound = Beagle(), toy = Toy(value: ["brand": "a"])
         try realm.write {
@@ -84,7 +84,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `R23 S23 lists and sets of values, and lists of objects with their owner's deletion`() throws {
+    @Test func `observers of lists and sets get changed elements, and the deletion of their owner [R23, S23]`() throws {
         let realm = try memoryRealm()
         let hound = Beagle(value: ["words": ["a", "b", "c"], "numbers": [1, 5]] as [String: Any])
         try realm.write {
@@ -115,7 +115,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `Realm observe tells of each version, at once after own commits`() throws {
+    @Test func `an observer of a realm is called for each version, immediately after own commits`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add(Beagle()) }
         let log = Log()
@@ -136,14 +136,14 @@ import Testing
         #expect(log.take() == [])
     }
 
-    @Test func `write withoutNotifying passes over these tokens, and no others`() throws {
+    @Test func `write(withoutNotifying:) skips only the given tokens`() throws {
         let realm = try memoryRealm()
         let hounds = realm.objects(Beagle.self), log = Log(), second = Log(), whole = Log()
         let token = hounds.observe { log.note($0) }, other = hounds.filter("age >= 0").observe { second.note($0) },
             observer = realm.observe { what, _ in whole.note("\(what)") }
         realm.refresh()
         try realm.write { realm.add(Beagle()) }
-        // Not told yet: it is before the transaction.
+        // The previous commit is reported now, because it is before the transaction.
         try realm.write(withoutNotifying: [token, observer]) {
             #expect(log.take() == ["initial 0", "1: -[] +[0] ~[]"])
             realm.add(Beagle())

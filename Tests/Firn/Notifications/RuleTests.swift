@@ -2,9 +2,9 @@ import Firn
 import Foundation
 import Testing
 
-/// The rules of notifications, N1 to N12. On a thread without a run loop they come with `refresh()`.
+/// The rules of notifications, N1 to N12. On a thread without a run loop, notifications are delivered by `refresh()`.
 @Suite struct NotificationRuleTests {
-    /// Each kind of collection of the hounds named "a…", with its observer; what they are told is in the log.
+    /// Observes each kind of collection, and returns its name, log and token.
     private func observeAll(_ realm: Realm, _ owner: Beagle, _ toy: Toy, keyPaths: [String]? = nil) -> [(
         name: String, log: Log, token: NotificationToken
     )] {
@@ -38,17 +38,17 @@ import Testing
         return (realm, owner, toy)
     }
 
-    @Test func `N1 N2 R23 the first call is what is there, later ones what changed, for every kind of collection`() throws {
+    @Test func `the first call has the initial collection, and later ones changes, for every kind of collection [N1, N2, R23]`() throws {
         let (realm, owner, toy) = try kennel(3)
         let observed = observeAll(realm, owner, toy)
-        for one in observed { #expect(one.log.take() == [], "\(one.name): asynchronously") }
+        for one in observed { #expect(one.log.take() == [], "\(one.name): called synchronously") }
         realm.refresh()
         for one in observed { #expect(one.log.take() == ["initial 4"], "\(one.name)") }
         let second = realm.objects(Beagle.self)[1]
         try realm.write { second.name = "b" }
-        for one in observed { #expect(one.log.take() == [], "\(one.name): asynchronously") }
+        for one in observed { #expect(one.log.take() == [], "\(one.name): called synchronously") }
         realm.refresh()
-        // The owner leads to it: it counts as modified too.
+        // The owner links to it, so it counts as modified too.
         for one in observed { #expect(one.log.take() == ["4: -[] +[] ~[0, 1]"], "\(one.name)") }
         try realm.write {
             let hound = Beagle(value: ["name": "new", "age": 10])
@@ -64,7 +64,7 @@ import Testing
         withExtendedLifetime(observed) {}
     }
 
-    @Test func `N1 a change of the order is told as a deletion and an insertion`() throws {
+    @Test func `a change of the order is reported as a deletion and an insertion [N1]`() throws {
         let (realm, owner, toy) = try kennel(3)
         _ = (owner, toy)
         let sorted = realm.objects(Beagle.self).sorted(by: [SortDescriptor(keyPath: "age")]), log = Log()
@@ -76,7 +76,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `N2 D3 modifications are places in the old version, and those in the new one follow from them`() throws {
+    @Test func `modifications are indexes of the old version, and those of the new version are available [N2, D3]`() throws {
         let realm = try memoryRealm()
         let hound = Beagle(value: ["words": ["a", "b", "c", "d"]])
         try realm.write { realm.add([hound, Beagle(), Beagle(), Beagle()]) }
@@ -97,7 +97,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `N3 a transaction that changes nothing in the collection is not told`() throws {
+    @Test func `a transaction that changes nothing in the collection is not reported [N3]`() throws {
         let (realm, owner, toy) = try kennel(3)
         let observed = observeAll(realm, owner, toy)
         realm.refresh()
@@ -117,7 +117,7 @@ import Testing
         for one in observed { #expect(one.log.take() == [], "\(one.name)") }
     }
 
-    @Test func `N4 no error is ever told`() throws {
+    @Test func `no errors are reported [N4]`() throws {
         let (realm, owner, _) = try kennel(1)
         var errors = 0
         let token = realm.objects(Beagle.self).observe { if case .error = $0 { errors += 1 } }
@@ -129,7 +129,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `N6 observing and writing at once is one call, which shows what was written`() throws {
+    @Test func `observing and writing before delivery is one call with the written rows [N6]`() throws {
         let realm = try memoryRealm()
         let hounds = realm.objects(Beagle.self), log = Log()
         let token = hounds.observe { log.note($0) }
@@ -141,7 +141,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `N6 several commits are told as one`() throws {
+    @Test func `several commits are reported as one change [N6]`() throws {
         let (realm, _, _) = try kennel(3)
         let hounds = realm.objects(Beagle.self), log = Log()
         let token = hounds.observe { log.note($0) }
@@ -154,7 +154,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `N7 letting go of the token, or invalidating it, ends the calls`() throws {
+    @Test func `releasing or invalidating a token ends its calls [N7]`() throws {
         let realm = try memoryRealm()
         let log = Log()
         var token: NotificationToken? = realm.objects(Beagle.self).observe { log.note($0) }
@@ -171,7 +171,7 @@ import Testing
         #expect(log.take() == [] && token == nil)
     }
 
-    @Test func `N7 a token is invalidated from any thread, and within the block`() throws {
+    @Test func `a token can be invalidated from any thread and within its block [N7]`() throws {
         let realm = try memoryRealm()
         let log = Log()
         let token = realm.objects(Beagle.self).observe { log.note($0) }
@@ -192,7 +192,7 @@ import Testing
         #expect(log.take() == [])
     }
 
-    @Test func `N8 D6 within a transaction one can observe until the first change`() throws {
+    @Test func `within a transaction observing is possible until the first change [N8, D6]`() throws {
         let (realm, _, _) = try kennel(1)
         let hounds = realm.objects(Beagle.self), log = Log()
         realm.beginWrite()
@@ -208,7 +208,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `N8 frozen, unmanaged and read-only collections are refused`() throws {
+    @Test func `observing frozen, unmanaged and read-only collections is refused [N8]`() throws {
         let realm = try memoryRealm()
         try realm.write { realm.add(Beagle()) }
         let frozen = realm.objects(Beagle.self).freeze()
@@ -231,7 +231,7 @@ import Testing
         #expect(message { try readOnly.objects(Beagle.self).tryObserve { _ in } }.hasPrefix("Read-only Realms do not change"))
     }
 
-    @Test func `N8 observing a frozen collection traps with what to do`() async {
+    @Test func `observing a frozen collection traps with the reason [N8]`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm()
             _ = realm.objects(Beagle.self).freeze().observe { _ in }
@@ -239,7 +239,7 @@ import Testing
         #expect(said(result).contains("Frozen Realms do not change and do not have change notifications."))
     }
 
-    @Test func `N9 in the block the collection is current, and can be read and written`() throws {
+    @Test func `in the block the collection is current, and can be read and written [N9]`() throws {
         let realm = try memoryRealm()
         let hounds = realm.objects(Beagle.self).filter("age > 2")
         var counts: [Int] = []
@@ -252,7 +252,7 @@ import Testing
         realm.refresh()
         try realm.write { realm.add(Beagle(value: ["age": 3])) }
         realm.refresh()
-        // What the block wrote comes next time.
+        // The change by the block is reported in the next call.
         #expect(counts == [0, 1])
         realm.refresh()
         #expect(counts == [0, 1, 2])
@@ -260,14 +260,14 @@ import Testing
     }
 
     @Test(arguments: [nil, ["name"], ["toys"], ["toys.brand"], [], .shallow, ["*"], ["age", "toys.price"], ["*.brand"]] as [[String]?])
-    func `N10 N11 N12 R24 D8 D14 each token is told what its key paths let through`(keyPaths: [String]?) throws {
+    func `each token gets only changes that its key paths include [N10, N11, N12, R24, D8, D14]`(keyPaths: [String]?) throws {
         let (realm, owner, toy) = try kennel(1)
         let other = Toy(value: ["brand": "x"])
         try realm.write { realm.add(other) }
         _ = owner
         let hounds = realm.objects(Beagle.self), sorted = realm.objects(Beagle.self).filter("name != ''")
         let log = Log(), second = Log()
-        // Another token on the same, which lets everything through: filters are each token's own.
+        // Another token on the same collection gets all changes, because filters belong to tokens.
         let tokens = [
             hounds.observe(keyPaths: keyPaths) { log.note($0) }, hounds.observe { _ in },
             sorted.observe(keyPaths: keyPaths) { second.note($0) },
@@ -296,7 +296,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `R24 key paths are given as Swift's too`() throws {
+    @Test func `key paths can be Swift key paths [R24]`() throws {
         let (realm, _, toy) = try kennel(2)
         let hounds = realm.objects(Beagle.self), log = Log()
         let token = hounds.observe(keyPaths: [\.age, \.best?.name, \.toys.brand]) { log.note($0) }
@@ -317,7 +317,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `N11 without key paths properties count over four links, in circles too`() throws {
+    @Test func `without key paths changes within four links are reported, also in cycles [N11]`() throws {
         let realm = try memoryRealm()
         try realm.write {
             let chain = (0..<8).map { Chain(value: ["value": $0]) }
@@ -333,7 +333,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `N12 a key path that names nothing is refused when it is given`() async throws {
+    @Test func `a key path without a property is refused when observing begins [N12]`() async throws {
         let realm = try memoryRealm()
         let hounds = realm.objects(Beagle.self)
         do {

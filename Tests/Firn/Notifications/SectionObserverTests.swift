@@ -2,7 +2,7 @@ import Firn
 import Foundation
 import Testing
 
-/// Sections that are observed: rows X08 to X11, ruling D11.
+/// Observers of sections: rows X08 to X11, ruling D11.
 @Suite struct SectionObserverTests {
     private func note<C>(_ log: Log, _ change: SectionedResultsChange<C>, _ count: (C) -> Int) {
         switch change {
@@ -22,7 +22,7 @@ import Testing
         return (realm, hounds, hounds.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: [SortDescriptor(keyPath: "name")]))
     }
 
-    @Test func `D11 sectioned results are told with sections`() throws {
+    @Test func `changes of sectioned results include inserted and deleted sections [D11]`() throws {
         let (realm, hounds, sections) = try kennel()
         let log = Log()
         let token = sections.observe { note(log, $0, \.count) }
@@ -43,7 +43,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `X08 a section tells of itself only, one call for what was written at once`() throws {
+    @Test func `a section reports its own changes only, with changes before the first call in it [X08]`() throws {
         let (realm, hounds, sections) = try kennel()
         let log = Log()
         let token = sections[0].observe { note(log, $0) { $0.isInvalidated ? 0 : $0.count } }
@@ -65,7 +65,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `X09 X10 X11 sections are observed on queues and by key path`() throws {
+    @Test(.timeLimit(.minutes(1))) func `sections can be observed on queues and by key paths [X09, X10, X11]`() throws {
         let (realm, hounds, sections) = try kennel()
         let log = Log(), queue = DispatchQueue(label: "test")
         let token = sections[0].observe(keyPaths: ["age"], on: queue) { note(log, $0, \.count) }
@@ -80,7 +80,7 @@ import Testing
         #expect(token.invalidate())
     }
 
-    @Test(.timeLimit(.minutes(1))) func `sections as a sequence`() async throws {
+    @Test(.timeLimit(.minutes(1))) func `sections can be observed as an asynchronous sequence`() async throws {
         let log = Log()
         let (changes, path) = try start()
         for await change in changes {

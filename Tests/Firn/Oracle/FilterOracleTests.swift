@@ -7,15 +7,15 @@ import Testing
 
 @testable import Firn
 
-/// Random trees as text, through the collections that users hold: live, frozen, of links, inverse, embedded, of values.
+/// Random queries as text on all kinds of collections: live, frozen, of links, of inverse links, of embedded objects, of values.
 @Suite struct FilterOracleTests {
-    /// How many realms, and how many queries of each collection kind in each. More with FIRN_ORACLE_REALMS; a run begins at
-    /// FIRN_ORACLE_SEED.
+    /// The number of realms, and the number of queries of each kind of collection in a realm. FIRN_ORACLE_REALMS sets the number of realms,
+    /// and FIRN_ORACLE_SEED the first seed.
     static let realms = ProcessInfo.processInfo.environment["FIRN_ORACLE_REALMS"].flatMap { Int($0) } ?? 40
     static let first = ProcessInfo.processInfo.environment["FIRN_ORACLE_SEED"].flatMap { UInt64($0) } ?? 1
     private static let queries = 20
 
-    /// Goes through the realms, and records what is wrong. At least two thirds of the cases must be judged.
+    /// Runs the body for each realm, and records faults. At least two thirds of the cases must be judged.
     static func each(_ part: Int, of parts: Int, realms: Int = FilterOracleTests.realms, _ body: (Grove, inout Grove.Tally) throws -> Void)
         throws
     {
@@ -38,12 +38,12 @@ import Testing
 
     private static func rows<Element: ObjectBase>(_ results: Results<Element>) -> [Int] { results.map { Int($0._rowID) } }
 
-    /// Fewer and shorter, where the collections are small.
+    /// Keeps at most one descriptor, because these collections are small.
     private static func descriptors(_ tree: QuerySyntax) -> QuerySyntax {
         QuerySyntax(tree.predicate, descriptors: Array(tree.descriptors.prefix(1)))
     }
 
-    @Test(arguments: 0..<2) func `R12 text chooses of live and frozen results what the oracle chooses`(part: Int) throws {
+    @Test(arguments: 0..<2) func `text queries on live and frozen results agree with the oracle [R12]`(part: Int) throws {
         try FilterOracleTests.each(part, of: 2) { grove, tally in
             var maker = grove.query(seed: grove.seed &* 104_729)
             let frozen = grove.realm.isInWriteTransaction ? nil : grove.realm.freeze()
@@ -63,12 +63,12 @@ import Testing
                     }
                 }
                 if number % 4 == 1 {
-                    // Of results of results.
+                    // A query on the results of a query.
                     let next = maker.query(of: type), more = next.description
                     grove.judge(
                         &tally, "\(number) of \(type): \(text) then \(more)",
                         expected: {
-                            // Sums that overflow are looked for among all rows.
+                            // The oracle finds sums that overflow among all rows.
                             _ = try grove.oracle.rows(next, of: type)
                             return try grove.oracle.rows(next, of: type, among: grove.oracle.rows(tree, of: type))
                         }
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<2) func `R12 text chooses of lists, sets and inverse links what the oracle chooses`(part: Int) throws {
+    @Test(arguments: 0..<2) func `text queries on lists, sets and inverse links agree with the oracle [R12]`(part: Int) throws {
         try FilterOracleTests.each(part, of: 2) { grove, tally in
             var maker = grove.query(seed: grove.seed &* 15_485_863)
             let oracle = grove.oracle, oaks = oracle.rows["Oak"]!.indices.filter { oracle.rows["Oak"]![$0] != nil },
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `R12 text chooses of embedded objects and of values what the oracle chooses`() throws {
+    @Test func `text queries on embedded objects and values agree with the oracle [R12]`() throws {
         try FilterOracleTests.each(0, of: 1) { grove, tally in
             var maker = grove.query(seed: grove.seed &* 32_452_843)
             let oracle = grove.oracle, type = oracle.schema["Oak"]!,

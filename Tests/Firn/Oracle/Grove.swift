@@ -80,12 +80,12 @@ class Oak: Object {
     @Persisted(originProperty: "next") var before: LinkingObjects<Oak>
 }
 
-/// A realm with random objects, and what they hold by the oracle's books.
+/// A realm with random objects, and the same objects as rows of the oracle.
 struct Grove {
     let realm: Realm
     let seed: UInt64
     let oracle: Oracle
-    /// What `arguments` of the oracle are, as users give them.
+    /// The `arguments` of the oracle in the form that users give them.
     let arguments: [Any?]
     private let place: Place?
 
@@ -100,7 +100,7 @@ struct Grove {
     func oak(_ id: Int) -> Oak { realm.core.access(Oak.self).object(Int64(id)) as! Oak }
     func twig(_ id: Int) -> Twig { realm.core.access(Twig.self).object(Int64(id)) as! Twig }
 
-    /// `open`: the last changes are not committed.
+    /// - Parameter open: Whether the last changes are not committed.
     init(seed: UInt64, open: Bool = false, file: Bool = false) throws {
         self.seed = seed
         let place = file ? try Place() : nil
@@ -119,7 +119,7 @@ struct Grove {
                 }
             }
         }
-        // Some of them in a first transaction, the rest later.
+        // Some objects are created in a first transaction, the others later.
         let cut = random.below(counts["Oak"]! + 1)
         try realm.write {
             for id in 0..<counts["Twig"]! {
@@ -165,7 +165,7 @@ struct Grove {
             }
         }
         if !open { try realm.commitWrite() }
-        // What links are compared with: rows that are there.
+        // The objects that links are compared with: existing rows.
         var links: [Value] = [], objects: [Any?] = []
         for id in 0..<4 {
             if rows["Oak"]!.indices.contains(id * 3), rows["Oak"]![id * 3] != nil {
@@ -185,7 +185,7 @@ struct Grove {
         oracle = Oracle(schema: schema, rows: rows, arguments: maker.arguments, inverses: Grove.inverses)
     }
 
-    /// As objects hold it: no links to nowhere, dates as `Date` knows them.
+    /// Returns the value as objects have it: without dangling links, and with dates that `Date` can represent.
     private static func settled(_ value: Value, _ type: ColumnType, _ schema: Schema, _ counts: [String: Int]) -> Value {
         func isThere(_ value: Value) -> Bool { if case .link(let id) = value { id < counts[type.target ?? ""] ?? 0 } else { true } }
         switch value {
@@ -210,7 +210,7 @@ struct Grove {
         }
     }
 
-    /// All but the links.
+    /// Returns all values but the links.
     private static func contents(_ row: [Value], _ type: TypeSchema) -> [String: Any?] {
         Dictionary(uniqueKeysWithValues: zip(type.columns, row).filter { $0.0.type.kind != .link }.map { ($0.name, swiftValue(of: $1)) })
     }
@@ -243,7 +243,7 @@ struct Grove {
         var cases = 0, refused = 0, unknown = 0, faults: [String] = []
     }
 
-    /// Runs one query, and compares. `run` gives row ids; `expected` what the oracle says.
+    /// Runs one query, and compares. `run` returns row ids; `expected` returns those of the oracle.
     func judge(_ tally: inout Tally, _ what: @autoclosure () -> String, expected: () throws -> [Int], _ run: () throws -> [Int]) {
         tally.cases += 1
         let found: [Int]

@@ -8,12 +8,12 @@ import Testing
 
 @testable import Firn
 
-/// A predicate that Foundation's macro made, and the tree that it should mean.
+/// A predicate of Foundation's macro, and the tree that it should be translated to.
 private struct MacroPiece {
     let macro: Predicate<Oak>
     let tree: PredicateSyntax
 
-    /// The words of the query language, with constants in place of `%`.
+    /// Takes the query as text, with constants in place of `%`.
     init(_ text: String, _ constants: [any _Element] = [], _ macro: Predicate<Oak>) {
         self.macro = macro
         var parts = text.components(separatedBy: "%"), said = parts.removeFirst()
@@ -22,8 +22,8 @@ private struct MacroPiece {
     }
 }
 
-/// Foundation's `#Predicate`: random values in predicates of every form. Nothing joins two of them but to choose by one of what the other
-/// chose.
+/// Foundation's `#Predicate`: random values in predicates of every form. Two of them are combined only by filtering the results of the
+/// other.
 @Suite struct PredicateOracleTests {
     private typealias Form = @Sendable (inout Random) -> MacroPiece
     private static let forms: [Form] = numbers + texts + others + collections + joined
@@ -368,7 +368,7 @@ private struct MacroPiece {
 
     private static func piece(_ random: inout Random) -> MacroPiece { forms[random.below(forms.count)](&random) }
 
-    @Test(arguments: 0..<2) func `R13 #Predicate chooses what the oracle chooses, live and frozen`(part: Int) throws {
+    @Test(arguments: 0..<2) func `#Predicate on live and frozen results agrees with the oracle [R13]`(part: Int) throws {
         try FilterOracleTests.each(part, of: 2) { grove, tally in
             var random = Random(seed: grove.seed &* 86_028_121)
             let oracle = grove.oracle, oaks = oracle.rows["Oak"]!.indices.filter { oracle.rows["Oak"]![$0] != nil }

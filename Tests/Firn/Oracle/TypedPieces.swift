@@ -6,7 +6,7 @@ import Foundation
 
 @testable import Firn
 
-/// A typed condition, and the tree that it should mean, made independently of it.
+/// A typed condition, and the tree that it should be translated to, made independently.
 struct TypedPiece<T: ObjectBase> {
     var typed: (Query<T>) -> Query<Bool>
     var tree: PredicateSyntax
@@ -20,7 +20,7 @@ struct TypedPiece<T: ObjectBase> {
     static prefix func ! (a: TypedPiece) -> TypedPiece { TypedPiece(typed: { !a.typed($0) }, tree: .not(a.tree)) }
 }
 
-/// A property, or what is computed of some: typed, and as the tree has it.
+/// A property or a computed value: as a typed expression and as a tree.
 struct TypedSide<T: ObjectBase, V> {
     var typed: (Query<T>) -> Query<V>
     var tree: ExpressionSyntax
@@ -36,12 +36,12 @@ struct TypedSide<T: ObjectBase, V> {
     }
 }
 
-/// Makes random pieces.
+/// Makes random conditions.
 struct PieceMaker<T: ObjectBase> {
     typealias Piece = TypedPiece<T>
     typealias Side = TypedSide
     var random: Random
-    /// One of each, by what is compared.
+    /// One maker for each kind of condition.
     private(set) var makers: [(inout Random) -> Piece] = []
 
     init(seed: UInt64) { random = Random(seed: seed) }
@@ -188,7 +188,7 @@ struct PieceMaker<T: ObjectBase> {
         }
     }
 
-    /// A collection of values: what is asked of it as a whole.
+    /// Adds conditions on a collection of values as a whole.
     mutating func collection<C: RealmCollection>(_ side: Side<T, C>, _ value: @escaping (inout Random) -> C.Element)
     where C.Element: _QueryOrdered {
         guard case .path(let path) = side.tree else { fatalError() }
@@ -257,7 +257,7 @@ struct PieceMaker<T: ObjectBase> {
         }
     }
 
-    /// By text that the parser makes the tree of.
+    /// Adds a condition whose tree is parsed from text.
     mutating func say(_ text: String, _ typed: @escaping (Query<T>) -> Query<Bool>) {
         guard let tree = try? Parser.query(text).predicate else { fatalError("\(text) does not parse") }
         add { _ in Piece(typed: typed, tree: tree) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Firn
 
-/// Random values of a kind, as Swift has them.
+/// Returns random values of a kind in their Swift form.
 func some<V>(_ kind: ScalarKind, _ type: V.Type = V.self) -> (inout Random) -> V {
     { random in swiftValue(of: RandomWorld.scalar(kind, &random)) as! V }
 }
@@ -20,7 +20,7 @@ func anything(_ random: inout Random) -> AnyRealmValue {
     while true { if let value = AnyRealmValue(RandomWorld.scalar(.any, &random)) { return value } }
 }
 
-/// `where` by random combinations of typed conditions over properties of every kind.
+/// `where` with random combinations of typed conditions over properties of every kind.
 @Suite struct WhereOracleTests {
     private static func oaks(_ grove: Grove, seed: UInt64) -> PieceMaker<Oak> {
         var maker = PieceMaker<Oak>(seed: seed)
@@ -187,7 +187,7 @@ func anything(_ random: inout Random) -> AnyRealmValue {
         }
     }
 
-    @Test(arguments: 0..<2) func `R13 where chooses what the oracle chooses, live and frozen`(part: Int) throws {
+    @Test(arguments: 0..<2) func `where on live and frozen results agrees with the oracle [R13]`(part: Int) throws {
         try FilterOracleTests.each(part, of: 2) { grove, tally in
             var maker = WhereOracleTests.oaks(grove, seed: grove.seed &* 49_979_687)
             let oracle = grove.oracle, oaks = oracle.rows["Oak"]!.indices.filter { oracle.rows["Oak"]![$0] != nil }
@@ -223,7 +223,7 @@ func anything(_ random: inout Random) -> AnyRealmValue {
         }
     }
 
-    @Test func `R13 the first of an unmanaged list that where holds for is the oracle's`() throws {
+    @Test func `the first match of where in an unmanaged list agrees with the oracle [R13]`() throws {
         var random = Random(seed: FilterOracleTests.first), faults: [String] = []
         func judge<V: RealmCollectionValue & _QueryOrdered>(_ kind: ScalarKind, _ value: (inout Random) -> V, count: Int = 60) {
             for _ in 0..<count {

@@ -3,7 +3,7 @@ import FirnKit
 import Foundation
 import Testing
 
-/// Properties read column by column against the same read object by object.
+/// Compares properties that are read by column with the same properties read by object.
 @Suite struct ColumnTests {
     private func same<T: _ColumnElement & Equatable>(
         _ results: some RealmCollection<Hound>, _ path: KeyPath<Hound, T>, place: SourceLocation = #_sourceLocation
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [41] as [UInt64])
-    func `columns hold what the objects hold, for all results, queries, lists, deleted rows and frozen realms`(seed: UInt64) throws {
+    func `columns have the values of their objects for results, queries, lists, deleted rows and frozen realms`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed, count: 1200)
         check(kennel.hounds)
         check(kennel.hounds.where { $0.age > 2 })
@@ -45,7 +45,7 @@ import Testing
         #expect(Array(frozen.column(\.age)) == ages && Array(kennel.hounds.column(\.age)).contains(1000))
     }
 
-    @Test func `columns go through embedded and linked objects, and by name`() throws {
+    @Test func `columns can be read through embedded and linked objects, and by name`() throws {
         let kennel = try Kennel(seed: 43)
         #expect(Array(kennel.hounds.column("hut.size", as: Int?.self)) == kennel.hounds.map { $0.hut?.size })
         #expect(Array(kennel.hounds.column("owner.name", as: String?.self)) == kennel.hounds.map { $0.owner?.name })
@@ -56,7 +56,7 @@ import Testing
         #expect(Array(weights) == kennel.hounds.map(\.weight))
     }
 
-    @Test func `sums of columns leave out what has no value, and are 0 of nothing`() throws {
+    @Test func `sums of columns leave out missing values, and are 0 for no rows`() throws {
         let kennel = try Kennel(seed: 45, count: 1300)
         let hounds = kennel.hounds
         #expect(hounds.column(\.weight).sum() == hounds.reduce(0) { $0 + $1.weight })
@@ -67,7 +67,7 @@ import Testing
         #expect(hounds.where { $0.age > 100 }.column(\.weight).sum() == 0)
     }
 
-    @Test func `batches that are kept stay as they are while others are read`() throws {
+    @Test func `batches of a column that are kept do not change`() throws {
         let kennel = try Kennel(seed: 44, count: 3000)
         let batches = kennel.hounds.column(\.weight).map { $0 }, words = kennel.hounds.column(\.id).map { $0 }
         #expect(

@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// Predicates as text, with arguments of every kind; and Foundation's block predicates.
+/// Predicates as text with arguments of every kind, and Foundation's block predicates.
 @Suite struct FilterTests {
-    @Test func `R12 filter takes arguments of every kind`() throws {
+    @Test func `filter accepts arguments of every kind [R12]`() throws {
         let kennel = try Kennel(seed: 11)
         let hounds = kennel.hounds
         func ids(_ text: String, _ args: Any?..., place: SourceLocation = #_sourceLocation) -> [Int] {
@@ -52,13 +52,13 @@ import Testing
         ("age >", "character"), ("agee > 3", "\"age\""), ("age > 3 extra", "character 9"), ("age == $1", "index 1"),
         ("age == 'x", "character"),
         ("owner.nam == 'x'", "\"name\""), ("ints > 3 && age CONTAINS 'x'", "needs text"), ("%K > 3", "not the text of a path"),
-    ]) func `R12 a predicate that is wrong throws what is wrong and where`(text: String, part: String) throws {
+    ]) func `a wrong predicate throws the reason and the position [R12]`(text: String, part: String) throws {
         let kennel = try Kennel(seed: 1, count: 3)
         let error = #expect(throws: Realm.Error.self) { _ = try kennel.hounds.filtered(text, [5]) }
         #expect(error?.code == .invalidInput && error!.message.contains(part), "\(error!.message)")
     }
 
-    @Test func `R12 arguments that no query compares with are refused`() throws {
+    @Test func `arguments that queries cannot compare are refused [R12]`() throws {
         let kennel = try Kennel(seed: 1, count: 3), other = try Kennel(seed: 1, count: 3)
         struct Own {}
         #expect(throws: Realm.Error.self) { _ = try kennel.hounds.filtered("age == %@", [Own()]) }
@@ -66,12 +66,12 @@ import Testing
         #expect(throws: Realm.Error.self) { _ = try kennel.hounds.filtered("owner == %@", [other.realm.objects(Keeper.self)[0]]) }
     }
 
-    @Test func `R12 filter traps on a predicate that is wrong, and on an unmanaged collection`() async {
+    @Test func `filter traps for a wrong predicate and for an unmanaged collection [R12]`() async {
         await #expect(processExitsWith: .failure) { _ = try Kennel(seed: 1, count: 1).hounds.filter("agee > 3") }
         await #expect(processExitsWith: .failure) { _ = List<Hound>().filter("age > 3") }
     }
 
-    @Test(arguments: [21, 22] as [UInt64]) func `R13 block predicates are asked of the elements one by one, and their results are live`(
+    @Test(arguments: [21, 22] as [UInt64]) func `block predicates select elements one by one, and their results are live [R13]`(
         seed: UInt64
     ) throws {
         let kennel = try Kennel(seed: seed)
@@ -96,7 +96,7 @@ import Testing
         #expect(Array(hound.ints.filter(NSPredicate { value, _ in value as! Int > 2 })) == Array(hound.ints).filter { $0 > 2 })
     }
 
-    @Test func `objects that lead back to themselves through collections are described to an end`() throws {
+    @Test func `the description of objects that link to themselves through collections ends`() throws {
         let kennel = try Kennel(seed: 24, count: 8)
         try kennel.realm.write { for hound in kennel.hounds { hound.friends.insert(objectsIn: kennel.hounds.prefix(2)) } }
         for hound in kennel.hounds.prefix(2) {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `R08 the first element that a block predicate holds for`() throws {
+    @Test func `index(matching:) returns the first match of a block predicate, or nil [R08]`() throws {
         let kennel = try Kennel(seed: 23)
         let block = NSPredicate { object, _ in (object as! Hound).age > 3 }
         #expect(kennel.hounds.index(matching: block) == (0..<kennel.hounds.count).first { kennel.hounds[$0].age > 3 })

@@ -24,7 +24,7 @@ class Inn: Object {
     @Persisted var next: Inn?
 }
 
-/// Words, shapes, values of any type, maps and subqueries: by text, typed, and over results of all kinds.
+/// Full-text search, shapes, values of any type, maps and subqueries: as text, typed, and on results of all kinds.
 @Suite struct FunctionQueryTests {
     private func inns() throws -> Results<Inn> {
         let realm = try memoryRealm([Inn.self])
@@ -65,14 +65,14 @@ class Inn: Object {
         } catch { Issue.record(error, sourceLocation: place) }
     }
 
-    @Test func `words are searched for by text and typed`() throws {
+    @Test func `words can be searched by text and typed queries`() throws {
         let inns = try inns()
         holds(inns, "about TEXT 'river old'", [], "BS") { $0.about.fullTextSearch("river old") }
         holds(inns, "about TEXT 'riv* -new'", [], "B") { $0.about.fullTextSearch("riv* -new") }
         #expect(throws: Realm.Error.self) { try inns.filtered("about TEXT 'a-b'") }
     }
 
-    @Test func `shapes on the globe are arguments, text and typed`() throws {
+    @Test func `shapes can be arguments, text and typed conditions`() throws {
         let inns = try inns()
         let box = GeoBox(bottomLeft: (40, 5), topRight: (50, 15))!, circle = GeoCircle(center: (46.95, 7.45), radius: .kilometers(20)!)!
         let fiji = GeoPolygon(outerRing: [(-30, 170), (-30, -170), (0, -170), (0, 170), (-30, 170)])!
@@ -90,7 +90,7 @@ class Inn: Object {
                 && Distance.kilometers(-1) == nil)
     }
 
-    @Test func `shapes follow objects that change`() throws {
+    @Test func `results of a query with a shape follow changes of their objects`() throws {
         let inns = try inns(), circle = GeoCircle(center: (0, 0), radius: 0.1)!
         let found = inns.where { $0.place.geoWithin(circle) }
         #expect(found.count == 0)
@@ -101,7 +101,7 @@ class Inn: Object {
         #expect(found.map(\.name) == ["Bear"])
     }
 
-    @Test func `values of any type compare as numbers and text do, and have types and elements`() throws {
+    @Test func `values of any type compare like numbers and text, and queries can use their type and elements`() throws {
         let inns = try inns()
         holds(inns, "`any` == 5", [], "B") { $0.any == 5 }
         holds(inns, "`any` > 4", [], "BM") { $0.any > 4 }
@@ -117,14 +117,14 @@ class Inn: Object {
             inns.where { $0.any == .fromDictionary(["k": .int(3), "list": .fromArray([.int(1), .string("x")])]) }.map(\.name) == ["Star"])
     }
 
-    @Test func `maps are asked for their values`() throws {
+    @Test func `maps can be queried by their values`() throws {
         let map = try inns()[0].prices
         #expect(map.where { $0 > 80 }.map { $0 } == [90] && map.filter("self > 80").map { $0 } == [90])
         #expect(try map.filtered("self < %@", [70]).map { $0 } == [66])
         #expect(throws: Realm.Error.self) { try map.filtered("self == 'x'") }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `typed conditions on one element are counted`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `typed subqueries count elements that match several conditions`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds(
             "SUBQUERY(toys, $x, $x.price > 1.0 && $x.brand == 'Kong').@count > 0",

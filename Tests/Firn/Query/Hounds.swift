@@ -4,7 +4,7 @@ import FirnQuery
 import Foundation
 import Testing
 
-// Classes and contents that the tests of queries share.
+// Classes and objects that the tests of queries share.
 
 class Trinket: Object {
     @Persisted var brand = ""
@@ -52,12 +52,12 @@ class Hound: Object {
     @Persisted var tags: MutableSet<String>
     @Persisted var scores: Map<String, Int>
     @Persisted var huts: List<Hut>
-    /// A word of the query language, and of `Query` itself.
+    /// A keyword of the query language, and a member of `Query`.
     @Persisted var any = 0
     @Persisted var count = 0
 }
 
-/// Random hounds in a realm of their own.
+/// Random hounds in a new realm.
 struct Kennel {
     let realm: Realm
     let seed: UInt64
@@ -123,7 +123,8 @@ struct Kennel {
         }
     }
 
-    /// The query by its text and its typed form make the same tree, choose what plain Swift chooses, and read back from their description.
+    /// Checks that a text query and its typed form have the same tree, select the same as plain Swift, and round trip through the
+    /// description.
     func holds(
         _ text: String, with arguments: [Any?] = [], file: String = #filePath, line: Int = #line, _ typed: (Query<Hound>) -> Query<Bool>,
         _ plain: (Hound) -> Bool

@@ -3,7 +3,7 @@ import FirnQuery
 import Foundation
 import Testing
 
-/// Foundation's `#Predicate` against plain Swift, and its tree against the text's.
+/// Compares Foundation's `#Predicate` with plain Swift, and its tree with that of the text.
 @Suite struct PredicateMacroTests {
     private func holds(
         _ kennel: Kennel, _ text: String, _ predicate: Predicate<Hound>, place: SourceLocation = #_sourceLocation, _ plain: (Hound) -> Bool
@@ -15,7 +15,8 @@ import Testing
         } catch { Issue.record(error, sourceLocation: place) }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate compares, joins and calculates`(seed: UInt64) throws {
+    @Test(arguments: [31, 32] as [UInt64])
+    func `#Predicate supports comparisons, logical operators and arithmetic [R13]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         let least = 3
         holds(kennel, "age > 3", #Predicate { $0.age > 3 }) { $0.age > 3 }
@@ -44,7 +45,7 @@ import Testing
         holds(kennel, "TRUEPREDICATE", #Predicate { _ in true }) { _ in true }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate looks into text, ranges and lists of values`(seed: UInt64) throws {
+    @Test(arguments: [31, 32] as [UInt64]) func `#Predicate supports text, ranges and lists of values [R13]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         let ages = [1, 2, 5], date = Date(timeIntervalSince1970: 0)
         holds(kennel, "name CONTAINS 'ex'", #Predicate { $0.name.contains("ex") }) { $0.name.contains("ex") }
@@ -56,7 +57,7 @@ import Testing
         holds(kennel, "born > T0:0", #Predicate { $0.born > date }) { $0.born > date }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate follows links and collections`(seed: UInt64) throws {
+    @Test(arguments: [31, 32] as [UInt64]) func `#Predicate supports links and collections [R13]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         holds(kennel, "owner.name == 'Rex'", #Predicate { $0.owner?.name == "Rex" }) { $0.owner?.name == "Rex" }
         holds(kennel, "owner == NULL", #Predicate { $0.owner == nil }) { $0.owner == nil }
@@ -76,7 +77,7 @@ import Testing
         holds(kennel, "ALL toys.price > 1.0", #Predicate { $0.toys.allSatisfy { $0.price > 1 } }) { $0.toys.allSatisfy { $0.price > 1 } }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate asks one element for several things`(seed: UInt64) throws {
+    @Test(arguments: [31, 32] as [UInt64]) func `#Predicate supports several conditions on one element [R13]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         holds(
             kennel, "SUBQUERY(toys, $x, $x.brand == 'Kong' && $x.price > 1.0).@count > 0",
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate asks every element for one of its own`(seed: UInt64) throws {
+    @Test(arguments: [31, 32] as [UInt64]) func `#Predicate supports nested conditions on every element [R13]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         holds(
             kennel, "SUBQUERY(friends, $x, !($x.toys.brand == 'Kong')).@count == 0",
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `R13 what of #Predicate has no counterpart throws its name`() throws {
+    @Test func `parts of #Predicate that are not supported throw an error with their name [R13]`() throws {
         let kennel = try Kennel(seed: 1, count: 3)
         let cases: [(Predicate<Hound>, String)] = [
             (#Predicate { $0.age % 2 == 0 }, "IntRemainder"),
@@ -131,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `R13 #Predicate chooses of lists, sets, inverse links and values too`() throws {
+    @Test func `#Predicate can filter lists, sets, inverse links and values [R13]`() throws {
         let kennel = try Kennel(seed: 34)
         let hound = kennel.hounds.first { $0.friends.count > 1 && $0.owner != nil && $0.toys.count > 1 }!
         #expect(
@@ -144,7 +145,7 @@ import Testing
         #expect(hound.toys.index(matching: #Predicate { $0.price > 1 }) == Array(hound.toys).firstIndex { $0.price > 1 })
     }
 
-    @Test func `R13 results of #Predicate are live, and its objects may be captured`() throws {
+    @Test func `results of #Predicate are live, and predicates can capture values [R13]`() throws {
         let kennel = try Kennel(seed: 33)
         let keeper = kennel.realm.objects(Keeper.self)[0], name = keeper.name
         #expect(kennel.hounds.filter(#Predicate { $0.name == name }).map(\.id) == kennel.hounds.filter { $0.name == name }.map(\.id))

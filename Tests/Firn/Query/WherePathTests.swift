@@ -5,7 +5,7 @@ import Testing
 
 /// Links, embedded objects and collections in typed queries.
 @Suite struct WherePathTests {
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where follows links and embedded objects`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `where follows links and embedded objects [R14]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds("owner.name == 'Rex'", { $0.owner.name == "Rex" }) { $0.owner?.name == "Rex" }
         kennel.holds("owner.age > 2", { $0.owner.age > 2 }) { $0.owner?.age.map { $0 > 2 } ?? false }
@@ -28,7 +28,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where takes any element of a collection, all or none`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `where supports any, all and none of the elements of a collection [R14]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds("toys.brand == 'Kong'", { $0.toys.brand == "Kong" }) { $0.toys.contains { $0.brand == "Kong" } }
         kennel.holds("ANY toys.brand == 'Kong'", { $0.toys.any.brand == "Kong" }) { $0.toys.contains { $0.brand == "Kong" } }
@@ -60,7 +61,7 @@ import Testing
         kennel.holds("ANY toys IN {$0}", with: [trinket], { $0.toys.containsAny(in: [trinket]) }) { $0.toys.contains { $0 == trinket } }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where aggregates collections`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `where supports aggregates of collections [R14]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds("ints.@min == 1", { $0.ints.min == 1 }) { $0.ints.min() == 1 }
         kennel.holds("ints.@max > 4", { $0.ints.max > 4 }) { ($0.ints.max() ?? 0) > 4 }
@@ -81,7 +82,7 @@ import Testing
         kennel.holds("owner.best.ints.@sum > 5", { $0.owner.best.ints.sum > 5 }) { ($0.owner?.best?.ints.reduce(0, +) ?? 0) > 5 }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where looks into maps, and follows links backwards`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `where supports maps and inverse links [R14]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds("scores['a'] == 3", { $0.scores["a"] == 3 }) { $0.scores["a"] == 3 }
         kennel.holds("scores['a'] == NULL", { $0.scores["a"] == nil }) { $0.scores["a"] == nil }
@@ -106,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `R14 where runs over lists, sets, inverse links and results, and results of it are live`() throws {
+    @Test func `where can filter lists, sets, inverse links and results, and its results are live [R14]`() throws {
         let kennel = try Kennel(seed: 4)
         let hound = kennel.hounds[10], keeper = kennel.realm.objects(Keeper.self)[1]
         #expect(hound.toys.where { $0.price > 1 }.map(\.price) == hound.toys.map(\.price).filter { $0 > 1 })
@@ -128,7 +129,7 @@ import Testing
         #expect(frozen.count == 1 && frozen.map(\.id) == [hound.id])
     }
 
-    @Test func `R09 the first match of a query in a list is its first place there`() throws {
+    @Test func `index(matching:) is the first index of a match in a list [R09]`() throws {
         let kennel = try Kennel(seed: 5)
         try kennel.realm.write {
             let list = kennel.hounds[0].toys
@@ -145,13 +146,13 @@ import Testing
         #expect(plain.index(matching: { $0 > 4 }) == 1)
     }
 
-    @Test func `a query is described as text that reads back`() {
+    @Test func `the description of a query is its text`() {
         #expect(
             Query<Hound>.tree { $0.age > 3 && ($0.toys.brand == "Kong" || !$0.good) }.description
                 == "age > 3 AND (toys.brand == 'Kong' OR !(good == true))")
     }
 
-    @Test func `R14 a query that does not fit traps with what is wrong`() async {
+    @Test func `a query of a wrong type or on an unmanaged collection traps [R14]`() async {
         await #expect(processExitsWith: .failure) {
             let kennel = try Kennel(seed: 1, count: 1)
             _ = kennel.hounds.where { $0.ints.any.contains(1...2) }

@@ -3,9 +3,9 @@ import FirnQuery
 import Foundation
 import Testing
 
-/// Each operator against plain Swift over the same objects, and its tree against that of its text.
+/// Compares each operator with plain Swift on the same objects, and its tree with that of the text.
 @Suite struct WhereTests {
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where compares properties with values, and null as the language has it`(seed: UInt64)
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `where compares properties with values and null [R14]`(seed: UInt64)
         throws
     {
         let kennel = try Kennel(seed: seed)
@@ -45,7 +45,7 @@ import Testing
         kennel.holds("count == 1", { $0.count == 1 }) { $0.count == 1 }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where joins conditions, and takes booleans by themselves`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `where supports logical operators and boolean properties [R14]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds("age > 3 && weight < 1.5", { $0.age > 3 && $0.weight < 1.5 }) { $0.age > 3 && $0.weight < 1.5 }
         kennel.holds("age > 3 && weight < 1.5 && name != 'Rex'", { $0.age > 3 && $0.weight < 1.5 && $0.name != "Rex" }) {
@@ -66,7 +66,8 @@ import Testing
         kennel.holds("!(age > 3)", { ($0.age > 3) == false }) { !($0.age > 3) }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where compares properties with each other, and calculates`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `where compares properties with each other, and supports arithmetic [R14]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds("age == small", { $0.age == $0.small }) { $0.age == Int($0.small) }
         kennel.holds("age == optAge", { $0.age == $0.optAge }) { $0.age == $0.optAge }
@@ -87,7 +88,7 @@ import Testing
         kennel.holds("dec > optDec", { $0.dec > $0.optDec }) { hound in hound.optDec.map { hound.dec > $0 } ?? false }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where looks into text, with and without case and accents`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `where searches text, optionally ignoring case and accents [R14]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         func folded(_ text: String) -> String { text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }
         kennel.holds("name CONTAINS 'e'", { $0.name.contains("e") }) { $0.name.contains("e") }
@@ -113,7 +114,7 @@ import Testing
         kennel.holds("name != 'it\\'s \\\\ \\n'", { $0.name != "it's \\ \n" }) { _ in true }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `R14 where knows lists of values and ranges`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `where supports lists of values and ranges [R14]`(seed: UInt64) throws {
         let kennel = try Kennel(seed: seed)
         kennel.holds("age IN {1, 2, 5}", { $0.age.in([1, 2, 5]) }) { [1, 2, 5].contains($0.age) }
         kennel.holds("age IN {}", { $0.age.in([]) }) { _ in false }
