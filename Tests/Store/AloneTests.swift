@@ -107,7 +107,7 @@ private func story(_ seed: UInt64) -> Story {
                     try next.commit(copy)
                     try next.commit(copy)
                     #expect(try next.holds(copy.snapshot()))
-                    #expect(try faults(copy).allSatisfy { !$0.contains("lies") && !$0.contains("unaccounted") }, place)
+                    #expect(try faults(copy).allSatisfy { !$0.contains("overlaps") && !$0.contains("unaccounted") }, place)
                 }
             }
             var crashes = CrashImages(seed: UInt64(size))
