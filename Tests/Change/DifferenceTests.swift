@@ -77,7 +77,7 @@ import Testing
         let old = table(columns, rows), new = table(columns, rows.reversed())
         let result = try difference(old, new) {
             $0.key = ["id"]
-            $0.rows = { side, table, index throws(FirnError) in
+            $0.scope.rows = { side, table, index throws(FirnError) in
                 do throws(Damage) {
                     let segment = try table.segment(index), reader = try segment.column(0)
                     var bits = Bits(count: segment.rowCount)
@@ -112,7 +112,7 @@ import Testing
         for (old, new, name) in [(twice, unique, "a.csv"), (unique, twice, "b.csv")] {
             let error = #expect(throws: FirnError.self) {
                 try difference(table(columns, old), table(columns, new)) {
-                    $0.key = ["id"]; $0.oldName = "a.csv"; $0.newName = "b.csv"; $0.hashMask = mask
+                    $0.key = ["id"]; $0.oldName = "a.csv"; $0.newName = "b.csv"; $0.execution.hashMask = mask
                 }
             }
             #expect(error?.code == .duplicateKey)
@@ -122,12 +122,12 @@ import Testing
                     == "the key id is not unique: 2 keys occur in more than one row: id = 3 in rows 4, 8, 11; id = null in rows 9, 10")
         }
         let first = try difference(table(columns, twice), table(columns, unique)) {
-            $0.key = ["id"]; $0.duplicates = .takeFirst; $0.hashMask = mask
+            $0.key = ["id"]; $0.duplicates = .takeFirst; $0.execution.hashMask = mask
         }
         #expect(try lines(first) == ["-null"])
         #expect((first.leftOutOld, first.leftOutNew, first.unchanged) == (3, 0, 7))
         let last = try difference(table(columns, unique), table(columns, twice)) {
-            $0.key = ["id"]; $0.duplicates = .takeFirst; $0.hashMask = mask
+            $0.key = ["id"]; $0.duplicates = .takeFirst; $0.execution.hashMask = mask
         }
         #expect(try lines(last) == ["+null"])
         #expect((last.leftOutOld, last.leftOutNew, last.unchanged) == (0, 3, 7))

@@ -70,9 +70,9 @@ struct Dice: RandomNumberGenerator {
         let batch = [1, 7, 1500, 65_536][number % 4]
         let result = try difference(table(columns, old, batch: batch), table(columns, new, batch: batch)) {
             $0.key = ["year", "name"]
-            $0.hashMask = [UInt64.max, 0xFF00_0000_0000_0003, UInt64.max, 7][number / 2 % 4]
-            $0.threads = 1 + number % 2 * 3
-            if number % 2 == 1 { $0.threads = 4 }
+            $0.execution.hashMask = [UInt64.max, 0xFF00_0000_0000_0003, UInt64.max, 7][number / 2 % 4]
+            $0.execution.threads = 1 + number % 2 * 3
+            if number % 2 == 1 { $0.execution.threads = 4 }
         }
         #expect(try lines(result) == slow(old, new, key: 2, names: columns.map(\.name)), "seed \(seed)")
         #expect(result.added + result.changed + result.unchanged == new.count)

@@ -77,8 +77,7 @@ extension DiffCommand {
 
     private func hash(_ table: StoredTable) throws(FirnError) -> Hash128 {
         var options = ContentHash.Options()
-        let threads = try session.threads()
-        options.threads = threads
+        options.threads = try session.threads()
         return try ContentHash(of: table, options: options).hash
     }
 }

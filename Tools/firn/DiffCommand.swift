@@ -21,7 +21,7 @@ struct DiffCommand {
     ) throws(FirnError) -> ExitCode {
         let changes = try checkChanges()
         var options = try self.options(oldName, newName)
-        options.rows = rows
+        options.scope.rows = rows
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         if changes != nil, let member = difference.memberKey {
             throw FirnError(
@@ -43,9 +43,7 @@ struct DiffCommand {
         options.duplicates = arguments.text("duplicates") == "first" ? .takeFirst : .refuse
         options.oldName = oldName
         options.newName = newName
-        let threads = try session.threads()
-        options.threads = threads
-        options.threads = threads
+        options.execution.threads = try session.threads()
         return options
     }
 

@@ -99,9 +99,7 @@ final class FirnWriter: BatchWriter {
             options.kinds = []
             options.oldName = "nothing"
             options.newName = source
-            let threads = self.options.threads
-            options.threads = threads
-            options.threads = threads
+            options.execution.threads = self.options.threads
             do throws(FirnError) {
                 _ = try TableDifference.compute(old: MemoryTable(type, schema: snapshot.schema, batches: []), new: table, options: options)
             } catch {

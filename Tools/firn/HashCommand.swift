@@ -53,8 +53,7 @@ struct HashCommand {
         if arguments.has("key") { options.key = arguments.names("key") }
         options.eachColumn = arguments.has("each-column")
         options.name = file.name
-        let threads = try session.threads()
-        options.threads = threads
+        options.threads = try session.threads()
         return try ContentHash(of: table, options: options)
     }
 

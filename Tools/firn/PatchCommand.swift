@@ -35,9 +35,7 @@ struct PatchCommand {
         let transaction = try database.begin(wait: .seconds(Session.turn), threads: try session.threads())
         defer { transaction.cancel() }
         var options = DifferenceOptions()
-        let threads = try session.threads()
-        options.threads = threads
-        options.threads = threads
+        options.execution.threads = try session.threads()
         options.newName = path
         switch try changes.apply(to: type, in: transaction, options: options) {
         case .refused(let conflicts, let count, let isReached):

@@ -151,7 +151,7 @@ struct Patch {
         var asked = ContentHash.Options()
         asked.key = key
         asked.name = options.newName
-        asked.threads = options.threads
+        asked.threads = options.execution.threads
         return try ContentHash(of: table, options: asked).hash
     }
 

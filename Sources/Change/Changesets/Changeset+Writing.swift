@@ -105,7 +105,7 @@ private struct ChangesetDraft {
         var asked = ContentHash.Options()
         asked.key = key
         asked.name = name
-        asked.threads = options.threads
+        asked.threads = options.execution.threads
         return try ContentHash(of: table, options: asked).hash
     }
 

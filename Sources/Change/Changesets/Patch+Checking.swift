@@ -164,7 +164,7 @@ extension Patch {
         let tables = try spelled(after, table, rows)
         var options = compared(plan.part)
         options.kinds = [.removed]
-        options.rows = { side, table, index throws(FirnError) in
+        options.scope.rows = { side, table, index throws(FirnError) in
             guard side == .old else { return nil }
             do throws(Damage) {
                 var bits = Bits(count: try table.segment(index).rowCount)

@@ -4,7 +4,7 @@ import FirnTable
 /// The old or the new table of a difference.
 package enum DifferenceSide: Sendable, Hashable { case old, new }
 
-/// Options of a difference.
+/// What the user of a difference chooses, how it is computed, and which rows take part.
 package struct DifferenceOptions: Sendable {
     /// What to do with a key that occurs in more than one row of a table.
     package enum Duplicates: Sendable {
@@ -28,17 +28,28 @@ package struct DifferenceOptions: Sendable {
     /// The names of the tables in messages: file names.
     package var oldName = "old"
     package var newName = "new"
-    /// Returns the rows of a segment to compare; nil means all. Other rows are treated as missing, on either side.
-    package var rows: (@Sendable (_ side: DifferenceSide, _ table: any Table, _ segment: Int) throws(FirnError) -> Bits?)?
-    /// The number of threads that compare segments.
-    package var threads = 1
-    /// For tests: the bits of a key's hash that are used. Fewer bits cause more collisions, but never change the result.
-    package var hashMask = UInt64.max
-
-    /// The rows that need no comparison because both tables share them.
-    var shared = SharedRows()
+    /// How the difference is computed. It never changes the result.
+    package var execution = Execution()
+    /// The rows that take part.
+    package var scope = Scope()
 
     package init() {}
+
+    /// How a difference is computed.
+    package struct Execution: Sendable {
+        /// The number of threads that compare segments.
+        package var threads = 1
+        /// For tests: the bits of a key's hash that are used. Fewer bits cause more collisions.
+        package var hashMask = UInt64.max
+    }
+
+    /// The rows that take part in a difference.
+    package struct Scope: Sendable {
+        /// Returns the rows of a segment to compare; nil means all. Other rows are treated as missing, on either side.
+        package var rows: (@Sendable (_ side: DifferenceSide, _ table: any Table, _ segment: Int) throws(FirnError) -> Bits?)?
+        /// The rows that need no comparison because both tables share them.
+        var shared = SharedRows()
+    }
 }
 
 extension DifferenceOptions {

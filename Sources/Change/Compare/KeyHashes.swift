@@ -37,10 +37,10 @@ final class KeyHashes: @unchecked Sendable {
         hashes = .allocate(capacity: max(starts[segments], 1))
         chosen = []
         let out = Hashes(start: hashes.baseAddress!), offsets = starts
-        chosen = try parallelMap(count: segments, threads: options.threads) { i throws(FirnError) in
+        chosen = try parallelMap(count: segments, threads: options.execution.threads) { i throws(FirnError) in
             let chosen = try chosenRows(table, side, i, options)
             do throws(Damage) {
-                try hashKeys(table.segment(i), side, key, chosen, mask: options.hashMask, into: out.start + offsets[i])
+                try hashKeys(table.segment(i), side, key, chosen, mask: options.execution.hashMask, into: out.start + offsets[i])
             } catch { throw FirnError(error, in: options.name(side)) }
             return chosen
         }
@@ -73,7 +73,7 @@ final class KeyHashes: @unchecked Sendable {
     func table(_ options: DifferenceOptions) throws(FirnError) -> KeyTable {
         var test: (@Sendable (Int) -> Bool)?
         if chosen.contains(where: { $0 != nil }) { test = { self.isChosen($0) } }
-        return KeyTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.threads, isChosen: test)
+        return KeyTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.execution.threads, isChosen: test)
     }
 
     func segment(of flat: Int) -> Int {
@@ -96,7 +96,7 @@ final class KeyHashes: @unchecked Sendable {
 
 /// Returns the live rows of a segment that are requested and not known to be equal in both tables; nil means all.
 func chosenRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ options: DifferenceOptions) throws(FirnError) -> Bits? {
-    guard let shared = options.shared.mayDiffer(side, index) else { return try askedRows(table, side, index, options) }
+    guard let shared = options.scope.shared.mayDiffer(side, index) else { return try askedRows(table, side, index, options) }
     if shared.noneSet { return shared }
     return shared.intersection(try askedRows(table, side, index, options))
 }
@@ -109,8 +109,8 @@ func askedRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ optio
         live = segment.live
         count = segment.rowCount
     } catch { throw FirnError(error, in: options.name(side)) }
-    guard let asked = try options.rows?(side, table, index) else { return live }
-    precondition(asked.count == count, "DifferenceOptions.rows must return one bit for each row of the segment")
+    guard let asked = try options.scope.rows?(side, table, index) else { return live }
+    precondition(asked.count == count, "DifferenceOptions.Scope.rows must return one bit for each row of the segment")
     return asked.intersection(live)
 }
 

@@ -27,7 +27,7 @@ struct SegmentMatching: Sendable {
     let options: DifferenceOptions
 
     func matchAll() throws(FirnError) -> [SegmentDifference] {
-        try parallelMap(count: new.segmentCount, threads: options.threads) { i throws(FirnError) in try match(i) }
+        try parallelMap(count: new.segmentCount, threads: options.execution.threads) { i throws(FirnError) in try match(i) }
     }
 
     func match(_ number: Int) throws(FirnError) -> SegmentDifference {
@@ -42,7 +42,7 @@ struct SegmentMatching: Sendable {
         }
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(count, 1))
         defer { scratch.deallocate() }
-        do throws(Damage) { try hashKeys(segment, .new, key, chosen, mask: options.hashMask, into: scratch) } catch {
+        do throws(Damage) { try hashKeys(segment, .new, key, chosen, mask: options.execution.hashMask, into: scratch) } catch {
             throw FirnError(error, in: options.newName)
         }
         var out = SegmentDifference(partners: find(scratch, count, chosen), changed: Bits(count: count), changedCells: [])

@@ -37,7 +37,8 @@ struct SharedRows: Sendable {
             }
         } catch { throw FirnError(error, in: options.newName) }
         let aligned = pairs
-        let found = try parallelMap(count: aligned.count, threads: options.threads) { k throws(FirnError) -> (old: Bits, new: Bits)? in
+        let found = try parallelMap(count: aligned.count, threads: options.execution.threads) {
+            k throws(FirnError) -> (old: Bits, new: Bits)? in
             // If the segments cannot be read here, the comparison of all rows will fail and report the error.
             guard let before = try? old.segment(aligned[k].old), let after = try? new.segment(aligned[k].new),
                 let bits = try? after.rowsThatMayDiffer(from: before)
@@ -61,7 +62,7 @@ struct SharedRows: Sendable {
             let others = try hashes.baseAddress.map { base throws(FirnError) in
                 KeyTable(base, count: hashes.count, threads: 1, isChosen: nil)
             }
-            let found = try parallelMap(count: new.count, threads: options.threads) { i throws(FirnError) -> Bool in
+            let found = try parallelMap(count: new.count, threads: options.execution.threads) { i throws(FirnError) -> Bool in
                 guard let bits = new[i] else { return false }
                 let same = Bits(words: bits.words.map { ~$0 }, count: bits.count).intersection(try askedRows(table, .new, i, options))
                 return try Self.hasKey(table, i, same, key, index, others, options)
@@ -77,7 +78,7 @@ struct SharedRows: Sendable {
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(rows.count, 1))
         defer { scratch.deallocate() }
         do throws(Damage) {
-            try hashKeys(try table.segment(number), .new, key, rows, mask: options.hashMask, into: scratch)
+            try hashKeys(try table.segment(number), .new, key, rows, mask: options.execution.hashMask, into: scratch)
         } catch { throw FirnError(error, in: options.newName) }
         for (w, word) in rows.words.enumerated() {
             var rest = word

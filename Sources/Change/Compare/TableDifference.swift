@@ -58,7 +58,7 @@ package final class TableDifference: Sendable {
 
     /// Computes the difference.
     /// - Throws: `FirnError.usage` for columns that do not exist or if there is no key, `.duplicateKey`, `.unsupported` for too many rows,
-    ///   `.damaged`, `.outOfMemory`, and the errors of `options.rows`.
+    ///   `.damaged`, `.outOfMemory`, and the errors of `options.scope.rows`.
     package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
         var spelled = try LinkSpelling.pair(old, new)
         spelled.old = try MemberTable.with(options.key, spelled.old, options.oldName)
@@ -72,8 +72,8 @@ package final class TableDifference: Sendable {
     {
         let (old, new) = tables, chosen = try ChosenColumns(old, new, options)
         var hasty = options
-        hasty.shared = try SharedRows(old, new, key: chosen.key.map(\.name), options)
-        if !hasty.shared.isEmpty, let difference = try TableDifference(old, new, plain, chosen, hasty) { return difference }
+        hasty.scope.shared = try SharedRows(old, new, key: chosen.key.map(\.name), options)
+        if !hasty.scope.shared.isEmpty, let difference = try TableDifference(old, new, plain, chosen, hasty) { return difference }
         return try TableDifference(old, new, plain, chosen, options)!
     }
 
@@ -95,8 +95,8 @@ package final class TableDifference: Sendable {
         try Self.checkCount(new, options.newName)
         let matching = SegmentMatching(old: old, new: new, key: key, compared: compared, hashes: hashes, index: index, options: options)
         var segments = try matching.matchAll()
-        if try options.shared.hasKeyOfOther(new, key, index, segments.flatMap(\.addedHashes), options) { return nil }
-        let same = try options.shared.count(new, options)
+        if try options.scope.shared.hasKeyOfOther(new, key, index, segments.flatMap(\.addedHashes), options) { return nil }
+        let same = try options.scope.shared.count(new, options)
         var taken = Bits(count: hashes.count)
         leftOutNew = try Self.leaveOutRepeated(&segments, &taken, new, key, options)
         leftOutOld = repeated.found.count
@@ -158,7 +158,7 @@ package final class TableDifference: Sendable {
         if !repeated.found.isEmpty { repeated.findEarlier(segments) }
         try addedHashes.withUnsafeBufferPointer { hashes throws(FirnError) in
             guard let base = hashes.baseAddress else { return }
-            let table = KeyTable(base, count: hashes.count, threads: options.threads, isChosen: nil)
+            let table = KeyTable(base, count: hashes.count, threads: options.execution.threads, isChosen: nil)
             try repeated.settle(table, hash: { hashes[Int($0)] }, position: { addedPositions[Int($0)] })
         }
         guard !repeated.found.isEmpty else { return 0 }

@@ -72,7 +72,7 @@ extension Map {
         try valueResults.filtered(predicateFormat, args)
     }
 
-    /// Returns the values that match a query, in the order of their keys: `` scores.where { $0 > 3 } ``.
+    /// Returns the values that match a query, in the order of their keys: `scores.where { $0 > 3 }`.
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> { valueResults.where(isIncluded) }
 
     /// Returns the values sorted by several key paths. See `RealmCollection.sorted(by:)`.

@@ -6,9 +6,8 @@ extension RealmCollectionValue where Self: ObjectBase {
     /// Calls `block` after each commit that changed a property of the object, with the changed properties, and once when the object is
     /// deleted. There is no initial notification. For where and when the block is called, see `RealmCollection.observe`.
     ///
-    /// - Parameter keyPaths: The properties to observe, which can lead through links: `["best.name"]` reports `best` when its name changed.
-    /// nil or empty: all
-    ///   properties of the object itself.
+    /// `keyPaths` are the properties to observe, which can lead through links: `["best.name"]` reports `best` when its name changed. If
+    /// they are nil or empty, all properties of the object itself are observed.
     public func observe(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void)
         -> NotificationToken
     {

@@ -7,7 +7,8 @@ extension ProjectionObservable {
     /// Calls `block` after each commit that changed the value of one of the projection's properties, through links too, and once when the
     /// object is deleted. Changes are reported under the projection's property names. See `observe` of objects.
     ///
-    /// - Parameter keyPaths: The properties to observe, by the projection's names; nil or empty: all that it declares with `@Projected`.
+    /// `keyPaths` are the properties to observe, by the projection's names. If they are nil or empty, all properties that it declares with
+    /// `@Projected` are observed.
     public func observe(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void)
         -> NotificationToken
     {

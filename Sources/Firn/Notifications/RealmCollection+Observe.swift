@@ -9,15 +9,13 @@ extension RealmCollection {
     /// delivered in time are merged into one notification, the first one included.
     ///
     /// The block is called by the run loop of this thread if it has one (for the realm of a queue or an actor: there), and within
-    /// `realm.refresh()`. With
-    /// `queue`, it is called on that queue, with the collection of a realm of that queue. The collection is current within the block. The
-    /// notifications end when the token is released.
+    /// `realm.refresh()`. With `queue`, it is called on that queue, with the collection of a realm of that queue. The collection is current
+    /// within the block. The notifications end when the token is released.
     ///
-    /// - Parameter keyPaths: The properties of the elements to observe: `["name", "owner.city", "toys.*"]`. The path of a collection
-    /// (`"toys"`) observes which
-    ///   elements it contains, a path through it its elements. nil: all properties, and those reached over up to four links; `.shallow`:
-    /// all properties of the
-    ///   elements themselves; `[]`: none, so that only insertions, deletions and moves are reported.
+    /// `keyPaths` are the properties of the elements to observe: `["name", "owner.city", "toys.*"]`. The path of a collection (`"toys"`)
+    /// observes which elements it contains; a path through it observes these elements too. With nil, all properties are observed, and
+    /// those reached over up to four links; with `.shallow`, all properties of the elements themselves; with `[]`, none, so that only
+    /// insertions, deletions and moves are reported.
     ///
     /// Traps on unmanaged and frozen collections, in read-only realms, after the first change of a write transaction, and for key paths
     /// that are not valid.

@@ -20,7 +20,7 @@ extension RealmCollection {
         return Results(try source.filtered(predicateFormat, try source.arguments(args)))
     }
 
-    /// Returns the elements that match a query: `` dogs.where { $0.age > 3 && $0.owner.name == "Ada" } ``. The results are live.
+    /// Returns the elements that match a query: `dogs.where { $0.age > 3 && $0.owner.name == "Ada" }`. The results are live.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: RealmFetchable {
         let source = managedSource("where")
         let (syntax, arguments) = source.typed(isIncluded)

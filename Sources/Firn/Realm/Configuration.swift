@@ -70,8 +70,8 @@ extension Realm {
         private struct TypeList: @unchecked Sendable { var types: [ObjectBase.Type] }
         private var types: TypeList?
 
-        /// Creates a configuration. Options that are not parameters have their defaults.
-        /// - Parameter fileURL: The file; by default `default.firn` in the working directory.
+        /// Creates a configuration. Each parameter sets the property of its name; the other options have their defaults. The default file
+        /// is `default.firn` in the working directory.
         public init(
             fileURL: URL? = URL(fileURLWithPath: "default.firn"), inMemoryIdentifier: String? = nil, encryptionKey: Data? = nil,
             readOnly: Bool = false,

@@ -23,9 +23,9 @@ extension Realm {
 
     /// Calls `asyncWriteBlock` in a transaction when the write lock is available. The block commits with `commitAsyncWrite` or
     /// `commitWrite`; otherwise its changes are cancelled.
-    /// - Parameter onFailure: Called instead if no transaction can begin. If nil, `damage` reports the error, except that of too many
-    /// versions, of which
-    ///   there may be fewer later.
+    ///
+    /// `onFailure` is called instead if no transaction can begin. If it is nil, `damage` reports the error, except that of too many
+    /// versions, of which there may be fewer later.
     @discardableResult
     public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void, onFailure: ((Error) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()

@@ -6,7 +6,8 @@ import Foundation
 /// Operations on whole files: copies, schema versions, deletion.
 extension Realm {
     /// Writes the realm's version (within a transaction: with its changes), compacted, to a new file.
-    /// - Parameter encryptionKey: The key of 64 bytes of the copy. If nil, the copy is not encrypted, even if the realm is.
+    ///
+    /// `encryptionKey` is the key of 64 bytes of the copy. If it is nil, the copy is not encrypted, even if the realm is.
     /// - Throws: `Realm.Error` with the code `fileExists` if the file exists.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         core.confinement.check()

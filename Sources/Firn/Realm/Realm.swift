@@ -56,7 +56,8 @@ public struct Realm: Equatable {
     /// Setting a property or adding an object cannot throw. If the file fails while the block writes (a full disk, damage), the error is
     /// thrown at the end of the block, and none of its changes is stored; `damage` reports it before that. Nothing is thrown after the
     /// changes are durable.
-    /// - Parameter durability: When `write` returns; by default that of the configuration.
+    ///
+    /// `durability` determines when `write` returns; by default that of the configuration.
     /// - Throws: `Realm.Error`, and what the block throws.
     @discardableResult
     public func write<R>(durability: Durability? = nil, _ block: () throws -> R) throws -> R {
