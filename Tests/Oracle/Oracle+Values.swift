@@ -64,8 +64,12 @@ extension Oracle {
         }
     }
 
-    package func compare(_ comparator: FirnQuery.Comparator, _ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
+    /// Among mixed values, null is ordered with no other value.
+    package func compare(
+        _ comparator: FirnQuery.Comparator, _ a: Value, _ b: Value, _ syntax: ComparisonSyntax?, areMixed: Bool = false
+    ) -> Bool {
         if comparator.isTextual { return text(comparator, a, b, syntax) }
+        if areMixed, a.isNull != b.isNull { return comparator == .notEqual }
         guard let order = order(a, b, syntax) else { return comparator == .notEqual }
         return switch comparator {
         case .equal: order == 0

@@ -127,7 +127,7 @@ package struct Oracle {
         }
         let place = entered(place)
         let wanted = try coerced(constant, place.type.kind)
-        return judge(place, place.quantifier) { compare(comparator, alive($0, place), wanted, syntax) }
+        return judge(place, place.quantifier) { compare(comparator, alive($0, place), wanted, syntax, areMixed: place.type.kind == .any) }
     }
 
     func member(_ a: Place?, _ constant: ConstantSyntax?, _ list: Place, _ syntax: ComparisonSyntax) throws -> Bool {
@@ -147,9 +147,12 @@ package struct Oracle {
         guard !(a.isMany && b.isMany) else { throw Unknown("two lists") }
         if a.isAbsent || b.isAbsent { return false }
         let quantifier = a.quantifier ?? b.quantifier
-        if a.isMany { return judge(a, quantifier) { compare(comparator, alive($0, a), alive(b.values[0], b), syntax) } }
-        if b.isMany { return judge(b, quantifier) { compare(comparator, alive(a.values[0], a), alive($0, b), syntax) } }
-        return compare(comparator, alive(a.values[0], a), alive(b.values[0], b), syntax)
+        func compared(_ x: Value, _ y: Value) -> Bool {
+            compare(comparator, alive(x, a), alive(y, b), syntax, areMixed: a.type.kind == .any || b.type.kind == .any)
+        }
+        if a.isMany { return judge(a, quantifier) { compared($0, b.values[0]) } }
+        if b.isMany { return judge(b, quantifier) { compared(a.values[0], $0) } }
+        return compared(a.values[0], b.values[0])
     }
 
     /// Evaluates a comparison with a list of constants.
@@ -161,8 +164,9 @@ package struct Oracle {
             let place = entered(place)
             guard list.count == 2 else { throw Unknown("BETWEEN") }
             let low = try coerced(list[0], place.type.kind), high = try coerced(list[1], place.type.kind)
-            return judge(place, place.quantifier) { compare(.greaterOrEqual, $0, low, syntax) }
-                && judge(place, place.quantifier) { compare(.lessOrEqual, $0, high, syntax) }
+            let areMixed = place.type.kind == .any
+            return judge(place, place.quantifier) { compare(.greaterOrEqual, $0, low, syntax, areMixed: areMixed) }
+                && judge(place, place.quantifier) { compare(.lessOrEqual, $0, high, syntax, areMixed: areMixed) }
         }
         if place.type.isCollection, !place.isMany, place.quantifier == nil, listQuantifier == nil {
             if place.type.collection == .map { throw Unknown("a map and a list") }
@@ -193,15 +197,21 @@ package struct Oracle {
             }
         case .any?:
             return values.contains { value in
-                judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) }
+                judge(elements, elements.quantifier) {
+                    compare(comparator, alive($0, elements), value, syntax, areMixed: elements.type.kind == .any)
+                }
             }
         case .all?:
             return values.allSatisfy { value in
-                judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) }
+                judge(elements, elements.quantifier) {
+                    compare(comparator, alive($0, elements), value, syntax, areMixed: elements.type.kind == .any)
+                }
             }
         case .some(.none):
             return !values.contains { value in
-                judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) }
+                judge(elements, elements.quantifier) {
+                    compare(comparator, alive($0, elements), value, syntax, areMixed: elements.type.kind == .any)
+                }
             }
         }
     }

@@ -101,10 +101,10 @@ extension Binder {
         }
         let value = coerced.value
         let isNot = comparator == .notEqual
-        // Null is less than every text, also among mixed values.
+        // Null is less than every text, but not among mixed values: there, only values of comparable kinds are ordered.
         let matchesNull =
             isNot
-            || value.bytes != nil && (kind == .string || kind == .data || kind == .any)
+            || value.bytes != nil && (kind == .string || kind == .data)
                 && (comparator == .less || comparator == .lessOrEqual)
         func made(_ form: ElementTest.Form) -> ElementTest { ElementTest(form: form, matchesNull: matchesNull) }
         switch kind {

@@ -3,10 +3,11 @@ import FirnTable
 
 /// Comparisons of single values: all rules of null, of kinds and of text.
 enum Comparison {
-    /// Returns whether a comparison is true. Null is less than every text and not ordered with other values; values of incomparable kinds
-    /// are unequal and not ordered.
-    static func holds(_ comparator: Comparator, _ a: Value, _ b: Value, folding: Folding) -> Bool {
+    /// Returns whether a comparison is true. Null is less than every text, except among mixed values, and not ordered with other values;
+    /// values of incomparable kinds are unequal and not ordered.
+    static func holds(_ comparator: Comparator, _ a: Value, _ b: Value, folding: Folding, areMixed: Bool = false) -> Bool {
         if comparator.isTextual { return textHolds(comparator, a, b, folding: folding) }
+        if areMixed, a.isNull != b.isNull { return comparator == .notEqual }
         guard let order = order(a, b, folding: folding) else { return comparator == .notEqual }
         switch comparator {
         case .equal: return order == 0

@@ -83,7 +83,10 @@ struct ElementTest: Sendable {
             test.apply(column.text, count: count, candidates: candidates, out: out)
             if inverted { Kernel.invert(out, words) }
         case .value(let comparator, let wanted, let folding):
-            Kernel.each(count, candidates, out) { Comparison.holds(comparator, column.value(at: $0), wanted, folding: folding) }
+            let areMixed = column.type.kind == .any
+            Kernel.each(count, candidates, out) {
+                Comparison.holds(comparator, column.value(at: $0), wanted, folding: folding, areMixed: areMixed)
+            }
         case .valueSet(let set, let inverted, let folding):
             Kernel.each(count, candidates, out) { row in
                 let value = column.value(at: row)

@@ -325,7 +325,10 @@ final class PairNode: PredicateNode, @unchecked Sendable {
                 return
             }
         }
-        Kernel.each(a.count, nil, out) { Comparison.holds(comparator, a.value(at: $0), b.value(at: $0), folding: folding) }
+        let areMixed = a.type.kind == .any || b.type.kind == .any
+        Kernel.each(a.count, nil, out) {
+            Comparison.holds(comparator, a.value(at: $0), b.value(at: $0), folding: folding, areMixed: areMixed)
+        }
     }
 
     override func outline(_ indent: String) -> String { indent + text + note("computed") }
