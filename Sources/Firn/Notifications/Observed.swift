@@ -1,6 +1,8 @@
 import FirnBytes
 import FirnChange
 import FirnDatabase
+import FirnQuery
+import FirnTable
 
 /// An observable target in a realm: the state that is kept of a version, and the difference between two versions.
 protocol Observed {
@@ -11,6 +13,8 @@ protocol Observed {
     var core: RealmCore { get }
     /// The type at which key paths begin; nil if the elements have no properties.
     var rootType: String? { get }
+    /// The inverse links that key paths can name.
+    var inverses: [QueryRequest.Inverse] { get }
     /// The key paths that are used if none are given.
     var defaultKeyPaths: [String]? { get }
     /// If none of these types changed, there is no difference; nil if not known.
@@ -30,6 +34,7 @@ protocol Observed {
 }
 
 extension Observed {
+    var inverses: [QueryRequest.Inverse] { [] }
     var hasInitial: Bool { true }
     var defaultKeyPaths: [String]? { nil }
     var dependencies: Set<String>? { nil }
@@ -46,7 +51,9 @@ extension Observed {
             }
             return nil
         }
-        do throws(FirnError) { return try KeyPathFilter(root: rootType, in: core.schema, keyPaths: keyPaths ?? defaultKeyPaths) } catch {
+        do throws(FirnError) {
+            return try KeyPathFilter(root: rootType, in: core.schema, keyPaths: keyPaths ?? defaultKeyPaths, inverses: inverses)
+        } catch {
             throw Realm.Error(.invalidInput, error.message, cause: error)
         }
     }
@@ -112,5 +119,12 @@ final class ChangeObserver<Target: Observed>: Observer {
         } else {
             tell(target, difference)
         }
+    }
+}
+
+extension KeyPathFilter {
+    init(root: String, in schema: Schema, keyPaths: [String]?, inverses: [QueryRequest.Inverse]) throws(FirnError) {
+        try self.init(
+            root: root, in: schema, keyPaths: keyPaths, inverses: inverses.map { Inverse($0.name, type: $0.typeName, column: $0.column) })
     }
 }

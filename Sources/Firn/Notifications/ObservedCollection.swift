@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnChange
+import FirnQuery
 import FirnTable
 
 /// An observed list, set, results or inverse links.
@@ -27,6 +28,8 @@ struct ObservedCollection<Collection: RealmCollection>: Observed {
         let schema = core.schema
         dependencies = rootType.map { schema.connected(with: $0) } ?? owner.map { [$0] }
     }
+
+    var inverses: [QueryRequest.Inverse] { source.inverses }
 
     func state() -> State {
         if source is TableSource { return .table }

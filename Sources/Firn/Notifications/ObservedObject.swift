@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnChange
 import FirnDatabase
+import FirnQuery
 import FirnTable
 
 struct ObservedObject<T: ObjectBase>: Observed {
@@ -37,6 +38,7 @@ struct ObservedObject<T: ObjectBase>: Observed {
 
     var rootType: String? { access.name }
     var defaultKeyPaths: [String]? { .shallow }
+    var inverses: [QueryRequest.Inverse] { access.schema?.inverses ?? [] }
     var hasInitial: Bool { false }
     func state() {}
 
@@ -44,29 +46,39 @@ struct ObservedObject<T: ObjectBase>: Observed {
         let row = object._rowID
         if try versions.new.table(named: access.name)?.place(of: row) == nil { return .deleted }
         let own = try versions.changes(access.name).modified.columns(ofRow: row)
-        var columns: [Int] = []
+        var columns: [Int] = [], derived: [PropertyChange] = []
         if let keyPaths {
             for (property, paths) in keyPaths {
                 guard property != "*" || paths != .shallow else {
                     own?.forEachSet { columns.append($0) }
                     continue
                 }
-                guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: paths),
+                guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: paths, inverses: inverses),
                     try versions.modifiedRows(filter, among: .rows([row])).contains(row)
                 else { continue }
-                if let column = access.type.index(of: property) { columns.append(column) }
+                if let column = access.type.index(of: property) {
+                    columns.append(column)
+                } else if let inverse = inverse(property) {
+                    derived.append(inverse)
+                }
             }
         } else {
             own?.forEachSet { columns.append($0) }
         }
-        guard !columns.isEmpty else { return nil }
+        guard !columns.isEmpty || !derived.isEmpty else { return nil }
         let before = try? RealmCore(core.file, core.configuration, .none, snapshot: versions.old)
         let was = before?.object(row, like: access)
         return .changed(
             columns.sorted().compactMap { column in
                 guard access.type.columns.indices.contains(column) else { return nil }
                 return change(of: column, was)
-            })
+            } + derived)
+    }
+
+    /// The change of an inverse link: like collections, without values.
+    private func inverse(_ name: String) -> PropertyChange? {
+        guard let schema = access.schema, let index = schema.index(of: name), schema.properties[index].shape.isLinking else { return nil }
+        return PropertyChange(name: schema.properties[index].codeName, oldValue: nil, newValue: nil)
     }
 
     private func change(of column: Int, _ was: ObjectBase?) -> PropertyChange {

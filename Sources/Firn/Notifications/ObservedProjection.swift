@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnChange
 import FirnDatabase
+import FirnQuery
 import FirnTable
 
 /// An observed projection. Changes are reported under the projection's property names.
@@ -26,6 +27,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
 
     var rootType: String? { access.name }
     var defaultKeyPaths: [String]? { wanted.map(\.path) }
+    var inverses: [QueryRequest.Inverse] { access.schema?.inverses ?? [] }
     var hasInitial: Bool { false }
     func state() {}
 
@@ -34,7 +36,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
         if try versions.new.table(named: access.name)?.place(of: row) == nil { return .deleted }
         var changed: [ProjectionSchema.Property] = []
         for (property, path) in wanted where !changed.contains(where: { $0.name == property.name }) {
-            guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: [path]),
+            guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: [path], inverses: inverses),
                 try versions.modifiedRows(filter, among: .rows([row])).contains(row)
             else { continue }
             changed.append(property)

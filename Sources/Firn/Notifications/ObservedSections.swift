@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnChange
 import FirnDatabase
+import FirnQuery
 import FirnTable
 import Foundation
 
@@ -48,6 +49,8 @@ struct ObservedSections<Key: _Persistable & Hashable, Element: RealmCollectionVa
         dependencies = rootType.map { schema.connected(with: $0) }
     }
 
+    var inverses: [QueryRequest.Inverse] { sections.elements.inverses }
+
     func state() -> [SectionSource<Key, Element>.Section] { sections.sections }
 
     func difference(
@@ -82,6 +85,7 @@ struct ObservedSection<Key: _Persistable & Hashable, Element: RealmCollectionVal
     var core: RealmCore { whole.core }
     var rootType: String? { whole.rootType }
     var dependencies: Set<String>? { whole.dependencies }
+    var inverses: [QueryRequest.Inverse] { whole.inverses }
     func state() -> [SectionSource<Key, Element>.Section] { whole.state() }
 
     func difference(

@@ -39,7 +39,8 @@ final class VersionChanges {
     func modifiedRows(_ filter: KeyPathFilter, among scope: KeyPathFilter.Scope) throws(Damage) -> RowSet {
         let answer = try filter.modifiedRows(
             among: scope, changes: { (type) throws(Damage) in try self.changes(type) },
-            tables: { (type) throws(Damage) in self.new.table(named: type) })
+            tables: { (type) throws(Damage) in self.new.table(named: type) },
+            oldTables: { (type) throws(Damage) in self.old.table(named: type) })
         count(answer.decoded)
         return answer.rows
     }
