@@ -78,10 +78,10 @@ extension RealmCollection {
             return source.figure(function, path, over: (0..<source.count).map(source.value), source.shape.type)
         }
         var type =
-            (objectClass == DynamicObject.self ? (first?._object as? DynamicObject)?.valueType(path) : objectClass.valueType(path))
+            (objectClass == DynamicObject.self ? (first?._firnObject as? DynamicObject)?.valueType(path) : objectClass.valueType(path))
             ?? ColumnType(.any)
         type.isOptional = true
-        return source.figure(function, path, over: map { Value(any: $0._object?.value(forKeyPath: path)) ?? .null }, type)
+        return source.figure(function, path, over: map { Value(any: $0._firnObject?.value(forKeyPath: path)) ?? .null }, type)
     }
 
     /// Returns the minimum or maximum as a `T`; nil if there is no value. Traps if the result is not of that type.

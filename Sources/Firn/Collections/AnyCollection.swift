@@ -53,7 +53,7 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
     guard cell.type.kind == .link || cell.type.kind == .embedded else { return elements.map { $0._stored(in: realm).value } }
     return elements.map { element in
         // A frozen object of the same file is replaced by the live one.
-        if let object = element._object, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file,
+        if let object = element._firnObject, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file,
             cell.type.kind == .link
         {
             guard cell.core.sameAccess(object._access!)?.holds(object._rowID) ?? false else {
@@ -74,7 +74,7 @@ func release(_ old: [Value], in cell: CollectionCell) {
 }
 
 extension List: _AnyCollection {
-    var _untypedElements: [Any?] { map(\._untypedElement) }
+    var _untypedElements: [Any?] { map(\._firnUntyped) }
 
     func _replaceAll(untyped value: Any?) -> Bool {
         guard let new = untypedElements(of: value, as: Element.self) else { return false }

@@ -46,6 +46,13 @@ final class CollectionCell {
         return of(access, object._rowID, column)
     }
 
+    /// As `of`, but also for an object that was deleted: then the collection is invalid.
+    static func of(rowOf object: ObjectBase, _ column: Int) -> CollectionCell {
+        let access = object._access!
+        if access.core.isFrozen { return frozen.pass { of(access, object._rowID, column) } }
+        return of(access, object._rowID, column)
+    }
+
     private static let frozen = Gate()
 
     private static func of(_ access: TypeAccess, _ rowID: Int64, _ column: Int) -> CollectionCell {

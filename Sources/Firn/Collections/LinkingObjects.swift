@@ -8,19 +8,42 @@ import FirnTable
 @dynamicMemberLookup
 public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: OrderedRealmCollection, _LinkingProperty {
     let origin: String
-    let linking: _CollectionSource?
+    private let known: _CollectionSource?
+    /// The instance of a property that is declared without `@Persisted`; nil otherwise.
+    private let declared: Declared?
+    var linking: _CollectionSource? { known ?? declared?.source }
+    private var recording: KeyPathRecorder?
     /// See `KeyPathRecorder`.
-    var recorder: KeyPathRecorder?
+    var recorder: KeyPathRecorder? {
+        get { recording ?? declared?.recorder }
+        set { recording = newValue }
+    }
+
+    /// What all copies of a declared property share.
+    private final class Declared {
+        var place: PropertyPlace?
+        var found: _CollectionSource?
+        var recorder: KeyPathRecorder?
+
+        var source: _CollectionSource? {
+            if let found { return found }
+            guard let place else { return nil }
+            found = LinkingObjects.source(place.object._access!, place.object._rowID, place.column)
+            return found
+        }
+    }
 
     /// The inverse of the property `propertyName` of `type`.
     public init(fromType type: Element.Type, property propertyName: String) {
         origin = propertyName
-        linking = nil
+        known = nil
+        declared = Declared()
     }
 
-    init(origin: String, _ source: _CollectionSource) {
+    init(origin: String, _ source: _CollectionSource?) {
         self.origin = origin
-        linking = source
+        known = source
+        declared = nil
     }
 
     /// Returns the origin of the elements; for the inverse of an unmanaged object, an origin without elements. Used by the members of
@@ -54,24 +77,32 @@ extension LinkingObjects: _Persistable {
         return shape
     }
     /// Returns an inverse without a property, which is empty. Used by `@Persisted`; not for direct use.
-    public static func _initial() -> LinkingObjects { LinkingObjects(fromType: Element.self, property: "") }
+    public static func _initial() -> LinkingObjects { LinkingObjects(origin: "", nil) }
     /// Returns the objects that link to a managed object. They are found when the result is read. Traps if the origin property does not
     /// exist or does not link to the object's type. Used by `@Persisted`; not for direct use.
     public static func _read(_ object: ObjectBase, _ column: Int) -> LinkingObjects {
         let target = object._settled()
-        let origin = target.schema!.properties[column - Int(linkingColumn)].origin!
+        return LinkingObjects(origin: origin(of: target, column), source(target, object._rowID, column))
+    }
+
+    private static func origin(of target: TypeAccess, _ column: Int) -> String {
+        target.schema!.properties[column - Int(linkingColumn)].origin!
+    }
+
+    private static func source(_ target: TypeAccess, _ rowID: Int64, _ column: Int) -> _CollectionSource {
+        let origin = origin(of: target, column)
         let access = target.core.access(Element.self)
         guard let link = access.type.index(of: origin), access.type.columns[link].type.target == target.name else {
             preconditionFailure(
                 "\"\(access.name)\" has no property \"\(origin)\" that links to \"\(target.name)\": check the originProperty in \"\(target.name)\""
             )
         }
-        return LinkingObjects(origin: origin, LinkingSource(access, column: link, to: target, rowID: object._rowID, Element._elementShape))
+        return LinkingSource(access, column: link, to: target, rowID: rowID, Element._elementShape)
     }
     /// Records that the property was read, and returns an empty inverse that also records which property of its elements is read. Used
     /// while key paths are recorded; not for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> LinkingObjects {
-        object._record(property)
+        object._firnRecord(property)
         var inverse = _initial()
         inverse.recorder = object._recorder
         return inverse
@@ -94,8 +125,29 @@ extension LinkingObjects: _Persistable {
 extension Persisted {
     /// Declares the inverse of the property `originProperty` of the objects that link to this one.
     public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
-        self.init(options: [], state: .initial { LinkingObjects(fromType: Element.self, property: originProperty) })
+        self.init(options: [], state: .value(LinkingObjects(origin: originProperty, nil)))
     }
+}
+
+extension LinkingObjects: _OlderDeclaration {
+    static var olderShape: _Shape { _shape }
+    func bind(to place: PropertyPlace) {
+        declared?.place = place
+        // Any thread can use frozen inverse links.
+        if place.isFrozen { _ = declared?.source }
+    }
+    func record(_ name: String, by recorder: KeyPathRecorder) {
+        guard let declared else { return }
+        declared.recorder = recorder
+        recorder.expect(name, of: declared)
+    }
+    var recordedInstance: AnyObject? { declared }
+    var olderValue: Any? { self }
+    func setOlder(_ value: Any?) -> Bool { false }
+    var olderContent: Any? { nil }
+    func setOlder(content: Any?) {}
+    func appendOlder(to sink: _Sink) {}
+    var olderOrigin: String? { origin }
 }
 
 /// The objects of a type that link to one object.
@@ -120,6 +172,7 @@ final class LinkingSource: _CollectionSource {
 
     override var core: RealmCore? { owner }
     override var isInvalidated: Bool { access.isRetired || !target.holds(rowID) }
+    override var isReleased: Bool { access.isRetired }
 
     private func evaluate() {
         let core = access.core

@@ -10,10 +10,14 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         case unmanaged([Element])
         case managed(CollectionCell)
     }
-    /// The elements of a managed list; nil if the list is unmanaged.
-    private let cell: CollectionCell?
+    @exclusivity(unchecked) private var held: CollectionCell?
     /// The same cell, used without reference counting: cells are referenced weakly, which makes counting slow.
-    private let lent: Unmanaged<CollectionCell>?
+    @exclusivity(unchecked) private var heldUncounted: Unmanaged<CollectionCell>?
+    /// The elements of a managed list; nil if the list is unmanaged.
+    private var cell: CollectionCell? { held ?? (place == nil ? nil : found()) }
+    private var lent: Unmanaged<CollectionCell>? { heldUncounted ?? (place == nil ? nil : .passUnretained(found())) }
+    /// The property of a managed object that is declared without `@Persisted`.
+    private var place: PropertyPlace?
     private var own: [Element] = []
     /// Code on hot paths uses `lent` instead, because this counts a reference to the cell.
     var storage: Storage {
@@ -24,9 +28,16 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     var recorder: KeyPathRecorder?
 
     /// Creates an empty unmanaged list.
-    public init() { (cell, lent) = (nil, nil) }
+    public init() {}
 
-    init(_ cell: CollectionCell) { (self.cell, lent) = (cell, Unmanaged.passUnretained(cell)) }
+    init(_ cell: CollectionCell) { (held, heldUncounted) = (cell, Unmanaged.passUnretained(cell)) }
+
+    private func found() -> CollectionCell {
+        if let held { return held }
+        let cell = place!.cell
+        (held, heldUncounted) = (cell, Unmanaged.passUnretained(cell))
+        return cell
+    }
 
     /// Creates an unmanaged list of the elements.
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
@@ -213,7 +224,7 @@ extension List: _Persistable {
     /// Records that the property was read, and returns an empty list that also records which property of its elements is read. Used while
     /// key paths are recorded; not for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> List {
-        object._record(property)
+        object._firnRecord(property)
         let list = List()
         list.recorder = object._recorder
         return list
@@ -232,4 +243,18 @@ extension List: _Persistable {
         if isSameCollection(as: other) { return }
         replaceSubrange(0..<count, with: Array(other))
     }
+}
+
+extension List: _OlderCollection {
+    func bind(to place: PropertyPlace) {
+        self.place = place
+        own = []
+        // Any thread can use a frozen list.
+        if place.isFrozen { _ = found() }
+    }
+    func record(_ name: String, by recorder: KeyPathRecorder) {
+        self.recorder = recorder
+        recorder.expect(name, of: self)
+    }
+    func unmanagedCopy() -> List { List(objectsIn: self) }
 }

@@ -128,7 +128,7 @@ extension Map {
         if path.hasPrefix("@") { return valueResults.value(forKeyPath: path) }
         let name = path.prefix { $0 != "." }
         guard let value = self[Key(_name: String(name))] else { return nil }
-        if name.utf8.count == path.utf8.count { return value._untypedElement }
-        return (value._untypedElement as? ObjectBase)?.value(forKeyPath: String(path.dropFirst(name.count + 1)))
+        if name.utf8.count == path.utf8.count { return value._firnUntyped }
+        return (value._firnUntyped as? ObjectBase)?.value(forKeyPath: String(path.dropFirst(name.count + 1)))
     }
 }

@@ -10,11 +10,25 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         case unmanaged([(key: String, value: Value)])
         case managed(CollectionCell)
     }
-    var storage: Storage
+    private var held: Storage
+    /// The property of a managed object that is declared without `@Persisted`, until its elements are first used.
+    private var place: PropertyPlace?
+    var storage: Storage {
+        get {
+            if let place { find(place) }
+            return held
+        }
+        set { held = newValue }
+    }
 
     /// Creates an empty unmanaged map.
-    public init() { storage = .unmanaged([]) }
-    init(_ cell: CollectionCell) { storage = .managed(cell) }
+    public init() { held = .unmanaged([]) }
+    init(_ cell: CollectionCell) { held = .managed(cell) }
+
+    private func find(_ place: PropertyPlace) {
+        held = .managed(place.cell)
+        self.place = nil
+    }
 
     // MARK: Reading
 
@@ -229,7 +243,7 @@ extension Map: _Persistable {
 }
 
 extension Map: _AnyCollection {
-    var _untypedElements: [Any?] { values.map(\._untypedElement) }
+    var _untypedElements: [Any?] { values.map(\._firnUntyped) }
 
     func _replaceAll(untyped value: Any?) -> Bool {
         var entries: [(key: Key, value: Value)] = []
@@ -249,4 +263,19 @@ extension Map: _AnyCollection {
     }
 
     func _value(forKeyPath path: String) -> Any? { value(forKeyPath: path) }
+}
+
+extension Map: _OlderCollection {
+    func bind(to place: PropertyPlace) {
+        held = .unmanaged([])
+        self.place = place
+        // Any thread can use a frozen map.
+        if place.isFrozen { find(place) }
+    }
+    func record(_ name: String, by recorder: KeyPathRecorder) { recorder.expect(name, of: self) }
+    func unmanagedCopy() -> Map {
+        let map = Map()
+        map.merge(asKeyValueSequence())
+        return map
+    }
 }

@@ -9,10 +9,14 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         case unmanaged(UnmanagedSet<Element>)
         case managed(CollectionCell)
     }
-    /// The elements of a managed set; nil if the set is unmanaged.
-    private let cell: CollectionCell?
+    @exclusivity(unchecked) private var held: CollectionCell?
     /// The same cell, used without reference counting: cells are referenced weakly, which makes counting slow.
-    private let lent: Unmanaged<CollectionCell>?
+    @exclusivity(unchecked) private var heldUncounted: Unmanaged<CollectionCell>?
+    /// The elements of a managed set; nil if the set is unmanaged.
+    private var cell: CollectionCell? { held ?? (place == nil ? nil : found()) }
+    private var lent: Unmanaged<CollectionCell>? { heldUncounted ?? (place == nil ? nil : .passUnretained(found())) }
+    /// The property of a managed object that is declared without `@Persisted`.
+    private var place: PropertyPlace?
     /// The elements of an unmanaged set; nil if the set is managed, or has had no element yet.
     private var unmanaged: UnmanagedSet<Element>?
     private var own: UnmanagedSet<Element> {
@@ -31,8 +35,15 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     var recorder: KeyPathRecorder?
 
     /// Creates an empty unmanaged set.
-    public init() { (cell, lent) = (nil, nil) }
-    init(_ cell: CollectionCell) { (self.cell, lent) = (cell, Unmanaged.passUnretained(cell)) }
+    public init() {}
+    init(_ cell: CollectionCell) { (held, heldUncounted) = (cell, Unmanaged.passUnretained(cell)) }
+
+    private func found() -> CollectionCell {
+        if let held { return held }
+        let cell = place!.cell
+        (held, heldUncounted) = (cell, Unmanaged.passUnretained(cell))
+        return cell
+    }
 
     /// Creates an unmanaged set of the elements.
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
@@ -76,7 +87,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Returns the stored form of an element to search for; nil if the set cannot contain it.
     private func wanted(_ element: Element, in cell: CollectionCell) -> Value? {
-        guard let object = element._object else { return element._stored(in: nil).value }
+        guard let object = element._firnObject else { return element._stored(in: nil).value }
         return cell.core.row(of: object).map { .link($0) }
     }
 
@@ -219,7 +230,7 @@ extension MutableSet: _Persistable {
     /// Records that the property was read, and returns an empty set that also records which property of its elements is read. Used while
     /// key paths are recorded; not for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> MutableSet {
-        object._record(property)
+        object._firnRecord(property)
         let set = MutableSet()
         set.recorder = object._recorder
         return set
@@ -240,11 +251,25 @@ extension MutableSet: _Persistable {
 }
 
 extension MutableSet: _AnyCollection {
-    var _untypedElements: [Any?] { map(\._untypedElement) }
+    var _untypedElements: [Any?] { map(\._firnUntyped) }
     func _replaceAll(untyped value: Any?) -> Bool {
         guard let new = untypedElements(of: value, as: Element.self) else { return false }
         replace(with: new)
         return true
     }
     func _value(forKeyPath path: String) -> Any? { value(forKeyPath: path) }
+}
+
+extension MutableSet: _OlderCollection {
+    func bind(to place: PropertyPlace) {
+        self.place = place
+        unmanaged = nil
+        // Any thread can use a frozen set.
+        if place.isFrozen { _ = found() }
+    }
+    func record(_ name: String, by recorder: KeyPathRecorder) {
+        self.recorder = recorder
+        recorder.expect(name, of: self)
+    }
+    func unmanagedCopy() -> MutableSet { MutableSet(objectsIn: self) }
 }

@@ -18,13 +18,21 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// The object that was returned last: `last` retains it, and `given` allows checks of its reference count without another reference.
     private var last: ObjectBase?
     private var given: Unmanaged<ObjectBase>?
+    /// False if an object's collections would stay those of its first row.
+    private let canReuse: Bool
+    /// The realm, and the number of its invalidations when the iteration began.
+    private let core: RealmCore?
+    private let invalidationCount: Int
     @usableFromInline var run = RowRun()
 
     init(_ source: _CollectionSource) {
         self.source = source
+        core = source.core
+        invalidationCount = core?.invalidationCount ?? 0
         // Projections and custom types are created from objects but are not objects, so they are read as values.
         if Element.self is ObjectBase.Type, let access = source.elementAccess {
             self.access = access
+            canReuse = !(access.schema?.hasOlderProperties ?? false)
             if source is TableSource {
                 walk = RowWalk(access)
                 end = 0
@@ -36,6 +44,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
             return
         }
         access = nil
+        canReuse = false
         if let unmanaged = source as? UnmanagedSource<Element> {
             values = unmanaged.elements
         } else {
@@ -54,12 +63,13 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// Returns the next element, for all cases that the fast path in `next()` does not handle.
     @usableFromInline
     mutating func step() -> Element? {
+        if let core, core.invalidationCount != invalidationCount { stopped() }
         if let access {
             if walk != nil {
                 if run.state != nil { walk!.go(to: run.position, rowID: run.base &+ Int64(run.position)) }
                 run = RowRun()
                 guard walk!.advance() else { return nil }
-                if let (base, end) = walk!.run {
+                if canReuse, let (base, end) = walk!.run {
                     let object = object(access, walk!.rowID, walk!.segment, walk!.position)
                     run = RowRun(given!, access.state, position: walk!.position, end: end, base: base)
                     return object
@@ -77,8 +87,15 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         return values[index - 1]
     }
 
+    @inline(never)
+    private func stopped() -> Never {
+        preconditionFailure(
+            "The realm was invalidated while a collection of \(Element.self) was iterated over: call invalidate() after the loop, or iterate over an Array of the values that you need."
+        )
+    }
+
     private mutating func object(_ access: TypeAccess, _ rowID: Int64, _ segment: Int, _ position: Int) -> Element {
-        if let given, ReferenceWord.isAlone(given) {
+        if canReuse, let given, ReferenceWord.isAlone(given) {
             given._withUnsafeGuaranteedRef {
                 $0._rowID = rowID
                 $0._segment = Int32(truncatingIfNeeded: segment)

@@ -30,7 +30,7 @@ extension Map: CustomStringConvertible {
     }
 }
 
-private func shown<Element: RealmCollectionValue>(_ element: Element) -> String { element._untypedElement.map { "\($0)" } ?? "(null)" }
+private func shown<Element: RealmCollectionValue>(_ element: Element) -> String { element._firnUntyped.map { "\($0)" } ?? "(null)" }
 
 /// Returns the description of a collection. Within an object's description, collections of objects show only their count, because their
 /// objects would show further collections.

@@ -21,7 +21,7 @@ struct UnmanagedSet<Element: RealmCollectionValue> {
 
     private func stamp(of element: Element) -> Int? {
         if let stamp = stampOf[SetKey(element)] { return stamp }
-        guard looseCount > 0, let object = element._object, object._state != nil else { return nil }
+        guard looseCount > 0, let object = element._firnObject, object._state != nil else { return nil }
         if let stamp = stampOf[SetKey(identity: object)] { return stamp }
         return elements.firstIndex(of: element).map { stamps[$0] }
     }
@@ -30,7 +30,7 @@ struct UnmanagedSet<Element: RealmCollectionValue> {
 
     mutating func insert(_ element: Element) {
         guard stamp(of: element) == nil else { return }
-        if let object = element._object, object._state == nil { looseCount += 1 }
+        if let object = element._firnObject, object._state == nil { looseCount += 1 }
         stampOf[SetKey(element)] = next
         stamps.append(next)
         elements.append(element)
@@ -45,7 +45,7 @@ struct UnmanagedSet<Element: RealmCollectionValue> {
             if stamps[middle] < stamp { low = middle + 1 } else { high = middle }
         }
         let key = SetKey(elements[low])
-        if stampOf.removeValue(forKey: key) == nil, let object = elements[low]._object { stampOf[SetKey(identity: object)] = nil }
+        if stampOf.removeValue(forKey: key) == nil, let object = elements[low]._firnObject { stampOf[SetKey(identity: object)] = nil }
         stamps.remove(at: low)
         elements.remove(at: low)
     }
@@ -59,7 +59,7 @@ private struct SetKey<Element: RealmCollectionValue>: Hashable {
     private var row: Int64 = 0
 
     init(_ element: Element) {
-        if let object = element._object {
+        if let object = element._firnObject {
             self.init(object)
         } else {
             self.init(value: element)

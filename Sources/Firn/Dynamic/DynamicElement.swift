@@ -66,7 +66,7 @@ package struct DynamicElement: RealmCollectionValue {
     package static func _elementFromUntyped(_ value: Any?) -> DynamicElement? {
         AnyRealmValue(untyped: value).map { DynamicElement(.any($0)) }
     }
-    package var _object: ObjectBase? { if case .object(let object) = held { object } else { nil } }
+    package var _firnObject: ObjectBase? { if case .object(let object) = held { object } else { nil } }
 
     package func _stored(in core: _RealmReference?) -> _Stored {
         switch held {
@@ -77,7 +77,7 @@ package struct DynamicElement: RealmCollectionValue {
     }
 
     /// The element in the form in which a `DynamicObject` returns its values.
-    package var _untypedElement: Any? {
+    package var _firnUntyped: Any? {
         switch held {
         case .value(let value): swiftValue(of: value)
         case .any(let any): any

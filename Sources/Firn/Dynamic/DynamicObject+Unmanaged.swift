@@ -53,7 +53,7 @@ extension DynamicObject {
         let contents = DynamicContents(_access?.type ?? self.contents!.type)
         copy.contents = contents
         func element(_ element: DynamicElement) -> DynamicElement {
-            guard let object = element._object as? DynamicObject, object.isEmbedded else { return element }
+            guard let object = element._firnObject as? DynamicObject, object.isEmbedded else { return element }
             return DynamicElement(.object(object.copiedWithoutRealm()))
         }
         for (place, column) in contents.type.columns.enumerated() {
@@ -61,7 +61,7 @@ extension DynamicObject {
             case (.list(let from, _), .list(let to, _)): to.append(objectsIn: from.map(element))
             case (.set(let from, _), .set(let to, _)): to.insert(objectsIn: from)
             case (.map(let from, _), .map(let to, _)): for (key, value) in from.asKeyValueSequence() { to[key] = element(value) }
-            case (.value(let value), _): _ = contents.set(place, element(value)._untypedElement)
+            case (.value(let value), _): _ = contents.set(place, element(value)._firnUntyped)
             default: break
             }
         }

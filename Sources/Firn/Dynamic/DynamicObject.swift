@@ -28,7 +28,7 @@ package enum DynamicContent {
     /// The content in the form in which `DynamicObject` returns it: collections as arrays and dictionaries.
     var untyped: Any? {
         switch self {
-        case .value(let value): value._untypedElement
+        case .value(let value): value._firnUntyped
         case .list(let list, _): list._untypedElements
         case .set(let set, _): set._untypedElements
         case .map(let map, _): map._untypedEntries

@@ -1,4 +1,3 @@
-@_spi(Reflection) import Swift
 import FirnTable
 import Synchronization
 
@@ -26,6 +25,9 @@ final class ClassSchema: @unchecked Sendable {
     /// The properties that have a column.
     let stored: [Property]
 
+    /// True if the objects have properties that are declared without `@Persisted`. Their instances belong to one row.
+    let hasOlderProperties: Bool
+
     private static let known: Mutex<[ObjectIdentifier: ClassSchema]> = Mutex([:])
 
     /// The schemas that were requested so far.
@@ -50,30 +52,43 @@ final class ClassSchema: @unchecked Sendable {
         let example = objectClass.init()
         let mapping = objectClass.propertiesMapping()
         var properties: [Property] = []
-        // Option 1: the fields of class types.
-        _ = _forEachField(of: objectClass, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
-            guard let persisted = type as? any AnyPersisted.Type else { return true }
-            var code = String(cString: name)
-            if code.first == "_" { code.removeFirst() }
-            let access = persisted.property(at: offset)
+        let ignored = objectClass.ignoredProperties()
+        var older: [ClassField] = []
+        for field in ClassField.all(of: objectClass) {
+            let code: String, access: _PropertyAccess
+            if let persisted = field.type as? any AnyPersisted.Type {
+                (code, access) = (field.declaredName, persisted.property(at: field.offset))
+            } else if !ignored.contains(field.name), !ignored.contains(field.declaredName),
+                let declared = field.olderDeclaration(in: "\(objectClass)")
+            {
+                (code, access) = (field.name, declared.olderProperty(at: field.offset))
+                older.append(field)
+            } else {
+                continue
+            }
             properties.append(
                 Property(
                     name: mapping[code] ?? code, codeName: code, access: access, options: access.options(in: example),
                     origin: access.shape.isLinking ? access.origin(in: example) : nil))
-            return true
+        }
+        hasOlderProperties = !older.isEmpty
+        if let field = older.first, older.count < properties.count {
+            preconditionFailure(
+                "\"\(objectClass).\(field.name)\" is declared without @Persisted, and other properties of the class with it: write @Persisted var \(field.name): \(field.type), or name it in ignoredProperties()"
+            )
         }
         for index in properties.indices {
             let name = properties[index].codeName
             if objectClass.primaryKey() == name { properties[index].options.formUnion([.primaryKey, .indexed]) }
             if objectClass.indexedProperties().contains(name) { properties[index].options.insert(.indexed) }
-            if objectClass.ignoredProperties().contains(name) {
+            if ignored.contains(name) {
                 preconditionFailure("\"\(self.name).\(name)\" is @Persisted and in ignoredProperties(): remove one of them")
             }
         }
         if let key = objectClass.primaryKey() {
             precondition(
                 properties.contains { $0.codeName == key },
-                "primaryKey() of \"\(self.name)\" names \"\(key)\", which is not a @Persisted property")
+                "primaryKey() of \"\(self.name)\" names \"\(key)\", which is not a stored property: declare it with @Persisted")
         }
         self.properties = properties
         stored = properties.filter { !$0.shape.isLinking }

@@ -22,7 +22,7 @@ public protocol FailableCustomPersistable: _CustomPersistable {
 }
 
 /// The common requirements of both kinds of custom types.
-public protocol _CustomPersistable: _Persistable, _OptionalProperty, RealmCollectionValue where PersistedType: _CustomStorage {
+public protocol _CustomPersistable: _Persistable, RealmOptionalType, RealmCollectionValue where PersistedType: _CustomStorage {
     /// The stored form of the value.
     var persistableValue: PersistedType { get }
     static func _made(of value: PersistedType) -> Self?
@@ -42,6 +42,8 @@ extension FailableCustomPersistable {
 /// A type that custom types can be stored as: single values and embedded objects.
 public protocol _CustomStorage: _OptionalProperty, RealmCollectionValue {
     static var _customShape: _Shape { get }
+    /// Returns the value of a property that was never set.
+    static func _initialCustom() -> Self
     static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self?
     static func _writeCustom(_ object: ObjectBase, _ column: Int, _ value: Self)
     static func _appendCustom(_ value: Self, to sink: _Sink)
@@ -50,6 +52,7 @@ public protocol _CustomStorage: _OptionalProperty, RealmCollectionValue {
 extension _Scalar {
     /// The type of the column that a property of a custom type has. Used by `@Persisted`; not for direct use.
     public static var _customShape: _Shape { _elementShape }
+    public static func _initialCustom() -> Self { _initial() }
     /// Returns the value from which a custom value is created: that of a column, or the zero of the type if it is null. Never nil. Used by
     /// `@Persisted`; not for direct use.
     public static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self? { _read(object, column) }
@@ -62,6 +65,7 @@ extension _Scalar {
 extension ObjectBase: _CustomStorage {
     /// The type of the column that a property of a custom type has: an optional object. Used by `@Persisted`; not for direct use.
     public static var _customShape: _Shape { _optionalShape }
+    public static func _initialCustom() -> Self { self.init() }
     /// Returns the object from which a custom value is created, or nil if there is none. Used by `@Persisted`; not for direct use.
     public static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self? { _readOptionalProperty(object, column) }
     /// Sets the object that is the stored form of a custom value. A replaced embedded object is deleted. Traps outside of a write
@@ -75,8 +79,10 @@ extension ObjectBase: _CustomStorage {
 
 extension _CustomPersistable {
     /// The value in place of a missing or invalid one.
-    private static var fallback: Self {
-        guard let made = _made(of: PersistedType._zero()) else {
+    private static var fallback: Self { made(PersistedType._zero()) }
+
+    private static func made(_ stored: PersistedType) -> Self {
+        guard let made = _made(of: stored) else {
             preconditionFailure(
                 "Failed to convert the zero of \(PersistedType.self) to \(self): make the property optional, or give it an initial value.")
         }
@@ -86,7 +92,7 @@ extension _CustomPersistable {
     /// The type of the column: that of the stored form. Used by `@Persisted`; not for direct use.
     public static var _shape: _Shape { PersistedType._customShape }
     /// Returns the value that the zero of the stored form gives. Traps if that is not valid. Used by `@Persisted`; not for direct use.
-    public static func _initial() -> Self { fallback }
+    public static func _initial() -> Self { made(PersistedType._initialCustom()) }
     /// Returns the value in a column of a managed object. Returns the value of `_initial` if the stored form is missing or not valid. Used
     /// by `@Persisted`; not for direct use.
     public static func _read(_ object: ObjectBase, _ column: Int) -> Self {
@@ -125,7 +131,7 @@ extension _CustomPersistable {
     public static func _makeOptionalProperty(at offset: Int) -> _PropertyAccess { PersistedProperty<Self?>(at: offset) }
     /// Records that an optional property was read, and returns nil. Used while key paths are recorded; not for direct use.
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {
-        object._record(property)
+        object._firnRecord(property)
         return nil
     }
     /// Appends the stored form of a value to a column; nil is appended as null. Used by `@Persisted`; not for direct use.
@@ -145,7 +151,7 @@ extension _CustomPersistable {
     /// Returns the stored form. A stored form that is an unmanaged object is added to `core`. Used by collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored { persistableValue._stored(in: core) }
     /// The value itself. Used by collections; not for direct use.
-    public var _untypedElement: Any? { self }
+    public var _firnUntyped: Any? { self }
     /// Accepts a value of the type, or a value of the type that it is stored as.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {
         if let same = value as? Self { return same }

@@ -8,12 +8,39 @@ final class KeyPathRecorder {
 
     func note(_ name: String) { names.append(name) }
 
+    // The properties that are declared without `@Persisted` do not record that they are read: their instances do when they are used.
+    private var expected: [ObjectIdentifier: String] = [:]
+    /// Keeps the instances alive, so that their identities stay unique.
+    private var instances: [AnyObject] = []
+
+    /// Records the property `name` when its instance is used.
+    func expect(_ name: String, of instance: AnyObject) {
+        expected[ObjectIdentifier(instance)] = name
+        instances.append(instance)
+    }
+
+    /// Records the property of an instance that is used.
+    func touch(_ instance: AnyObject?) {
+        if let instance, let name = expected.removeValue(forKey: ObjectIdentifier(instance)) { note(name) }
+    }
+
+    /// Returns the recorded names after the key path was read, whose value is given.
+    private func finished(_ value: Any?) -> String? {
+        if let value = unwrapped(value) {
+            touch((value as? any RecordedCollection)?.recordedInstance ?? (type(of: value) is AnyClass ? value as AnyObject : nil))
+        }
+        // The instances refer to the recorder.
+        instances = []
+        expected = [:]
+        return names.isEmpty ? nil : names.joined(separator: ".")
+    }
+
     /// Returns an object of a class whose properties record reads.
     func object(_ objectClass: ObjectBase.Type) -> ObjectBase {
         let schema = ClassSchema.of(objectClass)
         let object = objectClass.init()
-        for (i, property) in schema.properties.enumerated() { property.access.attach(object, recordedColumn - Int16(i)) }
         object._recorder = self
+        for (i, property) in schema.properties.enumerated() { property.access.attach(object, recordedColumn - Int16(i)) }
         return object
     }
 
@@ -41,19 +68,18 @@ final class KeyPathRecorder {
     static func recorded(_ keyPath: AnyKeyPath, root: Any.Type) -> String? {
         let recorder = KeyPathRecorder()
         if let objectClass = root as? ObjectBase.Type {
-            _ = recorder.object(objectClass)[keyPath: keyPath]
+            return recorder.finished(recorder.object(objectClass)[keyPath: keyPath])
         } else if let projection = root as? any _ProjectionBase.Type {
-            _ = projection._projecting(recorder.object(projection._rootClass))[keyPath: keyPath]
+            return recorder.finished(projection._projecting(recorder.object(projection._rootClass))[keyPath: keyPath])
         } else {
             preconditionFailure("key paths of \"\(root)\" contain no stored property: start at an Object, EmbeddedObject or Projection")
         }
-        return recorder.names.isEmpty ? nil : recorder.names.joined(separator: ".")
     }
 }
 
 extension ObjectBase {
     /// Records that the property with this position in the schema was read.
-    public final func _record(_ property: Int) {
+    public final func _firnRecord(_ property: Int) {
         let schema = ClassSchema.of(type(of: self))
         _recorder!.note(schema.properties[property].name)
     }

@@ -6,47 +6,86 @@ extension RealmCollectionValue where Self: ObjectBase {
     /// cycles are kept. Returns the object itself if it is unmanaged.
     public func detached() -> Self {
         guard _state != nil else { return self }
-        return unsafeDowncast(Detachment().copy(of: self), to: Self.self)
+        return unsafeDowncast(GraphCopy { $0._state == nil ? $0 : nil }.copy(of: self), to: Self.self)
     }
 }
 
-/// Copies objects out of a realm, each once.
-private final class Detachment {
-    private struct Key: Hashable {
-        var type: ObjectIdentifier
-        var rowID: Int64
-    }
-    private var copies: [Key: ObjectBase] = [:]
+/// Makes unmanaged copies of objects and of all objects that they refer to, each once.
+final class GraphCopy {
+    private var copies: [ObjectIdentity: ObjectBase] = [:]
     /// The copies without values so far: a list instead of a recursion, because chains of links can be long.
     private var empty: [(original: ObjectBase, copy: ObjectBase)] = []
+    /// Returns the object that takes the place of another one without being copied; nil for objects to copy.
+    private let substitute: (ObjectBase) -> ObjectBase?
+
+    init(_ substitute: @escaping (ObjectBase) -> ObjectBase?) { self.substitute = substitute }
+
+    /// Makes `copy` take the place of an object that has one already.
+    func use(_ copy: ObjectBase, insteadOf object: ObjectBase) { copies[ObjectIdentity(object)] = copy }
 
     func copy(of object: ObjectBase) -> ObjectBase {
-        let copy = shell(object)
-        while let (original, copy) = empty.popLast() {
-            let schema = ClassSchema.of(Swift.type(of: original))
-            for property in schema.stored { _ = property.access.set(copy, detached(property.access.get(original))) }
-        }
+        let copy = shell(object, nil)
+        fill()
         return copy
     }
 
-    private func shell(_ object: ObjectBase) -> ObjectBase {
-        guard let access = object._access else { return object }
-        precondition(access.schema != nil, "Dynamic objects cannot be detached: detach objects of a class.")
-        let key = Key(type: ObjectIdentifier(access), rowID: object._rowID)
-        if let copy = copies[key] { return copy }
-        let copy = Swift.type(of: object).init()
-        copies[key] = copy
+    /// Returns the content of a property with copies in place of the objects in it, at any depth.
+    func copy(of content: Any?, for property: ClassSchema.Property) -> Any? {
+        guard property.shape.target != nil || property.shape.type.kind == .any else { return content }
+        defer { fill() }
+        return copied(content, property.shape)
+    }
+
+    private func fill() {
+        while let (original, copy) = empty.popLast() {
+            let isSame = Swift.type(of: original) == Swift.type(of: copy)
+            for property in ClassSchema.of(Swift.type(of: copy)).stored where isSame || original.has(property.name) {
+                copy.put(copied(isSame ? property.access.get(original) : original[property.name], property.shape), in: property)
+            }
+        }
+    }
+
+    /// Returns the copy of an object, for a property that holds objects of the class `target`.
+    private func shell(_ object: ObjectBase, _ target: ObjectBase.Type?) -> ObjectBase {
+        if let same = substitute(object) { return same }
+        let identity = ObjectIdentity(object)
+        if let copy = copies[identity] { return copy }
+        guard let objectClass = object is DynamicObject ? target : Swift.type(of: object) else {
+            preconditionFailure("Dynamic objects cannot be detached: detach objects of a class.")
+        }
+        let copy = objectClass.init()
+        copies[identity] = copy
         empty.append((object, copy))
         return copy
     }
 
-    private func detached(_ content: Any?) -> Any? {
+    private func copied(_ content: Any?, _ shape: _Shape) -> Any? {
+        if shape.type.collection == .map, let entries = unwrapped(content) as? [String: Any?] {
+            return entries.mapValues { copied($0, shape.target) }
+        }
+        return copied(content, shape.target)
+    }
+
+    private func copied(_ content: Any?, _ target: ObjectBase.Type?) -> Any? {
         switch unwrapped(content) {
         case nil: return nil
-        case let object as ObjectBase: return shell(object)
-        case let map as any _AnyMap: return map._untypedEntries.mapValues { detached($0) }
-        case let collection as any _AnyCollection: return collection._untypedElements.map { detached($0) }
-        case .object(let object)? as AnyRealmValue?: return AnyRealmValue.object(unsafeDowncast(shell(object), to: Object.self))
+        case let object as ObjectBase: return shell(object, target)
+        case let map as any _AnyMap: return map._untypedEntries.mapValues { self.copied($0, target) }
+        case let collection as any _AnyCollection: return collection._untypedElements.map { self.copied($0, target) }
+        case .object(let object)? as AnyRealmValue?: return (shell(object, nil) as? Object).map { AnyRealmValue.object($0) }
+        case .list(let list)? as AnyRealmValue?: return AnyRealmValue(untyped: Array(list).map { copied($0, nil) })
+        case .dictionary(let map)? as AnyRealmValue?:
+            return AnyRealmValue(untyped: Dictionary(map.asKeyValueSequence().map { ($0.key, self.copied($0.value, nil)) }) { $1 })
+        // Descriptions of objects: dictionaries and arrays of property values.
+        case let fields as [String: Any?]:
+            guard let target else { return fields.mapValues { copied($0, nil) } }
+            let schema = ClassSchema.of(target)
+            return Dictionary(
+                fields.map { name, field in
+                    (name, schema.index(of: name).map { self.copied(field, schema.properties[$0].shape) } ?? field)
+                }
+            ) { $1 }
+        case let elements as [Any?]: return elements.map { copied($0, target) }
         case let some?: return some
         }
     }
@@ -58,5 +97,5 @@ protocol _AnyMap: AnyObject {
 }
 
 extension Map: _AnyMap {
-    var _untypedEntries: [String: Any?] { Dictionary(zip(keys, values).map { ($0._name, $1._untypedElement) }) { $1 } }
+    var _untypedEntries: [String: Any?] { Dictionary(zip(keys, values).map { ($0._name, $1._firnUntyped) }) { $1 } }
 }

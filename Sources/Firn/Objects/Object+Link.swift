@@ -34,7 +34,7 @@ extension ObjectBase: _OptionalProperty {
     /// Records that the property was read, and returns an object of the class whose properties record reads. Used while key paths are
     /// recorded; not for direct use.
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {
-        object._record(property)
+        object._firnRecord(property)
         return unsafeDowncast(object._recorder!.object(self), to: self)
     }
 
@@ -80,9 +80,9 @@ extension ObjectBase: RealmCollectionValue {
     }
 
     /// The object itself. Used by collections; not for direct use.
-    public var _untypedElement: Any? { self }
+    public var _firnUntyped: Any? { self }
     /// The object itself; never nil. Used by collections; not for direct use.
-    public var _object: ObjectBase? { self }
+    public var _firnObject: ObjectBase? { self }
     /// True: elements of this type are objects. Used by collections; not for direct use.
     public static var _isObject: Bool { true }
 

@@ -51,9 +51,9 @@ extension ObjectBase {
         // dictionary.
         case _ where Swift.type(of: value) == [String: Any].self: return contents(value as! [String: Any], for: schema)
         case let object as ObjectBase:
-            let other = ClassSchema.of(type(of: object))
-            return settable.compactMap { property in
-                other.index(of: property.name).map { (property, other.properties[$0].access.get(object)) }
+            return settable.compactMap { property -> (property: ClassSchema.Property, value: Any?)? in
+                let name = object.has(property.name) ? property.name : property.codeName
+                return object.has(name) ? (property: property, value: object[name]) : nil
             }
         case let dictionary as [String: Any?]: return contents(dictionary, for: schema)
         case let array as [Any?]:

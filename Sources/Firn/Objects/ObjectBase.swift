@@ -40,7 +40,8 @@ open class ObjectBase {
     /// Override this to name indexed properties: the same as `@Persisted(indexed: true)`.
     open class func indexedProperties() -> [String] { [] }
 
-    /// Not needed: only `@Persisted` properties are stored. Traps if it names one of them.
+    /// Override this to name `List`, `MutableSet`, `Map`, `LinkingObjects` and `RealmProperty` properties without `@Persisted` that are not
+    /// stored. Other properties without `@Persisted` are never stored. Traps if it names a `@Persisted` property.
     open class func ignoredProperties() -> [String] { [] }
 
     /// The properties as text, with those of referenced objects down to five levels.

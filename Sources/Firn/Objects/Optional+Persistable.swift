@@ -66,7 +66,7 @@ extension _Scalar {
     public static func _makeOptionalProperty(at offset: Int) -> _PropertyAccess { _optionalProperty(at: offset) }
     /// Records that an optional property was read, and returns nil. Used while key paths are recorded; not for direct use.
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {
-        object._record(property)
+        object._firnRecord(property)
         return nil
     }
     /// Appends a value to a column; nil is appended as null. Used by `@Persisted`; not for direct use.
@@ -104,9 +104,9 @@ extension Optional: _Element where Wrapped: _Element {
     /// Returns the stored form of the wrapped value, or null for nil. Used by collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored { self?._stored(in: core) ?? _Stored(.null) }
     /// The wrapped value without its type, or nil. Used by collections; not for direct use.
-    public var _untypedElement: Any? { self?._untypedElement }
+    public var _firnUntyped: Any? { self?._firnUntyped }
     /// The wrapped object; nil for nil and for values that are not objects. Used by collections; not for direct use.
-    public var _object: ObjectBase? { self?._object }
+    public var _firnObject: ObjectBase? { self?._firnObject }
     /// Whether the wrapped type is a class of objects. Used by collections; not for direct use.
     public static var _isObject: Bool { Wrapped._isObject }
     /// Returns an untyped value as an element; the outer optional is nil if the value does not fit. Nil and `NSNull` fit. Used by

@@ -5,7 +5,7 @@ import FirnTable
 public protocol _Persistable {
     /// How the property is stored.
     static var _shape: _Shape { get }
-    /// Returns the value of a property that was never set.
+    /// Returns the value of a new object's property that was never set: zero, empty or nil, but a new identifier, and the current time.
     static func _initial() -> Self
     /// Reads a property of a managed object.
     static func _read(_ object: ObjectBase, _ column: Int) -> Self
@@ -31,7 +31,7 @@ extension _Persistable {
     /// Records that the property was read, and returns the value of a property that was never set. Used while key paths are recorded; not
     /// for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> Self {
-        object._record(property)
+        object._firnRecord(property)
         return _initial()
     }
 }
@@ -101,12 +101,12 @@ public protocol _Element {
     /// Returns the stored form. Unmanaged objects are added to `core`; if that is nil, the collection is unmanaged and objects have no
     /// stored form.
     func _stored(in core: _RealmReference?) -> _Stored
-    var _untypedElement: Any? { get }
+    var _firnUntyped: Any? { get }
     static func _elementFromUntyped(_ value: Any?) -> Self?
     /// Integers and booleans as the word that they are stored as, without boxing; nil for all other types. `_fromWord` is its inverse.
     var _word: Int64? { get }
     /// The element as an object, or nil. A cast would cost more.
-    var _object: ObjectBase? { get }
+    var _firnObject: ObjectBase? { get }
     static var _isObject: Bool { get }
     static func _fromWord(_ word: Int64) -> Self?
 }
@@ -115,7 +115,7 @@ extension _Element {
     /// Nil: only integers and booleans are stored as words. Used by collections; not for direct use.
     public var _word: Int64? { nil }
     /// Nil: the element is not an object. Used by collections; not for direct use.
-    public var _object: ObjectBase? { nil }
+    public var _firnObject: ObjectBase? { nil }
     /// False: elements of this type are not objects. Used by collections; not for direct use.
     public static var _isObject: Bool { false }
     /// Returns nil: only integers and booleans are stored as words. Used by collections; not for direct use.

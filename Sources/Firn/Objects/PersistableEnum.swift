@@ -8,7 +8,7 @@ import FirnTable
 ///
 /// A file may contain a raw value that the enum does not have, from an older or newer program. Then an optional property is nil; a required
 /// property or an element of a collection is the first case. The stored value is unchanged until the property is set.
-public protocol PersistableEnum: _Persistable, _OptionalProperty, RealmCollectionValue, RawRepresentable, CaseIterable, _Indexable
+public protocol PersistableEnum: _Persistable, RealmOptionalType, RealmCollectionValue, RawRepresentable, CaseIterable, _Indexable
 where RawValue: _Scalar, PersistedType == RawValue {}
 
 extension PersistableEnum {
@@ -57,7 +57,7 @@ extension PersistableEnum {
     public static func _makeOptionalProperty(at offset: Int) -> _PropertyAccess { PersistedProperty<Self?>(at: offset) }
     /// Records that an optional property was read, and returns nil. Used while key paths are recorded; not for direct use.
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {
-        object._record(property)
+        object._firnRecord(property)
         return nil
     }
     /// Appends the raw value of a case to a column; nil is appended as null. Used by `@Persisted`; not for direct use.
@@ -79,7 +79,7 @@ extension PersistableEnum {
     /// Returns the stored form of the raw value. Used by collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored { rawValue._stored(in: core) }
     /// The case itself. Used by collections; not for direct use.
-    public var _untypedElement: Any? { self }
+    public var _firnUntyped: Any? { self }
     /// Accepts a case, or the raw value of one.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {
         if let same = value as? Self { return same }

@@ -25,7 +25,6 @@ extension Persisted: Encodable where Value: Encodable {
         let value =
             switch state {
             case .unset: Value._initial()
-            case .initial(let make): make()
             case .value(let value): value
             }
         var container = encoder.singleValueContainer()

@@ -7,7 +7,9 @@
 ///         @Persisted var toys: List<Toy>
 ///     }
 ///
-/// Other properties are not stored. Values given in the declaration are the initial values of new objects.
+/// Values given in the declaration are the initial values of new objects. Without one, a property is zero, empty, false or nil; an enum is
+/// its first case; and a `UUID`, an `ObjectId` and a `Date` are generated for each object: a new identifier, and the current time. Properties
+/// without `@Persisted` are not stored, except for the older declarations of `List`, `LinkingObjects` and `RealmProperty` properties.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
     // `column` and `options` come first: they are accessed by the offset of the property within its object (`PropertyAccess`).
@@ -27,11 +29,10 @@ public struct Persisted<Value: _Persistable> {
     @inlinable
     public init() { self.init(options: PersistedOptions(rawValue: 0), state: .unset) }
 
+    // Not an autoclosure: initializers that set the property before `super.init()` call this with the value.
     /// Creates a property with an initial value, which is evaluated once for each object.
     @inlinable
-    public init(wrappedValue: @autoclosure @escaping () -> Value) {
-        self.init(options: PersistedOptions(rawValue: 0), state: .initial(wrappedValue))
-    }
+    public init(wrappedValue: Value) { self.init(options: PersistedOptions(rawValue: 0), state: .value(wrappedValue)) }
 
     /// Unavailable: a property is read and written through its object, and only in classes derived from `Object` or `EmbeddedObject`.
     @available(*, unavailable, message: "@Persisted can only be used on properties of a class derived from Object or EmbeddedObject")
@@ -71,7 +72,6 @@ public struct Persisted<Value: _Persistable> {
         let value =
             switch state {
             case .unset: Value._initial()
-            case .initial(let make): make()
             case .value(let value): value
             }
         state = .value(value)
@@ -96,7 +96,6 @@ let linkingColumn: Int16 = 16_384
 @usableFromInline @frozen
 enum PersistedState<Value> {
     case unset
-    case initial(() -> Value)
     case value(Value)
 }
 
@@ -119,33 +118,31 @@ public enum SearchIndexMode: Sendable {
     case fullText
 }
 
-extension Persisted where Value: _Indexable {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _Indexable {
     /// Creates a property with or without an index.
     public init(indexed: Bool) { self.init(options: indexed ? .indexed : [], state: .unset) }
 
     /// Creates a property with an initial value, with or without an index.
-    public init(wrappedValue: @autoclosure @escaping () -> Value, indexed: Bool) {
-        self.init(options: indexed ? .indexed : [], state: .initial(wrappedValue))
-    }
+    public init(wrappedValue: Value, indexed: Bool) { self.init(options: indexed ? .indexed : [], state: .value(wrappedValue)) }
 }
 
-extension Persisted where Value: _FullTextIndexable {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _FullTextIndexable {
     /// Creates a property with a kind of index.
     public init(indexed: SearchIndexMode) { self.init(options: PersistedOptions(indexed), state: .unset) }
 
     /// Creates a property with an initial value and a kind of index.
-    public init(wrappedValue: @autoclosure @escaping () -> Value, indexed: SearchIndexMode) {
-        self.init(options: PersistedOptions(indexed), state: .initial(wrappedValue))
+    public init(wrappedValue: Value, indexed: SearchIndexMode) {
+        self.init(options: PersistedOptions(indexed), state: .value(wrappedValue))
     }
 }
 
-extension Persisted where Value: _PrimaryKey {
+extension Persisted where Value: _HasPersistedType, Value.PersistedType: _PrimaryKey {
     /// Creates the property that is the primary key: unique within its type, and immutable after the object was added.
     public init(primaryKey: Bool) { self.init(options: primaryKey ? [.primaryKey, .indexed] : [], state: .unset) }
 
     /// As above, with an initial value.
-    public init(wrappedValue: @autoclosure @escaping () -> Value, primaryKey: Bool) {
-        self.init(options: primaryKey ? [.primaryKey, .indexed] : [], state: .initial(wrappedValue))
+    public init(wrappedValue: Value, primaryKey: Bool) {
+        self.init(options: primaryKey ? [.primaryKey, .indexed] : [], state: .value(wrappedValue))
     }
 }
 

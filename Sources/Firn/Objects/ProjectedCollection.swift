@@ -30,7 +30,8 @@ public struct CollectionElementMapper<Base: RealmCollection> {
     /// Returns the values of a property for all elements.
     public subscript<Value>(dynamicMember member: KeyPath<Base.Element, Value>) -> ProjectedCollection<Value> {
         // While key paths are recorded, records the property of the elements.
-        if let recorder = (base as? any RecordedCollection)?.recorder {
+        if let recorded = base as? any RecordedCollection, let recorder = recorded.recorder {
+            recorder.touch(recorded.recordedInstance)
             _ = recorder.object(base.recordedClass)[keyPath: member as AnyKeyPath]
         }
         return ProjectedCollection(base, member)
@@ -44,6 +45,12 @@ extension RealmCollection {
 /// Collections that can be part of a recorded key path.
 protocol RecordedCollection {
     var recorder: KeyPathRecorder? { get }
+    /// The instance that a property without `@Persisted` keeps.
+    var recordedInstance: AnyObject? { get }
+}
+
+extension RecordedCollection where Self: AnyObject {
+    var recordedInstance: AnyObject? { self }
 }
 
 extension List: RecordedCollection {}

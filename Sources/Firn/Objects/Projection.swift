@@ -55,7 +55,7 @@ open class Projection<Root: ObjectBase & RealmCollectionValue>: _ProjectionBase,
         core == nil && rootObject._core != nil ? _Stored(.link(rootObject._rowID), rootObject._core) : rootObject._stored(in: core)
     }
     /// The projection itself. Used by collections; not for direct use.
-    public var _untypedElement: Any? { self }
+    public var _firnUntyped: Any? { self }
     /// Returns a projection of the class itself, or creates one of an object of the root class or of a dictionary or array of its property
     /// values. Returns nil for any other value. Used by collections; not for direct use.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {

@@ -3,7 +3,7 @@ import Foundation
 
 /// A type of single values that are not objects, with what properties, optional properties and elements of collections of it have in
 /// common.
-public protocol _Scalar: _Persistable, _OptionalProperty, _CustomStorage where PersistedType == Self {
+public protocol _Scalar: _Persistable, RealmOptionalType, _CustomStorage where PersistedType == Self {
     /// Reads a property that can be null.
     static func _readOptional(_ object: ObjectBase, _ column: Int) -> Self?
     static func _writeOptional(_ object: ObjectBase, _ column: Int, _ value: Self?)
@@ -54,7 +54,7 @@ extension _Scalar {
     /// The value itself. Used by `@Persisted`; not for direct use.
     public var _untyped: Any? { self }
     /// The value itself. Used by collections; not for direct use.
-    public var _untypedElement: Any? { self }
+    public var _firnUntyped: Any? { self }
     /// Returns an untyped value as this type, converted as by `_elementFromUntyped`; nil if it does not fit. Used by `@Persisted`; not for
     /// direct use.
     public static func _fromUntyped(_ value: Any?) -> Self? { _elementFromUntyped(value) }
@@ -300,6 +300,8 @@ extension Date: _Scalar, MinMaxType, SortableType, _Indexable {
     public static var _elementShape: _Shape { _Shape(ColumnType(.date)) }
     /// Returns 1970-01-01 00:00 UTC. Used by `@Persisted` and collections; not for direct use.
     public static func _zero() -> Date { Date(timeIntervalSince1970: 0) }
+    /// A new property gets the current time.
+    public static func _initial() -> Date { Date() }
     /// Returns a stored date, or nil if the value is of another type. Used by `@Persisted` and collections; not for direct use.
     public static func _element(_ stored: _Stored) -> Date? { if case .date(let time) = stored.value { Date(time) } else { nil } }
     /// Returns the date as a stored value with nanoseconds. Used by `@Persisted` and collections; not for direct use.
@@ -322,6 +324,8 @@ extension UUID: _Scalar, SortableType, _PrimaryKey, _Indexable {
     public static var _elementShape: _Shape { _Shape(ColumnType(.uuid)) }
     /// Returns the UUID whose 16 bytes are 0. Used by `@Persisted` and collections; not for direct use.
     public static func _zero() -> UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+    /// A new property gets a new identifier.
+    public static func _initial() -> UUID { UUID() }
     /// Returns a stored UUID, or nil if the value is of another type. Used by `@Persisted` and collections; not for direct use.
     public static func _element(_ stored: _Stored) -> UUID? { if case .uuid(let id) = stored.value { UUID(id) } else { nil } }
     /// Returns the UUID as a stored value of 128 bits. Used by `@Persisted` and collections; not for direct use.
@@ -399,6 +403,17 @@ extension Decimal128: _Scalar, MinMaxType, AddableType, SortableType {
 }
 
 extension Value {
+    /// Converts the value of a primary key: an untyped value, an enum or a custom type. Returns nil if there is no corresponding value.
+    init?(key: Any?) {
+        if let value = Value(any: key) {
+            self = value
+        } else if let element = unwrapped(key) as? any _Element, !type(of: element)._isObject {
+            self = element._stored(in: nil).value
+        } else {
+            return nil
+        }
+    }
+
     /// Returns the same value as a value of another kind, such as an integer as a double or a double as a decimal, or nil if there is none.
     func fitted(to kind: ScalarKind) -> Value? {
         switch (self, kind) {

@@ -179,7 +179,7 @@ public struct Realm: Equatable {
         guard let property = access.schema?.primaryKey.map({ access.schema!.properties[$0] }) else {
             preconditionFailure("Type \"\(access.name)\" does not have a primary key: mark a property with @Persisted(primaryKey: true).")
         }
-        guard let value = Value(any: key as Any)?.fitted(to: property.shape.type.kind) else {
+        guard let value = Value(key: key)?.fitted(to: property.shape.type.kind) else {
             preconditionFailure("Invalid value \"\(key)\" to query for property type \"\(property.shape.type.name)\".")
         }
         return access.find(value).flatMap(access.object).map { unsafeDowncast($0, to: type) }

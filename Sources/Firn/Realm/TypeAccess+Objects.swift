@@ -21,10 +21,10 @@ extension TypeAccess {
 
     /// Makes an unmanaged object the managed object of a row.
     func manage(_ object: ObjectBase, _ rowID: Int64) {
-        attachProperties(of: object)
         object._core = core
         object._state = state
         object._rowID = rowID
+        attachProperties(of: object)
     }
 
     /// Adds an unmanaged object, and the unmanaged objects that it refers to.
@@ -114,7 +114,7 @@ extension TypeAccess {
 extension _PropertyAccess {
     /// Returns whether both are the same stored value.
     func sameContent(_ a: Any?, _ b: Any?) -> Bool {
-        guard let first = Value(any: a), let second = Value(any: b) else { return false }
+        guard let first = Value(key: a), let second = Value(key: b) else { return false }
         return first == second
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Objects are added to the realm with the object that holds them; a link to a deleted object reads as `.none`. Dictionaries and lists are
 /// values: reading returns an unmanaged copy, and a change of it is stored when the property is set to it.
-extension AnyRealmValue: _Scalar, MinMaxType, SortableType {
+extension AnyRealmValue: _Scalar, MinMaxType, SortableType, _Indexable {
     /// The type that the value is stored as: itself.
     public typealias PersistedType = AnyRealmValue
     /// The type of a column of values of any type. Used by `@Persisted` and collections; not for direct use.
