@@ -78,6 +78,28 @@ private final class PersonCard: Projection<Person> {
         #expect(name.withLock { $0 } == "d3")
     }
 
+    @Test func `a thread-safe variable shows what another thread has written`() throws {
+        let realm = try filled()
+        final class Box: Sendable { let dog: ThreadSafe<Dog>; init(_ dog: Dog) { self.dog = ThreadSafe(wrappedValue: dog) } }
+        let box = Box(realm.objects(Dog.self)[3])
+        realm.autorefresh = false
+        func elsewhere(_ change: @escaping @Sendable (Dog) -> Void) {
+            let thread = Thread {
+                guard let dog = box.dog.wrappedValue else { return }
+                try? dog.realm?.write { change(dog) }
+            }
+            thread.start()
+            while !thread.isFinished { usleep(1000) }
+        }
+        elsewhere { $0.name = "written" }
+        #expect(box.dog.wrappedValue?.name == "written")
+        realm.beginWrite()
+        #expect(box.dog.wrappedValue?.name == "written")
+        realm.cancelWrite()
+        elsewhere { $0.realm?.delete($0) }
+        #expect(box.dog.wrappedValue == nil)
+    }
+
     @Test func `snapshots can be read by many tasks concurrently`() async throws {
         let realm = try filled()
         try realm.write { for i in 20..<5000 { realm.create(Dog.self, value: ["name": "d\(i)", "age": i, "weight": Double(i)]) } }

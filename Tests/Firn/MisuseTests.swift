@@ -113,6 +113,27 @@ import Testing
         check(frozen, "Cannot freeze an object in the same write transaction as it was created in.")
     }
 
+    @Test func `a realm that is invalidated within a loop traps`() async {
+        let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            try all.realm.write { for _ in 0..<3 { all.realm.add(Dog()) } }
+            for _ in all.realm.objects(Dog.self) { all.realm.invalidate() }
+        }
+        check(results, "The realm was invalidated while a collection of Dog was iterated over")
+        let filtered = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            try all.realm.write { for _ in 0..<3 { all.realm.add(Dog()) } }
+            for _ in all.realm.objects(Dog.self).filter("age > 0") { all.realm.invalidate() }
+        }
+        check(filtered, "The realm was invalidated while a collection of Dog was iterated over")
+        let list = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            try all.realm.write { all.dog.toys.append(objectsIn: ["a", "b"]) }
+            for _ in all.dog.toys { all.realm.invalidate() }
+        }
+        check(list, "The realm was invalidated while a collection of String was iterated over")
+    }
+
     @Test func `changes with objects of other or frozen realms trap`() async {
         let added = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let a = try DogRealm(), b = try DogRealm()

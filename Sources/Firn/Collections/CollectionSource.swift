@@ -8,7 +8,12 @@ public class _CollectionSource {
     var core: RealmCore? { nil }
     /// The type of one element.
     let shape: _Shape
+    /// True if the elements cannot be read any more: then the collection counts as empty.
     var isInvalidated: Bool { false }
+    /// True if the realm was invalidated.
+    var isReleased: Bool { isInvalidated }
+    /// What the collection reports as its `isInvalidated`. Results are invalid only if their realm was invalidated.
+    var reportsInvalid: Bool { isInvalidated }
     var count: Int { fatalError("overridden") }
 
     init(_ shape: _Shape) { self.shape = shape }
@@ -80,6 +85,9 @@ public class _CollectionSource {
         return target == DynamicObject.self ? core.dynamicAccess(shape.type.target ?? "") : core.access(target)
     }
 
+    /// The tables of the elements of an unmanaged collection of objects; nil for other collections.
+    var unmanagedTables: UnmanagedTables? { nil }
+
     /// Advances an iteration; false at the end.
     func next(_ cursor: inout _Cursor) -> Bool {
         guard cursor.index < cursor.end else { return false }
@@ -111,6 +119,9 @@ final class UnmanagedSource<Element: RealmCollectionValue>: _CollectionSource {
     }
 
     override var holdsSet: Bool { isDistinct }
+    override var unmanagedTables: UnmanagedTables? {
+        Element._isObject && shape.target != nil ? UnmanagedTables(elements.compactMap(\._firnObject), of: shape.target!) : nil
+    }
     override func element<E: _Element>(at index: Int) -> E { elements[index] as! E }
 
     override var count: Int { elements.count }
@@ -192,6 +203,7 @@ final class CellSource: _CollectionSource {
 
     override var core: RealmCore? { cell.core }
     override var isInvalidated: Bool { !cell.isValid }
+    override var isReleased: Bool { cell.access.isRetired }
     override var holdsSet: Bool { cell.type.collection == .set }
     override var count: Int { cell.count }
     override func value(_ index: Int) -> Value { cell.elements[index] }

@@ -26,7 +26,7 @@ extension OrderedRealmCollection {
         let source = source
         guard let core = source.core else { return (0..<count).first { self[$0] == object } }
         if source.isInvalidated { return nil }
-        if let object = object._object {
+        if let object = object._firnObject {
             guard let other = object._core, other === core || other.file === core.file && other.version == core.version,
                 object._access?.name == source.shape.type.target, !object.isInvalidated
             else { return nil }
@@ -42,9 +42,13 @@ extension OrderedRealmCollection {
 
     package func index(matching predicateFormat: String, arguments args: [Any?]) -> Int? {
         requireOrder()
-        let source = managedSource("index(matching:)", instead: "firstIndex(where:)")
+        let source = source
         if source.isInvalidated { return nil }
         do {
+            if let tables = source.unmanagedTables {
+                return try tables.firstIndex(
+                    Parser.query(predicateFormat), QueryArguments { tables.rowID(of: $0) ?? -1 }.values(args))
+            }
             let syntax = try Parser.query(predicateFormat)
             let arguments = try source.arguments(args)
             try source.check(source.request(syntax, arguments))
@@ -88,6 +92,6 @@ extension RealmCollection {
 
 /// Returns whether two elements are equal values, or the same object at any version.
 func isSameElement<Element: RealmCollectionValue>(_ a: Element, _ b: Element) -> Bool {
-    if let first = a._object, let second = b._object { return first.isSameObject(as: second) }
+    if let first = a._firnObject, let second = b._firnObject { return first.isSameObject(as: second) }
     return a == b
 }

@@ -32,6 +32,8 @@ final class QuerySource: _CollectionSource {
 
     override var core: RealmCore? { base.core }
     override var isInvalidated: Bool { base.isInvalidated }
+    override var isReleased: Bool { base.isReleased }
+    override var reportsInvalid: Bool { base.isReleased }
 
     /// A query on the results of a query becomes one query.
     override func appending(_ next: QuerySyntax, _ more: [Value]) -> _CollectionSource {
@@ -97,6 +99,7 @@ final class QuerySource: _CollectionSource {
     }
 
     override func rowIDs() -> [Int64] {
+        if base.isInvalidated { return [] }
         evaluate()
         return chosen()
     }

@@ -23,7 +23,7 @@ extension RealmCollection {
     public var realm: Realm? { source.core.map(Realm.init) }
 
     /// Whether the collection can no longer be used, because its object was deleted or its realm was invalidated.
-    public var isInvalidated: Bool { source.isInvalidated }
+    public var isInvalidated: Bool { source.reportsInvalid }
 
     /// Whether the collection is frozen.
     public var isFrozen: Bool { source.core?.isFrozen ?? false }

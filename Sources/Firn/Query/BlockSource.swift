@@ -19,6 +19,8 @@ final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
 
     override var core: RealmCore? { base.core }
     override var isInvalidated: Bool { base.isInvalidated }
+    override var isReleased: Bool { base.isReleased }
+    override var reportsInvalid: Bool { base.isReleased }
 
     private func evaluate() {
         core?.confinement.check()
@@ -28,7 +30,7 @@ final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
         var elements = RLMIterator<Element>(base)
         while let element = elements.next() {
             guard isIncluded(element) else { continue }
-            if let object = element._object { found.append(.link(object._rowID)) } else { found.append(element._stored(in: nil).value) }
+            if let object = element._firnObject { found.append(.link(object._rowID)) } else { found.append(element._stored(in: nil).value) }
         }
         values = found
         evaluated = stamp

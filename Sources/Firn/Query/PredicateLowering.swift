@@ -47,7 +47,7 @@ final class PredicateLowering {
         return path
     }
 
-    func constant(_ value: Any?) throws -> ExpressionSyntax { constant(try source.argument(value, number: 0)) }
+    func constant(_ value: Any?) throws -> ExpressionSyntax { constant(try source.arguments([value])[0]) }
 
     private func constant(_ value: Value) -> ExpressionSyntax {
         switch value {

@@ -55,12 +55,20 @@ final class QueryContext {
     /// The paths of the collections of objects that paths have led through.
     var entered: Set<[PathStep]> = []
 
-    init(_ core: RealmCore?) { self.core = core }
+    /// Returns the row that represents an object in the query.
+    private let rowID: (ObjectBase) throws -> Int64
+
+    convenience init(_ core: RealmCore?) { self.init(core) { try $0.linked(for: core) } }
+
+    init(_ core: RealmCore?, rowID: @escaping (ObjectBase) throws -> Int64) {
+        self.core = core
+        self.rowID = rowID
+    }
 
     /// Returns a value as a part of the tree. An object becomes an argument, because it has no representation as text.
     func constant<V: _Element>(_ value: V) -> ExpressionSyntax {
         if let object = unwrapped(value) as? ObjectBase {
-            do { return argument(.link(try object.linked(for: core))) } catch { preconditionFailure("\(error)") }
+            do { return argument(.link(try rowID(object))) } catch { preconditionFailure("\(error)") }
         }
         return constant(value._stored(in: nil).value)
     }
@@ -105,13 +113,11 @@ extension ConstantSyntax {
 }
 
 extension ObjectBase {
-    /// Returns the row that represents the object in a query over a realm.
+    /// Returns the row that represents the object in a query over a realm. No row equals an unmanaged object: it is represented by -1.
     ///
-    /// - Throws: `Realm.Error` of code `.invalidInput` if the object is unmanaged or belongs to another file.
+    /// - Throws: `Realm.Error` of code `.invalidInput` if the object belongs to another file.
     func linked(for core: RealmCore?) throws -> Int64 {
-        guard let own = _core else {
-            throw Realm.Error(.invalidInput, "an unmanaged object cannot be searched for: add it to the realm first")
-        }
+        guard let own = _core else { return -1 }
         guard core == nil || core!.file === own.file else {
             throw Realm.Error(.invalidInput, "Object must be from the Realm being queried")
         }

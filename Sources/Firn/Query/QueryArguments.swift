@@ -5,6 +5,17 @@ import Foundation
 
 extension _CollectionSource {
     func arguments(_ values: [Any?]) throws -> [Value] {
+        let core = core
+        return try QueryArguments { try $0.linked(for: core) }.values(values)
+    }
+}
+
+/// Converts the arguments of one query.
+struct QueryArguments {
+    /// Returns the row that represents an object in the query.
+    let rowID: (ObjectBase) throws -> Int64
+
+    func values(_ values: [Any?]) throws -> [Value] {
         var found: [Value] = []
         for (i, value) in values.enumerated() { found.append(try argument(value, number: i)) }
         return found
@@ -13,10 +24,10 @@ extension _CollectionSource {
     /// Returns an argument as a stored value: objects as links, collections as lists, key paths as their text.
     ///
     /// - Throws: `Realm.Error` of code `.invalidInput` if queries cannot compare with the argument.
-    func argument(_ value: Any?, number: Int) throws -> Value {
+    private func argument(_ value: Any?, number: Int) throws -> Value {
         switch unwrapped(value) {
         case nil: return .null
-        case let object as ObjectBase: return .link(try object.linked(for: core))
+        case let object as ObjectBase: return .link(try rowID(object))
         case let region as any GeoShaped: return region.shape.value
         case let keyPath as AnyKeyPath: return .string(KeyPathRecorder.path(keyPath, root: type(of: keyPath).rootType))
         case let collection as any _AnyCollection: return .list(try collection._untypedElements.map { try argument($0, number: number) })

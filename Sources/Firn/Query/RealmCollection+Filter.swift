@@ -31,7 +31,13 @@ extension RealmCollection {
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Self: OrderedRealmCollection {
         self.requireOrder()
         let source = source
-        precondition(source.core != nil || source.shape.target == nil, "queries do not search unmanaged objects: use firstIndex(where:)")
+        if let tables = source.unmanagedTables {
+            let context = QueryContext(nil) { tables.rowID(of: $0) ?? -1 }
+            let syntax = QuerySyntax(isIncluded(Query(rootOf: source.shape, context)).condition)
+            do throws(QueryError) { return try tables.firstIndex(syntax, context.arguments) } catch {
+                preconditionFailure("\(error) in \(syntax)")
+            }
+        }
         let (syntax, arguments) = source.typed(isIncluded)
         return source.firstIndex(syntax, arguments)
     }

@@ -24,9 +24,9 @@ public struct Migration {
     let new: RealmCore
 
     /// The schema before the migration.
-    public var oldSchema: Realm.Schema { Realm.Schema(old.schema) }
+    public var oldSchema: Realm.Schema { Realm.Schema(old.schema) { _ in nil } }
     /// The schema after the migration.
-    public var newSchema: Realm.Schema { Realm.Schema(new.schema) }
+    public var newSchema: Realm.Schema { Realm.Schema(new.schema) { _ in nil } }
 
     /// Calls `block` with each object of a type, before and after the migration. The old object is immutable; it is nil if the type is new.
     public func enumerateObjects(ofType typeName: String, _ block: MigrationObjectEnumerateBlock) {
@@ -41,7 +41,8 @@ public struct Migration {
         }
     }
 
-    /// Creates an object from a dictionary, an array or another object. Properties without a value are zero or nil.
+    /// Creates an object from a dictionary, an array or another object. Properties without a value have the initial value of the program's
+    /// class for the type; without a class, they are zero or nil.
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
         Realm(new).dynamicCreate(typeName, value: value)

@@ -3,7 +3,8 @@ import FirnTable
 
 extension Realm {
     /// Creates an object from a dictionary by property name, an array in the order of the properties, or another object (of any realm), and
-    /// adds it.
+    /// adds it. Objects of other realms and unmanaged objects that `value` refers to, at any depth, are copied too, each once; objects of
+    /// this realm are linked to.
     ///
     /// With `update:`, if an object with this primary key exists, it gets the given values and keeps its own for the properties that
     /// `value` does not contain. The same holds for objects that dictionaries within `value` describe. A new object has its class's initial
@@ -14,9 +15,25 @@ extension Realm {
         core.requireTransaction("create objects")
         if update != .error { return upsert(type, value, update) as! T }
         let object = type.init()
-        object.assign(value)
+        for (property, content) in imported(value, as: object) { object.put(content, in: property) }
         add(object)
         return object
+    }
+
+    /// Returns the values that `value` has for properties of an object, with unmanaged copies in place of the objects that are not of this
+    /// realm, and `made` in place of `value` itself.
+    private func imported(_ value: Any, as made: ObjectBase) -> [(property: ClassSchema.Property, value: Any?)] {
+        let core = core
+        let graph = GraphCopy { object in
+            guard let other = object._core else { return nil }
+            if other === core { return object }
+            // A frozen object of the same file stands for the live one.
+            return other.isFrozen && other.file === core.file ? core.object(object._rowID, like: object._access!) : nil
+        }
+        if let original = value as? ObjectBase, original._core !== core { graph.use(made, insteadOf: original) }
+        return ObjectBase.contents(of: value, for: ClassSchema.of(Swift.type(of: made))).map {
+            ($0.property, graph.copy(of: $0.value, for: $0.property))
+        }
     }
 
     private func upsert(_ type: Object.Type, _ value: Any, _ policy: UpdatePolicy) -> ObjectBase {
@@ -26,9 +43,12 @@ extension Realm {
         }
         let access = core.access(type)
         let fresh = type.init()
-        let contents = ObjectBase.contents(of: value, for: schema).map { ($0.property, upserted($0.value, $0.property, policy)) }
-        for (property, content) in contents where property.name == schema.properties[key].name { fresh.put(content, in: property) }
-        guard let rowID = access.find(access.storedKey(schema.properties[key], of: fresh)), let existing = access.object(rowID) else {
+        for (property, content) in ObjectBase.contents(of: value, for: schema) where property.name == schema.properties[key].name {
+            fresh.put(content, in: property)
+        }
+        let existing = access.find(access.storedKey(schema.properties[key], of: fresh)).flatMap(access.object)
+        let contents = imported(value, as: existing ?? fresh).map { ($0.property, upserted($0.value, $0.property, policy)) }
+        guard let existing else {
             for (property, content) in contents { fresh.put(content, in: property) }
             add(fresh, update: policy)
             return fresh

@@ -18,14 +18,14 @@ extension Realm {
                 "Type \"\(typeName)\" does not have a primary key of one property: filter the results of dynamicObjects(\"\(typeName)\").")
         }
         let type = access.type.columns[place].type
-        guard let value = Value(any: key as Any)?.fitted(to: type.kind), !value.isNull || type.isOptional else {
+        guard let value = Value(key: key)?.fitted(to: type.kind), !value.isNull || type.isOptional else {
             preconditionFailure("Invalid value \"\(key)\" to query for property type \"\(type.name)\".")
         }
         return access.find(value).flatMap { access.object($0) } as? DynamicObject
     }
 
     /// Creates and adds an object from a dictionary by property name, an array in the order of the properties, or another object.
-    /// Properties without a value are zero or nil.
+    /// Properties without a value have the initial value of the program's class for the type; without a class, they are zero or nil.
     @discardableResult
     public func dynamicCreate(_ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error) -> DynamicObject {
         core.confinement.check()
@@ -37,11 +37,15 @@ extension Realm {
 
     private func dynamic(_ typeName: String) -> TypeAccess {
         core.confinement.check()
-        guard let access = core.dynamicAccess(typeName) else {
-            preconditionFailure(
-                "Object type \"\(typeName)\" is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)).")
+        if let access = core.dynamicAccess(typeName) { return access }
+        // The file has no type for a class that was not used yet.
+        if core.configuration.objectTypes == nil, let objectClass = ProgramClasses.named(typeName) {
+            _ = core.access(objectClass)
+            if let access = core.dynamicAccess(typeName) { return access }
         }
-        return access
+        preconditionFailure(
+            "Object type \"\(typeName)\" is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)). If it is a class of this program, name it in the configuration: objectTypes: [\(typeName).self]"
+        )
     }
 }
 
@@ -81,8 +85,9 @@ extension TypeAccess {
                 return existing
             }
         }
+        let initial = initialValues(except: given)
         let values = type.columns.indices.map { place in
-            given[place].map { stored($0, place) } ?? Column.absentValue(type.columns[place].type)
+            given[place].map { stored($0, place) } ?? initial[place] ?? Column.absentValue(type.columns[place].type)
         }
         let table = working
         do throws(FirnError) {
@@ -100,6 +105,20 @@ extension TypeAccess {
             core.note(error)
             return -1
         }
+    }
+
+    /// Returns the initial values that the program's class declares for properties of single values.
+    private func initialValues(except given: [Int: Any?]) -> [Int: Value] {
+        guard given.count < type.columns.count, let known = core.knownSchema(name) else { return [:] }
+        let example = known.objectClass.init()
+        var found: [Int: Value] = [:]
+        for property in known.stored where !property.leadsOn {
+            guard let place = type.index(of: property.name), given[place] == nil, type.columns[place].type == property.shape.type else {
+                continue
+            }
+            found[place] = storedKey(property, of: example)
+        }
+        return found
     }
 
     private func stored(_ value: Any?, _ place: Int) -> Value {

@@ -6,22 +6,34 @@ extension Realm {
         /// The types, in the order of the file.
         public let objectSchema: [ObjectSchema]
 
-        /// Returns the type with a name, or nil if there is none.
-        public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
+        /// Returns the schema of a class of the program that the file has no type for.
+        private var unused: @Sendable (String) -> ObjectSchema? = { _ in nil }
+
+        /// Returns the type with a name, or nil if there is none. Without `objectTypes` in the configuration, all classes of the program
+        /// are known.
+        public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } ?? unused(className) }
+        /// Returns whether both have the same types.
+        public static func == (a: Schema, b: Schema) -> Bool { a.objectSchema == b.objectSchema }
         /// The types as text, in the order of the file. See `ObjectSchema.description`.
         public var description: String { objectSchema.map { "\($0)" }.joined(separator: "\n") }
 
         /// Creates a schema of types.
         package init(_ types: [ObjectSchema]) { objectSchema = types }
-        init(_ schema: FirnTable.Schema) {
+        init(_ schema: FirnTable.Schema, unused: @escaping @Sendable (String) -> ObjectSchema?) {
             objectSchema = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) }
+            self.unused = unused
         }
     }
 
-    /// The types that the file has at this version. Types of classes that were not used yet may be missing.
+    /// The types that the file has at this version. Types of classes that were not used yet may be missing from the list; they are found by
+    /// name.
     public var schema: Schema {
         core.confinement.check()
-        return Schema(core.schema)
+        let listed = core.configuration.objectTypes?.map { ClassSchema.of($0) }
+        return Schema(core.schema) { name in
+            let schema = listed.map { $0.first { $0.name == name } } ?? ProgramClasses.named(name).map { ClassSchema.of($0) }
+            return schema.map { ObjectSchema($0.typeSchema, $0) }
+        }
     }
 }
 

@@ -49,9 +49,22 @@ extension RealmCore {
         let classes = configuration.objectTypes?.map(ClassSchema.of)
         do {
             let stored = try SchemaVersion.read(snapshot), wanted = configuration.schemaVersion
-            if wanted > stored, !configuration.readOnly { try migrate(classes ?? ClassSchema.used) } else { try checkVersion(stored) }
+            if wanted > stored, !configuration.readOnly { try migrate(classes ?? migratable()) } else { try checkVersion(stored) }
         } catch let error as FirnError { throw Realm.Error(error) }
         if let classes { try adopt(classes) }
+    }
+
+    /// Returns the classes that are migrated if the configuration names none: those that the program has used, and its classes for the other
+    /// types of the file.
+    private func migratable() -> [ClassSchema] {
+        var found = ClassSchema.used
+        for type in schema.types where !found.contains(where: { $0.name == type.name }) {
+            guard let objectClass = ProgramClasses.named(type.name) else { continue }
+            let schema = ClassSchema.of(objectClass)
+            // Classes that share a name with another one are migrated when they are named.
+            if (try? reached(found + [schema])) != nil { found.append(schema) }
+        }
+        return found
     }
 
     private func checkVersion(_ stored: UInt64) throws {

@@ -129,6 +129,9 @@ final class RealmCore {
         return isNew
     }
 
+    /// The number of calls of `invalidate`.
+    private(set) var invalidationCount = 0
+
     /// Releases the version and invalidates everything that was read from the realm. The next access pins the newest version.
     func invalidate() {
         // Other threads may be reading it.
@@ -142,6 +145,7 @@ final class RealmCore {
         changedCells = [:]
         observers.end()
         pinned = nil
+        invalidationCount += 1
         forgetAccesses()
     }
 
@@ -256,10 +260,20 @@ final class RealmCore {
     func knownAccess(_ name: String) -> TypeAccess? {
         guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
         if let access = isFrozen ? accessGate.pass({ accesses[index] }) : accesses[index], access.schema != nil { return access }
-        guard let known = ClassSchema.everyKnown.first(where: { $0.name == name && mismatches($0).isEmpty }) else {
-            return dynamicAccess(name)
-        }
+        guard let known = knownSchema(name) else { return dynamicAccess(name) }
         return access(known.objectClass)
+    }
+
+    /// Returns the schema of the program's class for a type of the file; nil if there is none, or if the class and the type differ.
+    func knownSchema(_ name: String) -> ClassSchema? {
+        if let used = ClassSchema.used.first(where: { $0.name == name && mismatches($0).isEmpty }) { return used }
+        guard
+            let found = (configuration.objectTypes ?? [ProgramClasses.named(name)].compactMap(\.self)).first(where: {
+                $0.className() == name
+            })
+        else { return nil }
+        let schema = ClassSchema.of(found)
+        return mismatches(schema).isEmpty ? schema : nil
     }
 
     /// The accesses for dynamic objects, by type.

@@ -73,12 +73,17 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
     /// Wraps a value of a realm.
     public init(wrappedValue: T?) { held = Mutex(Held(value: wrappedValue)) }
 
-    /// The value itself if this thread may use it, otherwise the same value in this thread's realm; nil if it no longer exists.
+    /// The value itself if this thread may use it, otherwise the same value in this thread's realm; nil if it no longer exists. Unless a
+    /// transaction is under way, reading this moves the realm to the newest version.
     public var wrappedValue: T? {
         get {
             guard let value = held.withLock({ $0 }).value else { return nil }
             guard let core = value.realm?.core else { return value }
-            if core.isFrozen || core.place.isPlainlyHere { return value }
+            if core.isFrozen { return value }
+            if core.place.isPlainlyHere {
+                if !core.isInTransaction { _ = try? core.refresh() }
+                return value.isInvalidated ? nil : value
+            }
             guard let here = try? RealmCore.opened(core.configuration, .on(nil)) else { return nil }
             if !here.isInTransaction { _ = try? here.refresh() }
             return value._moved(to: Realm(here))

@@ -27,6 +27,8 @@ extension Binder {
                 at: syntax.position.offset,
                 suggestion: (named ?? quotedColumn(a, b)).map { "\(PathSyntax.inBackQuotes($0)) (in back-quotes, for the property)" })
         case (_, .constant(let constant)):
+            // No row equals an object without a row, and nothing is in it.
+            if syntax.comparator == .isIn, case .link(-1) = constant.value { return ConstantNode(false) }
             guard syntax.comparator != .isIn else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
             return try test(left, syntax.comparator, constant, syntax)
         case (.constant(let constant), _):
