@@ -20,7 +20,7 @@ import Testing
         #expect(pups.isInvalidated && !frozen.isInvalidated && frozen.count == 4)
     }
 
-    @Test func `R02 S01 S07 a collection of an object that was deleted is invalid, results of it are not, and both are empty`() throws {
+    @Test func `a collection of a deleted object is invalid, results of it are not, and both are empty [R02, S01, S07]`() throws {
         let realm = try memoryRealm(), kennel = Doghouse()
         let pups = fourPups()
         for pup in pups { pup.kennel = kennel }
