@@ -90,8 +90,17 @@ package struct Oracle {
         }
         if let list = try constants(syntax.right) { return try holds(syntax, list, subject) }
         if let list = try constants(syntax.left) {
+            if syntax.comparator == .isIn || syntax.comparator.isTextual {
+                let results = try list.map { constant in
+                    var one = syntax
+                    one.left = .constant(constant)
+                    return try holds(one, subject)
+                }
+                guard case .list(let quantifier?, _, _) = syntax.left else { return results.contains(true) }
+                return quantifier == .any ? results.contains(true) : quantifier == .all ? !results.contains(false) : !results.contains(true)
+            }
             var turned = syntax
-            (turned.left, turned.right) = (syntax.right, syntax.left)
+            (turned.left, turned.comparator, turned.right) = (syntax.right, syntax.comparator.flipped, syntax.left)
             return try holds(turned, list, subject)
         }
         let left = try side(syntax.left, subject), right = try side(syntax.right, subject)
@@ -169,7 +178,8 @@ package struct Oracle {
                 && judge(place, place.quantifier) { compare(.lessOrEqual, $0, high, syntax, areMixed: areMixed) }
         }
         if place.type.isCollection, !place.isMany, place.quantifier == nil, listQuantifier == nil {
-            if place.type.collection == .map { throw Unknown("a map and a list") }
+            let isEach = syntax.comparator.isOrder || syntax.comparator.isTextual
+            if place.type.collection == .map, !isEach { throw Unknown("a map and a list") }
             if syntax.comparator == .isIn { return false }
             if syntax.comparator.isEquality {
                 if place.isAbsent { return false }
@@ -182,11 +192,18 @@ package struct Oracle {
         for constant in list {
             do { values.append(try coerced(constant, elements.type.kind)) } catch {
                 // A constant that cannot be compared equals no element. With another operator it is an error.
-                guard listQuantifier == nil || listQuantifier == .any && syntax.comparator != .notEqual else { throw error }
+                guard
+                    listQuantifier == nil && !syntax.comparator.isOrder && !syntax.comparator.isTextual
+                        || listQuantifier == .any && syntax.comparator != .notEqual
+                else { throw error }
             }
         }
         let comparator = syntax.comparator == .isIn ? .equal : syntax.comparator
         switch listQuantifier {
+        case nil where comparator.isOrder || comparator.isTextual:
+            return judge(elements, elements.quantifier) { element in
+                values.contains { compare(comparator, alive(element, elements), $0, syntax) }
+            }
         case nil:
             return judge(elements, elements.quantifier) { element in
                 values.contains { compare(.equal, alive(element, elements), $0, syntax) } != (comparator == .notEqual)

@@ -104,6 +104,10 @@ package struct RandomQuery {
         let folding = kind == .string && chance(30), marks = kind == .string && chance(20)
         if kind == .string || kind == .data, chance(35) {
             let comparator: FirnQuery.Comparator = one([.beginsWith, .endsWith, .contains, .like])
+            if chance(12) {
+                let list = list(kind)
+                return chance(50) ? ComparisonSyntax(list, comparator, left) : ComparisonSyntax(left, comparator, list)
+            }
             let other = constant(kind)
             if chance(15) { return ComparisonSyntax(other, comparator, left) }
             return ComparisonSyntax(left, comparator, other)
@@ -125,7 +129,11 @@ package struct RandomQuery {
                 return ComparisonSyntax(left, .between, .list(nil, [constant(kind), constant(kind)], .init()))
             }
         case 4:
-            if isMany { return ComparisonSyntax(constant(kind), .isIn, left) }
+            if isMany { return ComparisonSyntax(chance(50) ? list(kind) : constant(kind), .isIn, left) }
+            if chance(50) {
+                let list = list(kind), comparator: FirnQuery.Comparator = one([.less, .lessOrEqual, .greater, .greaterOrEqual])
+                return chance(50) ? ComparisonSyntax(list, comparator, left) : ComparisonSyntax(left, comparator, list)
+            }
         case 5...8:
             // Compares with another path.
             let other = path(type, many: !isMany)
@@ -243,6 +251,10 @@ package struct RandomQuery {
         case .float(let x) where !x.isFinite: .constant(ConstantSyntax(.double(Double(x))))
         default: .constant(ConstantSyntax(value))
         }
+    }
+
+    private mutating func list(_ kind: ScalarKind) -> ExpressionSyntax {
+        .list(chance(60) ? nil : one([.any, .all, .none]), (0..<random.below(4)).map { _ in constant(kind) }, .init())
     }
 
     /// Makes a constant that mostly fits the kind.

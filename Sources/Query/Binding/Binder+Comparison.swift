@@ -6,15 +6,7 @@ extension Binder {
         if let node = try typeTest(syntax) { return node }
         if syntax.comparator == .geoWithin { return try within(syntax) }
         if let values = try list(syntax.right) { return try listComparison(syntax, values) }
-        if let values = try list(syntax.left) {
-            guard syntax.comparator.isEquality, try list(syntax.right) == nil else {
-                throw error("\"\(syntax.comparator.rawValue)\" does not accept a list on its left", at: syntax.left.position)
-            }
-            return try listComparison(
-                ComparisonSyntax(
-                    syntax.right, syntax.comparator, ignoresCase: syntax.ignoresCase, ignoresMarks: syntax.ignoresMarks, syntax.left,
-                    at: syntax.position), values)
-        }
+        if let values = try list(syntax.left) { return try listOnLeft(syntax, values) }
         let left = try operand(syntax.left), right = try operand(syntax.right)
         switch (left, right) {
         case (.constant(let a), .constant(let b)):
@@ -45,7 +37,7 @@ extension Binder {
         }
     }
 
-    private func mismatch(_ a: ScalarKind?, _ b: ScalarKind?, _ syntax: ComparisonSyntax) -> QueryError {
+    func mismatch(_ a: ScalarKind?, _ b: ScalarKind?, _ syntax: ComparisonSyntax) -> QueryError {
         error(
             "cannot compare: \(syntax.left) is \(a?.queryName ?? "null"), \(syntax.right) is \(b?.queryName ?? "null")",
             at: syntax.position.offset)
@@ -56,7 +48,7 @@ extension Binder {
         return a == .any || b == .any || a == b || a.isNumber && b.isNumber
     }
 
-    private func checkOperator(_ syntax: ComparisonSyntax, _ kind: ScalarKind) throws(QueryError) {
+    func checkOperator(_ syntax: ComparisonSyntax, _ kind: ScalarKind) throws(QueryError) {
         let isText = kind == .string || kind == .data || kind == .any
         guard !syntax.comparator.isTextual || isText else {
             throw error("\"\(syntax.comparator.rawValue)\" needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset)
@@ -70,11 +62,11 @@ extension Binder {
         guard kind != .link || !syntax.comparator.isOrder else { throw error("links have no order", at: syntax.position.offset) }
     }
 
-    private func entered(_ operand: Operand, _ position: Int) throws(QueryError) -> Operand {
+    func entered(_ operand: Operand, _ position: Int) throws(QueryError) -> Operand {
         if case .path(let path) = operand { .path(try entered(path, at: position)) } else { operand }
     }
 
-    private func quantifier(_ operand: Operand) -> Quantifier? {
+    func quantifier(_ operand: Operand) -> Quantifier? {
         if case .path(let path) = operand { path.quantifier } else { nil }
     }
 
@@ -97,7 +89,7 @@ extension Binder {
         return node(operand, test, quantifier(operand), syntax)
     }
 
-    private mutating func node(_ operand: Operand, _ test: ElementTest, _ quantifier: Quantifier?, _ syntax: ComparisonSyntax) -> TestNode {
+    mutating func node(_ operand: Operand, _ test: ElementTest, _ quantifier: Quantifier?, _ syntax: ComparisonSyntax) -> TestNode {
         var number: Int?
         if case .text = test.form {
             number = textTests
@@ -208,123 +200,5 @@ extension Binder {
     /// Returns the first constant that is the name of a column: SQL writes names in double quotes, which are text in this language.
     private func quotedColumn(_ constants: ConstantSyntax...) -> String? {
         constants.lazy.compactMap { if case .string(let name) = $0.value { name } else { nil } }.first { type.index(of: $0) != nil }
-    }
-
-    // MARK: Lists of constants
-
-    private mutating func listComparison(_ syntax: ComparisonSyntax, _ values: [ConstantSyntax]) throws(QueryError) -> PredicateNode {
-        let operand = try operand(syntax.left)
-        guard !operand.isConstant else {
-            throw error(
-                "Cannot compare two constants (\"\(asWritten(syntax.left))\" and \"\(asWritten(syntax.right))\")",
-                at: syntax.position.offset)
-        }
-        var listQuantifier: Quantifier?
-        if case .list(let quantifier, _, _) = syntax.right { listQuantifier = quantifier }
-        if syntax.comparator == .between { return try between(operand, values, syntax) }
-        if case .path(let path) = operand, path.quantifier == nil, listQuantifier == nil, path.isPrimitiveCollection {
-            guard path.type.collection != .map else {
-                throw error(
-                    "a map cannot be compared with a list", at: syntax.position.offset,
-                    expected: "its @values or its @keys, or ANY, ALL or NONE before it")
-            }
-            if syntax.comparator.isEquality { return wholeCollection(path, values, syntax) }
-            if syntax.comparator == .isIn { return ConstantNode(false) }
-        }
-        var elements = try entered(operand, syntax.left.position), values = values
-        guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
-        try checkOperator(syntax, kind)
-        if kind == .link {
-            if values.contains(where: { $0.value.isNull }) { elements = resolved(elements) }
-            for i in values.indices { values[i] = try checked(values[i], against: elements) }
-        }
-        if listQuantifier == nil || listQuantifier == .any && !syntax.comparator.isOrder && !syntax.comparator.isTextual {
-            guard syntax.comparator.isEquality || syntax.comparator == .isIn else {
-                throw error("\"\(syntax.comparator.rawValue)\" with a list needs ANY, ALL or NONE before it", at: syntax.right.position)
-            }
-            let test = try memberTest(kind, values, inverted: syntax.comparator == .notEqual && listQuantifier == nil, syntax)
-            if syntax.comparator != .notEqual || listQuantifier == nil { return node(elements, test, quantifier(elements), syntax) }
-        }
-        var parts: [PredicateNode] = []
-        let comparator = syntax.comparator == .isIn ? .equal : syntax.comparator
-        for value in values {
-            parts.append(
-                node(
-                    elements, try elementTest(kind, comparator, value, syntax), quantifier(elements),
-                    ComparisonSyntax(syntax.left, comparator, .constant(value))))
-        }
-        switch listQuantifier {
-        case .all: return parts.isEmpty ? ConstantNode(true) : AndNode(parts)
-        case .some(.none): return parts.isEmpty ? ConstantNode(true) : NotNode(OrNode(parts))
-        default: return parts.isEmpty ? ConstantNode(false) : OrNode(parts)
-        }
-    }
-
-    private mutating func between(_ operand: Operand, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) throws(QueryError)
-        -> PredicateNode
-    {
-        guard values.count == 2 else { throw error("Operator \"BETWEEN\" requires a list with 2 elements", at: syntax.right.position) }
-        let elements = try entered(operand, syntax.left.position)
-        guard !elements.isMany || quantifier(elements) == .all else {
-            throw error("Only \"ALL\" is supported for operator \"BETWEEN\" on lists", at: syntax.position.offset)
-        }
-        guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
-        let low = try elementTest(kind, .greaterOrEqual, values[0], syntax), high = try elementTest(kind, .lessOrEqual, values[1], syntax)
-        return AndNode([
-            node(elements, low, quantifier(elements), ComparisonSyntax(syntax.left, .greaterOrEqual, .constant(values[0]))),
-            node(elements, high, quantifier(elements), ComparisonSyntax(syntax.left, .lessOrEqual, .constant(values[1]))),
-        ])
-    }
-
-    /// Binds `list == {1, 2}`: the same elements in the same order (for a set, in ascending order).
-    private mutating func wholeCollection(_ path: BoundPath, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) -> PredicateNode {
-        let wanted = Value.list(
-            values.map { constant in
-                // A constant that is not comparable with the elements equals none of them.
-                coerced(constant, to: path.type.kind)?.value ?? constant.value
-            })
-        let test = ElementTest(
-            form: .value(syntax.comparator, wanted, folding: syntax.folding), matchesNull: syntax.comparator == .notEqual)
-        return TestNode(.path(path), test, quantifier: nil, number: nil, text: syntax.description)
-    }
-
-    private func memberTest(_ kind: ScalarKind, _ values: [ConstantSyntax], inverted: Bool, _ syntax: ComparisonSyntax) throws(QueryError)
-        -> ElementTest
-    {
-        let hasNull = values.contains { $0.value.isNull }
-        var wanted: [Value] = []
-        for value in values where !value.value.isNull {
-            if let coerced = coerced(value, to: kind) { wanted.append(coerced.value) }
-        }
-        let matchesNull = hasNull != inverted
-        switch kind {
-        case .bool, .int, .link:
-            var words: [Int64] = []
-            for value in wanted { if let word = Binder.word(value) { words.append(word) } }
-            return ElementTest(form: .wordSet(Array(Set(words)).sorted(), inverted: inverted), matchesNull: matchesNull)
-        case .string, .data:
-            let texts = wanted.compactMap(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
-            return ElementTest(form: .text(TextTest(.oneOf(texts), folding: syntax.folding), inverted: inverted), matchesNull: matchesNull)
-        case .any:
-            // A null in a column of mixed values is a value like others.
-            return ElementTest(
-                form: .valueSet(wanted + (hasNull ? [.null] : []), inverted: inverted, folding: syntax.folding), matchesNull: matchesNull)
-        default: return ElementTest(form: .valueSet(wanted, inverted: inverted, folding: Folding()), matchesNull: matchesNull)
-        }
-    }
-
-    /// Returns the word that equals the value in a column of bools, ints or links, or nil if there is none.
-    private static func word(_ value: Value) -> Int64? {
-        switch value {
-        case .bool(let x): x ? 1 : 0
-        case .int(let x), .link(let x): x
-        case .float(let x): Int64(exactly: x)
-        case .double(let x): Int64(exactly: x)
-        case .decimal(let x):
-            Int64(exactly: x.double.rounded()).flatMap { guess in
-                (max(guess, .min + 1) - 1...min(guess, .max - 1) + 1).first { Value.order(.int($0), value) == 0 }
-            }
-        default: nil
-        }
     }
 }

@@ -102,7 +102,10 @@ extension Binder {
         let names = type.columns.map(\.name) + inverses.filter { isInverse($0, of: type.name) }.map(\.name)
         let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
         return QueryError(
-            .binding, "no column \"\(name)\" in \(type.name)", in: text, at: position,
+            .binding,
+            name.hasPrefix("$")
+                ? "there is no variable \"\(name)\" here, and no such column in \(type.name)" : "no column \"\(name)\" in \(type.name)",
+            in: text, at: position,
             suggestion: closest(to: name, in: names).map { "\"\($0)\"" }, hint: "its columns are \(some)")
     }
 

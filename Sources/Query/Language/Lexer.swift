@@ -148,15 +148,17 @@ struct Lexer {
     private mutating func argument() throws(QueryError) -> Token {
         let start = at
         at += 1
-        let word = word()
-        guard let first = word.utf8.first else {
-            throw QueryError(.syntax, "nothing after \"$\"", at: start, expected: "the number of an argument, such as $0")
-        }
-        if isDigit(first) {
-            guard let index = Int(word), index < 1 << 20 else {
-                throw QueryError(.syntax, "\"$\(word)\" is not the number of an argument", at: start)
+        if isDigit(peek()) {
+            while isDigit(peek()) { at += 1 }
+            let digits = String(decoding: bytes[(start + 1)..<at], as: UTF8.self)
+            guard let index = Int(digits), index < 1 << 20, endsBeforeOperator else {
+                throw QueryError(.syntax, "\"$\(digits)\(word())\" is not the number of an argument", at: start)
             }
             return Token(kind: .argument(index), position: start)
+        }
+        let word = word()
+        if word.isEmpty {
+            throw QueryError(.syntax, "nothing after \"$\"", at: start, expected: "the number of an argument, such as $0")
         }
         return Token(kind: .word("$" + word), position: start)
     }
@@ -231,10 +233,20 @@ struct Lexer {
             }
             if peek() | 32 == 102 { at += 1 }
         }
-        if isNameStart(peek()) {
+        if !endsBeforeOperator {
             throw QueryError(.syntax, "a name cannot begin with a digit", at: start, expected: "a number, or the name in back-quotes")
         }
         return Token(kind: .number(String(decoding: bytes[start..<at], as: UTF8.self)), position: start)
+    }
+
+    /// The words that may follow a number, date or argument without a space: `a = 1AND b = 2`.
+    private static let operators: Set<String> = ["and", "or", "in", "sort", "distinct", "limit"]
+
+    /// Whether no name begins here, or a whole word of the language does.
+    private var endsBeforeOperator: Bool {
+        guard isNameStart(peek()) else { return true }
+        let word = bytes[at...].prefix(9).prefix(while: isNamePart)
+        return Lexer.operators.contains(String(decoding: word, as: UTF8.self).lowercased())
     }
 
     /// Reads `YYYY-MM-DD`, optionally with `@HH:MM:SS[:nanoseconds]` (or `T` instead of `@`), in UTC.
@@ -272,8 +284,11 @@ struct Lexer {
                 nanoseconds = value
             }
         }
-        guard scan >= bytes.count || !isNamePart(bytes[scan]) else { return nil }
         at = scan
+        guard !isNamePart(peek()) || isNameStart(peek()) && endsBeforeOperator else {
+            at = start
+            return nil
+        }
         return Timestamp(seconds: Int64(days) * 86_400 + Int64(seconds), nanoseconds: Int32(nanoseconds))
     }
 

@@ -38,17 +38,17 @@ extension Parser {
         word.hasPrefix("$K") && word.utf8.count > 2 && word.utf8.dropFirst(2).allSatisfy { $0 >= 48 && $0 <= 57 }
     }
 
-    /// Parses a property, or the variable of the enclosing SUBQUERY.
+    /// Parses a property, or the variable of the enclosing SUBQUERY. There, a property whose name begins with `$` is in back-quotes.
     mutating func firstStep() throws(QueryError) -> PathStep {
         guard case .word(let word) = peek, word.hasPrefix("$"), !Parser.isPathArgument(word) else { return try nameStep() }
-        guard word == variables.last else {
+        // Outside of subqueries it is a name like others.
+        guard let variable = variables.last else { return try nameStep() }
+        guard word == variable else {
             let why =
                 variables.contains(word)
                 ? "\"\(word)\" belongs to an outer SUBQUERY: a predicate can only use the elements of its own"
                 : "there is no variable \"\(word)\" here"
-            throw QueryError(
-                .syntax, why, at: position,
-                expected: variables.last.map { "\($0) or a property of the elements" } ?? "a property, or an argument such as $0")
+            throw QueryError(.syntax, why, at: position, expected: "\(variable) or a property of the elements")
         }
         advance()
         return .variable(word)

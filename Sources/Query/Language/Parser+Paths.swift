@@ -26,7 +26,7 @@ extension Parser {
             advance()
             return .name(name, place)
         case .word(let word):
-            if keyword.map(Parser.reserved.contains) ?? false || word.hasPrefix("$") {
+            if keyword.map(Parser.reserved.contains) ?? false {
                 throw unexpected("a property (put its name in back-quotes if it is a word of the language)")
             }
             advance()

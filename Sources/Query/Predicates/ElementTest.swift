@@ -20,6 +20,8 @@ struct ElementTest: Sendable {
         case value(Comparator, Value, folding: Folding)
         /// Equality with one of these, evaluated value by value.
         case valueSet([Value], inverted: Bool, folding: Folding)
+        /// Any of these tests.
+        case anyOf([ElementTest])
     }
     var form: Form
     var matchesNull: Bool
@@ -33,6 +35,7 @@ struct ElementTest: Sendable {
         case .text: 10
         case .value: 40
         case .valueSet: 60
+        case .anyOf(let tests): tests.reduce(1) { $0 + $1.cost }
         }
     }
 
@@ -93,6 +96,16 @@ struct ElementTest: Sendable {
                 return set.contains { Comparison.holds(.equal, value, $0, folding: folding) }
             }
             if inverted { Kernel.invert(out, words) }
+        case .anyOf(let tests):
+            Kernel.clear(out, words)
+            withUnsafeTemporaryAllocation(of: UInt64.self, capacity: max(words, 1)) { part in
+                for test in tests {
+                    // A test may leave words in which nothing matches as they are.
+                    Kernel.clear(part.baseAddress!, words)
+                    test.apply(column, count: count, candidates: candidates, out: part.baseAddress!)
+                    for w in 0..<words { out[w] |= part[w] }
+                }
+            }
         }
         if let present = column.present {
             present.words.withUnsafeBufferPointer { bits in
