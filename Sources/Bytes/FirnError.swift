@@ -82,6 +82,8 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
     public var place: Place?
     /// What the user can do, in one line; nil if there is no advice.
     public var advice: String?
+    /// The `errno` of the system call that failed; nil if none did.
+    package var systemCode: Int32?
 
     /// Makes an error.
     public init(_ code: Code, _ message: String, at place: Place? = nil, advice: String? = nil) {

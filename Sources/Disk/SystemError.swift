@@ -10,6 +10,17 @@ let cannotLock = "cannot lock"
 
 /// Returns the error of a system call as an error for users: the text of errno, and the path as the place.
 package func systemError(_ code: Int32, _ doing: String, _ path: String) -> FirnError {
+    var error = shownError(code, doing, path)
+    error.systemCode = code
+    return error
+}
+
+extension FirnError {
+    /// Whether the system refused access to a file.
+    package var isPermission: Bool { systemCode.map { [EACCES, EPERM, EROFS].contains($0) } ?? false }
+}
+
+private func shownError(_ code: Int32, _ doing: String, _ path: String) -> FirnError {
     let words = String(cString: strerror(code)), doing = Replacement.shown(doing)
     let place = FirnError.Place(file: Replacement.shown(path))
     switch code {

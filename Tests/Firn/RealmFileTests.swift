@@ -80,7 +80,7 @@ import Testing
     @Test func `opening missing and invalid files throws different errors`() throws {
         let place = try Place()
         #expect(throws: Realm.Error.fileNotFound) { try Realm(configuration: Realm.Configuration(fileURL: place.file(), readOnly: true)) }
-        #expect(throws: Realm.Error.fileNotFound) { try Realm.schemaVersionAtURL(place.file()) }
+        #expect(throws: Realm.Error.invalidDatabase) { try Realm.schemaVersionAtURL(place.file()) }
         try Data("no realm at all, but long enough to be looked at".utf8).write(to: place.file())
         #expect(throws: Realm.Error.invalidDatabase) { try Realm(fileURL: place.file()) }
         #expect(throws: Realm.Error.invalidInput) { try Realm(configuration: Realm.Configuration(fileURL: nil)) }

@@ -12,7 +12,9 @@ extension Realm {
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         core.confinement.check()
         let path = fileURL.standardizedFileURL.path
-        guard !FileManager.default.fileExists(atPath: path) else { throw Error(.fileExists, "File at path \"\(path)\" already exists.") }
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw Error(.fileExists, "File at path \"\(path)\" already exists.", at: path)
+        }
         let encryption = try encryptionKey.map { CopyEncryption.key(try EncryptionKey(checked: $0)) } ?? .plain
         do throws(FirnError) {
             try core.flushCells()
@@ -44,7 +46,9 @@ extension Realm {
         let path = try configuration.place().path
         return try RealmFile.whileClosed(configuration) {
             // Never deletes a folder with its contents, whatever the configuration contains.
-            if let kind = Paths.kind(path), kind != .file { throw Error(.fileAccess, "\"\(path)\" is not a file: nothing was deleted.") }
+            if let kind = Paths.kind(path), kind != .file {
+                throw Error(.fileAccess, "\"\(path)\" is not a file: nothing was deleted.", at: path)
+            }
             Configuration.removeUnfinished(path)
             guard Paths.kind(path) != nil else { return false }
             do throws(FirnError) { try Paths.remove(path) } catch { throw Error(error) }
@@ -53,10 +57,12 @@ extension Realm {
     }
 
     /// Returns the schema version of a file, or 0 if none was set.
-    /// - Throws: `Realm.Error`; with the code `fileNotFound` if the file does not exist.
+    /// - Throws: `Realm.Error`; with the code `invalidDatabase` if the file does not exist.
     public static func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
         let path = fileURL.standardizedFileURL.path
-        guard FileManager.default.fileExists(atPath: path) else { throw Error(.fileNotFound, "there is no file \"\(path)\"") }
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Error(.invalidDatabase, "Realm at path \"\(path)\" has not been initialized.", at: path)
+        }
         let key = try encryptionKey.map { try EncryptionKey(checked: $0) }
         do throws(FirnError) { return try SchemaVersion.read(try Database.open(path: path, key: key).snapshot()) } catch {
             throw Error(error)
@@ -73,6 +79,12 @@ extension Realm {
         _ = try Realm(configuration: configuration)
         return before < configuration.schemaVersion
     }
+}
+
+/// Returns the schema version of a file. The same as `Realm.schemaVersionAtURL(_:encryptionKey:)`.
+/// - Throws: `Realm.Error`; with the code `invalidDatabase` if the file does not exist.
+public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
+    try Realm.schemaVersionAtURL(fileURL, encryptionKey: encryptionKey)
 }
 
 extension Realm.Configuration {

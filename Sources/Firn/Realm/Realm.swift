@@ -22,7 +22,9 @@ public struct Realm: Equatable {
     public init(configuration: Configuration = .defaultConfiguration, queue: DispatchQueue? = nil) throws {
         do {
             core = try RealmCore.opened(configuration, .on(queue))
-        } catch let error as FirnError { throw Error(error) }
+        } catch let error as FirnError { throw Error(error).concerning(configuration) } catch let error as Error {
+            throw error.concerning(configuration)
+        }
     }
 
     /// Opens the realm of a file with the other options of the default configuration.

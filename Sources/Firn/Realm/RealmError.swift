@@ -4,18 +4,59 @@ import Foundation
 
 extension Realm {
     /// The errors that opening, writing and committing throw.
-    public struct Error: LocalizedError, Equatable, Sendable, CustomStringConvertible {
-        /// The kinds of errors.
-        public enum Code: String, Sendable {
-            case fail, fileAccess, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired, incompatibleLockFile
-            case addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput, outOfDiskSpace, unsupportedFileFormatVersion
-            case fileOperationFailed, invalidDatabase, incompatibleHistories
+    ///
+    ///     do { _ = try Realm(configuration: configuration) } catch Realm.Error.fileNotFound {
+    ///         …
+    ///     } catch let error as Realm.Error { print(error.code, error.fileURL ?? "", error) }
+    public struct Error: LocalizedError, CustomNSError, Equatable, Sendable, CustomStringConvertible, _RealmErrorCodes {
+        /// The kinds of errors, with the numbers that Realm gives them.
+        public enum Code: Int, Sendable, CaseIterable {
+            /// A general failure.
+            case fail = 1
+            /// Reading or writing the file failed.
+            case fileAccess = 2
+            /// The file may not be opened or created in this way, or the realm is read-only.
+            case filePermissionDenied = 3
+            /// A file to be created exists already.
+            case fileExists = 4
+            /// There is no file to open.
+            case fileNotFound = 5
+            /// Never thrown: files are not upgraded when they are opened.
+            case fileFormatUpgradeRequired = 6
+            /// Never thrown: there are no lock files.
+            case incompatibleLockFile = 8
+            /// The operation needs more memory or address space than there is.
+            case addressSpaceExhausted = 9
+            /// The classes and the file differ: a migration is required.
+            case schemaMismatch = 10
+            /// The file is in use.
+            case alreadyOpen = 12
+            /// An argument is not valid.
+            case invalidInput = 13
+            /// The disk is full.
+            case outOfDiskSpace = 14
+            /// Never thrown: a file is opened by any number of processes.
+            case incompatibleSession = 15
+            /// The file needs a feature of a newer version.
+            case unsupportedFileFormatVersion = 16
+            /// Never thrown: there is no synchronization.
+            case multipleSyncAgents = 17
+            /// Never thrown: there is no synchronization.
+            case subscriptionFailed = 18
+            /// A call of the operating system failed.
+            case fileOperationFailed = 19
+            /// The file is damaged, is of another format, or does not fit the encryption key.
+            case invalidDatabase = 20
+            /// Never thrown: there is no synchronization.
+            case incompatibleHistories = 21
+            /// Never thrown: there is no synchronization.
+            case noSubscriptionForWrite = 22
             /// A write transaction was begun within another one.
-            case alreadyInTransaction
+            case alreadyInTransaction = 1001
             /// Another object of the type has the same primary key.
-            case duplicatePrimaryKey
+            case duplicatePrimaryKey = 1002
             /// There are more active versions than `maximumNumberOfActiveVersions` permits.
-            case tooManyVersions
+            case tooManyVersions = 1003
         }
 
         /// The kind of the error.
@@ -24,11 +65,27 @@ extension Realm {
         public let message: String
         /// The underlying error with its location in the file, or nil.
         public let cause: FirnError?
+        /// The file that the error concerns; nil if it concerns no file.
+        public internal(set) var fileURL: URL?
+
+        /// Makes an error with a code, for code that throws errors of its own. `NSLocalizedDescriptionKey` and `NSFilePathErrorKey` of
+        /// `userInfo` are its message and file.
+        public init(_ code: Code, userInfo: [String: Any] = [:]) {
+            self.init(code, userInfo[NSLocalizedDescriptionKey] as? String ?? code.text)
+            fileURL = (userInfo[NSFilePathErrorKey] as? String).map { URL(fileURLWithPath: $0) }
+        }
 
         init(_ code: Code, _ message: String, cause: FirnError? = nil) {
             self.code = code
             self.message = message
             self.cause = cause
+            // Messages can have other names in the place of a path.
+            fileURL = cause?.place.flatMap { $0.file.hasPrefix("/") ? URL(fileURLWithPath: $0.file) : nil }
+        }
+
+        init(_ code: Code, _ message: String, at path: String) {
+            self.init(code, message)
+            fileURL = URL(fileURLWithPath: path)
         }
 
         init(_ error: FirnError) {
@@ -43,7 +100,8 @@ extension Realm {
                 case .duplicateKey: .duplicatePrimaryKey
                 case .schema: .schemaMismatch
                 case .usage, .rejected: .invalidInput
-                case .inputOutput: .fileAccess
+                case .outOfMemory: .addressSpaceExhausted
+                case .inputOutput: error.isPermission ? .filePermissionDenied : error.systemCode == nil ? .fileAccess : .fileOperationFailed
                 default: .fail
                 }
             self.init(code, error.description, cause: error)
@@ -54,40 +112,65 @@ extension Realm {
         /// What failed, and why: the same as `message`; never nil. It is also the `localizedDescription`.
         public var errorDescription: String? { message }
 
-        /// Returns whether both have the same code, so that `catch Realm.Error.fileNotFound` works.
+        /// The domain of the error as an `NSError`: "io.realm".
+        public static var errorDomain: String { "io.realm" }
+        /// The number of the code.
+        public var errorCode: Int { code.rawValue }
+        /// The message and the path of the file.
+        public var errorUserInfo: [String: Any] {
+            var information: [String: Any] = [NSLocalizedDescriptionKey: message]
+            if let fileURL { information[NSFilePathErrorKey] = fileURL.path }
+            return information
+        }
+
+        /// Returns whether both have the same code.
         public static func == (a: Error, b: Error) -> Bool { a.code == b.code }
 
         /// Returns whether `error` is a `Realm.Error` with the code of `pattern`.
         public static func ~= (pattern: Error, error: any Swift.Error) -> Bool { (error as? Error)?.code == pattern.code }
+    }
+}
 
-        /// Matches every error with the code `fail`.
-        public static let fail = Error(.fail, "")
-        /// Matches every error with the code `fileAccess`.
-        public static let fileAccess = Error(.fileAccess, "")
-        /// Matches every error with the code `filePermissionDenied`.
-        public static let filePermissionDenied = Error(.filePermissionDenied, "")
-        /// Matches every error with the code `fileExists`.
-        public static let fileExists = Error(.fileExists, "")
-        /// Matches every error with the code `fileNotFound`.
-        public static let fileNotFound = Error(.fileNotFound, "")
-        /// Matches every error with the code `schemaMismatch`.
-        public static let schemaMismatch = Error(.schemaMismatch, "")
-        /// Matches every error with the code `alreadyOpen`.
-        public static let alreadyOpen = Error(.alreadyOpen, "")
-        /// Matches every error with the code `invalidInput`.
-        public static let invalidInput = Error(.invalidInput, "")
-        /// Matches every error with the code `outOfDiskSpace`.
-        public static let outOfDiskSpace = Error(.outOfDiskSpace, "")
-        /// Matches every error with the code `unsupportedFileFormatVersion`.
-        public static let unsupportedFileFormatVersion = Error(.unsupportedFileFormatVersion, "")
-        /// Matches every error with the code `invalidDatabase`.
-        public static let invalidDatabase = Error(.invalidDatabase, "")
-        /// Matches every error with the code `duplicatePrimaryKey`.
-        public static let duplicatePrimaryKey = Error(.duplicatePrimaryKey, "")
-        /// Matches every error with the code `alreadyInTransaction`.
-        public static let alreadyInTransaction = Error(.alreadyInTransaction, "")
-        /// Matches every error with the code `tooManyVersions`.
-        public static let tooManyVersions = Error(.tooManyVersions, "")
+extension Realm.Error {
+    /// Returns the error with the file of a configuration, if it has none.
+    func concerning(_ configuration: Realm.Configuration) -> Realm.Error {
+        var error = self
+        if fileURL == nil { error.fileURL = configuration.fileURL }
+        return error
+    }
+}
+
+extension Realm.Error.Code {
+    /// Returns whether `error` is a `Realm.Error` with this code, so that `catch Realm.Error.fileNotFound` works.
+    public static func ~= (code: Self, error: any Swift.Error) -> Bool { (error as? Realm.Error)?.code == code }
+
+    /// The message of an error that has no other.
+    fileprivate var text: String {
+        switch self {
+        case .fail: "a general failure"
+        case .fileAccess: "reading or writing the file failed"
+        case .filePermissionDenied: "the file may not be opened or created in this way, or the realm is read-only"
+        case .fileExists: "a file to be created exists already"
+        case .fileNotFound: "there is no file to open"
+        case .fileFormatUpgradeRequired: "never thrown: files are not upgraded when they are opened"
+        case .incompatibleLockFile: "never thrown: there are no lock files"
+        case .addressSpaceExhausted: "the operation needs more memory or address space than there is"
+        case .schemaMismatch: "the classes and the file differ: a migration is required"
+        case .alreadyOpen: "the file is in use"
+        case .invalidInput: "an argument is not valid"
+        case .outOfDiskSpace: "the disk is full"
+        case .incompatibleSession: "never thrown: a file is opened by any number of processes"
+        case .unsupportedFileFormatVersion: "the file needs a feature of a newer version"
+        case .multipleSyncAgents: "never thrown: there is no synchronization"
+        case .subscriptionFailed: "never thrown: there is no synchronization"
+        case .fileOperationFailed: "a call of the operating system failed"
+        case .invalidDatabase: "the file is damaged, is of another format, or does not fit the encryption key"
+        case .incompatibleHistories: "never thrown: there is no synchronization"
+        case .noSubscriptionForWrite: "never thrown: there is no synchronization"
+        case .alreadyInTransaction: "a write transaction was begun within another one"
+        case .duplicatePrimaryKey: "another object of the type has the same primary key"
+        case .tooManyVersions: "there are more active versions than maximumNumberOfActiveVersions permits"
+        }
     }
 }
 
