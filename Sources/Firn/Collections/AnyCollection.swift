@@ -52,6 +52,10 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
     let realm = _RealmReference(core: cell.core)
     guard cell.type.kind == .link || cell.type.kind == .embedded else { return elements.map { $0._stored(in: realm).value } }
     return elements.map { element in
+        if cell.access.schema == nil, let object = element._object, object._typeName != cell.type.target {
+            preconditionFailure(
+                "Object of type \"\(object._typeName)\" does not match the collection's type \"\(cell.type.target ?? "?")\".")
+        }
         // A frozen object of the same file is replaced by the live one.
         if let object = element._firnObject, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file,
             cell.type.kind == .link

@@ -4,7 +4,7 @@ import Foundation
 /// The realm of a map, and its values as a collection.
 extension Map {
     /// The values, in the order of their keys.
-    private var valueResults: Results<Value> {
+    var valueResults: Results<Value> {
         switch storage {
         case .unmanaged(let entries): Results(UnmanagedSource(entries.map(\.value)))
         case .managed(let cell): Results(CellSource(cell, cell.shape(of: Value.self)))
@@ -48,6 +48,11 @@ extension Map {
         for (key, value) in other { updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key) }
     }
 
+    /// Sets the entries of another map. For keys that both maps have, `combine` returns the new value.
+    public func merge(_ other: Map, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows {
+        try merge(other.asKeyValueSequence(), uniquingKeysWith: combine)
+    }
+
     /// Sets the entries of another map. For keys that both maps have, the other's value is used.
     public func merge(_ other: Map) {
         if !isSameCollection(as: other) { merge(other.asKeyValueSequence()) }
@@ -71,6 +76,9 @@ extension Map {
     public func filtered(_ predicateFormat: String, _ args: [Any?] = []) throws -> Results<Value> {
         try valueResults.filtered(predicateFormat, args)
     }
+
+    /// Returns the values that match an `NSPredicate`, which is evaluated for each value.
+    public func filter(_ predicate: NSPredicate) -> Results<Value> { valueResults.filter(predicate) }
 
     /// Returns the values that match a query, in the order of their keys: `scores.where { $0 > 3 }`.
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> { valueResults.where(isIncluded) }
@@ -115,6 +123,22 @@ extension Map {
     /// The average of the values; nil if there are none.
     public func average<T: _HasPersistedType & _Element>() -> T? where Value.PersistedType: AddableType, T.PersistedType: AddableType {
         valueResults.average()
+    }
+
+    /// Returns the value of a key as an untyped one; nil if the map has no such key. `@allKeys`, `@allValues` and `@count` are those of
+    /// `value(forKeyPath:)`.
+    public func value(forKey key: String) -> Any? {
+        key.hasPrefix("@") ? value(forKeyPath: key) : self[Key(_name: key)]?._untypedElement
+    }
+
+    /// Sets the value of a key; nil removes the key. Traps if the value is of another type or the key is not allowed.
+    @_disfavoredOverload
+    public func setValue(_ value: Any?, forKey key: String) {
+        guard let some = unwrapped(value) else { return removeObject(for: Key(_name: key)) }
+        guard let fitting = Value._elementFromUntyped(some) else {
+            preconditionFailure("Invalid value \"\(some)\" for key \"\(key)\" of a Map of \(Value.self)")
+        }
+        updateValue(fitting, forKey: Key(_name: key))
     }
 
     /// Returns the value of a key; with further names after the key, a property of the object there. Other paths are `@count`, `@allKeys`,

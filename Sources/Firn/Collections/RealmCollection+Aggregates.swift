@@ -68,6 +68,15 @@ extension RealmCollection where Element: MinMaxType {
     public func max() -> Element? { extreme(.max, "self") }
 }
 
+extension RealmCollection where Element.PersistedType: MinMaxType {
+    /// Returns the enum or custom type with the minimum stored value; nil if there is none.
+    @_disfavoredOverload
+    public func min() -> Element? { extreme(.min, "self") }
+    /// Returns the enum or custom type with the maximum stored value; nil if there is none.
+    @_disfavoredOverload
+    public func max() -> Element? { extreme(.max, "self") }
+}
+
 extension RealmCollection where Element.PersistedType: AddableType {
     /// Returns the sum of primitive elements; 0 if there are none.
     public func sum() -> Element { total(.sum, "self") ?? Element._zero() }

@@ -30,6 +30,12 @@ extension RealmCollection where Element: SortableType {
     public func sorted(ascending: Bool = true) -> Results<Element> { sorted(by: [SortDescriptor(keyPath: "self", ascending: ascending)]) }
 }
 
+extension RealmCollection where Element.PersistedType: SortableType {
+    /// Returns enums and custom types in the order of their stored values.
+    @_disfavoredOverload
+    public func sorted(ascending: Bool = true) -> Results<Element> { sorted(by: [SortDescriptor(keyPath: "self", ascending: ascending)]) }
+}
+
 extension RealmCollection where Element: KeypathSortable {
     /// Returns the elements sorted by a property, which can be reached through links: `owner.name`.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {

@@ -7,7 +7,8 @@ import Foundation
 public typealias RealmFetchable = RealmCollectionValue
 
 /// A collection of objects or values of one type that can be read, filtered, sorted and observed. It is live, frozen or unmanaged.
-public protocol RealmCollection<Element>: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, Equatable
+public protocol RealmCollection<Element>: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, Equatable,
+    ThreadConfined
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
     func _makeSource() -> _CollectionSource
     /// Returns a collection of this kind with the elements of a source, which is this collection's source at another version.

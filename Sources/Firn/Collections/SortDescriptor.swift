@@ -27,3 +27,8 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
     /// Returns the descriptor with the opposite direction.
     public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }
 }
+
+extension SortDescriptor: CustomStringConvertible {
+    /// The key path and the direction.
+    public var description: String { "SortDescriptor(keyPath: \(keyPath), direction: \(ascending ? "ascending" : "descending"))" }
+}

@@ -140,13 +140,23 @@ extension _CollectionSource {
 
 extension CollectionCell {
     func element<Element: _Element>(_ value: Value) -> Element {
-        if Element.self == DynamicElement.self { return DynamicElement(value, type.element, core) as! Element }
+        if access.schema == nil { return untyped(value) }
+        return Firn.element(value, core)
+    }
+
+    /// Returns an element of a collection of an object without a class.
+    private func untyped<Element: _Element>(_ value: Value) -> Element {
+        let element = DynamicElement(value, type.element, core)
+        if let same = element as? Element { return same }
+        let object = element._object as? DynamicObject
+        if Element.self == DynamicObject.self { return (object ?? DynamicObject()) as! Element }
+        if Element.self == DynamicObject?.self { return object as! Element }
         return Firn.element(value, core)
     }
 
     /// Returns the shape with which the elements are decoded.
     func shape<Element: _Element>(of element: Element.Type) -> _Shape {
-        element == DynamicElement.self ? .dynamic(type.element) : element._elementShape
+        access.schema == nil ? .dynamic(type.element) : element._elementShape
     }
 }
 

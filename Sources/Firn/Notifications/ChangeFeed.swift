@@ -18,9 +18,10 @@ final class ChangeFeed<Element>: Sendable {
     /// Starts the observation. It is moved to the queue by the first call of `next()`.
     private let departure: Mutex<Carried<(Confinement) -> RealmCore?>?> = Mutex(nil)
 
-    init<Target: Observed>(frozen target: Target, _ keyPaths: [String]?, _ element: @escaping (Target, Target.Difference?) -> Element) {
+    /// The feed ends when `element` returns nil.
+    init<Target: Observed>(frozen target: Target, _ keyPaths: [String]?, _ element: @escaping (Target, Target.Difference?) -> Element?) {
         var departure = Departure(frozen: target, subscription, keyPaths) { [weak self] target, difference in
-            self?.give(Carried(element(target, difference)))
+            if let element = element(target, difference) { self?.give(Carried(element)) } else { self?.end() }
         }
         departure.isReady = { [weak self] in self?.state.withLock { $0.waiting != nil } ?? false }
         let start = departure

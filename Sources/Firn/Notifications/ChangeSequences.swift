@@ -10,7 +10,7 @@ public struct RealmChanges<Element>: AsyncSequence, Sendable {
     private let make: @Sendable () -> ChangeFeed<Element>
 
     init<Target: Observed>(
-        _ keyPaths: [String]?, _ target: () throws -> Target, _ element: @escaping (Target, Target.Difference?) -> Element
+        _ keyPaths: [String]?, _ target: () throws -> Target, _ element: @escaping (Target, Target.Difference?) -> Element?
     ) {
         do {
             let target = try target()

@@ -55,6 +55,13 @@ extension ProjectionObservable {
         RealmChanges(nil, { try observed(wanted(keyPaths)) }) { target, difference in target.frozen().change(difference) }
     }
 
+    /// Returns the projection of the frozen object after each change of it.
+    func values(_ keyPaths: [String]?) -> RealmChanges<Self> {
+        RealmChanges(nil, { try observed(wanted(keyPaths)) }) { target, difference in
+            if case .deleted? = difference { nil } else { target.frozen().projection }
+        }
+    }
+
     func observed(_ wanted: [ObservedProjection<Self>.Wanted]) throws -> ObservedProjection<Self> {
         guard let core = rootObject._core else {
             throw Realm.Error(.invalidInput, "Only projections of objects which are managed by a Realm support change notifications.")

@@ -44,6 +44,7 @@ extension RealmCore {
         self.silenced = []
         guard hasChanges else { return ringIfObserved() }
         file.announce(version, from: self)
+        Logger.note(.debug, "committed version \(version) of \"\(file.path)\"")
         for observer in observers.all where silenced.contains(where: { $0 === observer.subscription }) {
             // Changes from before the transaction must still be delivered.
             if let told = observer.told, told.version == versionBefore { observer.skip() }

@@ -44,6 +44,10 @@ open class ObjectBase {
     /// stored. Other properties without `@Persisted` are never stored. Traps if it names a `@Persisted` property.
     open class func ignoredProperties() -> [String] { [] }
 
+    /// Override this to return false, and realms whose configuration has no `objectTypes` do not hold objects of the class: using it there
+    /// traps.
+    open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
     /// The properties as text, with those of referenced objects down to five levels.
     open var description: String { text(depth: 5) }
 

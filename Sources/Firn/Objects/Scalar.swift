@@ -271,7 +271,7 @@ extension String: _Scalar, SortableType, _PrimaryKey, _Indexable, _FullTextIndex
     public func _appendPresent(to sink: _Sink) { sink.append(text: self) }
 }
 
-extension Data: _Scalar {
+extension Data: _Scalar, SortableType {
     /// The type that the data is stored as: itself.
     public typealias PersistedType = Data
     /// The type of a column of binary data. Used by `@Persisted` and collections; not for direct use.

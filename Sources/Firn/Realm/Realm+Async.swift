@@ -90,16 +90,7 @@ extension Realm {
 
     /// Opens the file, and migrates it if necessary, on another thread.
     private static func opened(_ configuration: Configuration) async throws -> RealmFile {
-        try await Task.detached {
-            do {
-                let file = try RealmFile.of(configuration)
-                // Opening a realm of this thread migrates the file. The realm is released immediately.
-                _ = try RealmCore(file, configuration, .on(nil))
-                return file
-            } catch let error as Error where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded {
-                return try RealmCore.opened(configuration, .on(nil)).file
-            } catch let error as FirnError { throw Error(error) }
-        }.value
+        try await Task.detached { try RealmCore.openedElsewhere(configuration) }.value
     }
 
     /// Runs `block` in a transaction of an actor's realm. The actor can do other work while this waits for the write lock and while the
@@ -151,5 +142,21 @@ extension Realm {
         let newest = await Task.detached { try? file.database.snapshot() }.value
         guard let newest, newest.version > core.version else { return false }
         return core.go(to: newest)
+    }
+}
+
+extension RealmCore {
+    /// Opens the file of a configuration, and migrates it if necessary, for realms of other threads.
+    static func openedElsewhere(_ configuration: Realm.Configuration) throws -> RealmFile {
+        do {
+            let file = try RealmFile.of(configuration)
+            // Opening a realm of this thread migrates the file. The realm is released immediately.
+            _ = try RealmCore(file, configuration, .on(nil))
+            return file
+        } catch let error as Realm.Error where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded {
+            return try RealmCore.opened(configuration, .on(nil)).file
+        } catch let error as FirnError { throw Realm.Error(error).concerning(configuration) } catch let error as Realm.Error {
+            throw error.concerning(configuration)
+        }
     }
 }

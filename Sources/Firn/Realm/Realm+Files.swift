@@ -150,6 +150,7 @@ extension Realm.Configuration {
             throw Realm.Error(.fileAccess, "cannot rename the compacted file to \"\(path)\"", cause: error)
         }
         isWanted = true
+        Logger.note(.detail, "compacted \"\(path)\", which had \(total) bytes")
         // Without this sync a crash may restore the old file, and everything written to the new one would be lost.
         try Paths.syncDirectory(of: place)
     }

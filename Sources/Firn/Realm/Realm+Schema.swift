@@ -45,6 +45,18 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
     public let properties: [Property]
     /// True if the type is embedded.
     public let isEmbedded: Bool
+    /// The class of the objects; `DynamicObject` if it is not known.
+    public var objectClass: AnyClass {
+        known.type ?? ClassSchema.everyKnown.first { $0.name == className && $0.isEmbedded == isEmbedded }?.objectClass
+            ?? DynamicObject.self
+    }
+    private let known: KnownClass
+
+    /// Two schemas are equal if their names and properties are, whatever their classes.
+    private struct KnownClass: Equatable {
+        var type: ObjectBase.Type?
+        static func == (a: KnownClass, b: KnownClass) -> Bool { true }
+    }
 
     /// The property that is the primary key, or nil.
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
@@ -61,6 +73,7 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
         self.className = className
         self.properties = properties
         self.isEmbedded = isEmbedded
+        known = KnownClass()
     }
 
     /// Returns the type as a file stores it. `all` is searched for the embedded types.
@@ -77,6 +90,7 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
     init(_ type: TypeSchema, _ schema: ClassSchema?) {
         className = type.name
         isEmbedded = type.isEmbedded
+        known = KnownClass(type: schema?.objectClass)
         var found = type.columns.enumerated().map { place, column in
             let known = schema?.properties.first { $0.name == column.name }
             return Property(
@@ -180,6 +194,13 @@ public struct Property: Equatable, CustomStringConvertible {
 }
 
 extension ObjectBase {
+    /// Returns the schema of the class; nil for classes that cannot have properties of their own.
+    public final class func sharedSchema() -> ObjectSchema? {
+        if self == ObjectBase.self || self == Object.self || self == EmbeddedObject.self || self == DynamicObject.self { return nil }
+        let schema = ClassSchema.of(self)
+        return ObjectSchema(schema.typeSchema, schema)
+    }
+
     /// The schema of the object's type: that of the file for a managed object, otherwise that of the class.
     public final var objectSchema: ObjectSchema {
         if let access = _access { return ObjectSchema(access.type, access.schema) }

@@ -28,5 +28,12 @@ extension RealmCore {
         }
     }
 
-    func note(_ error: FirnError) { noted.withLock { if $0 == nil { $0 = error } } }
+    func note(_ error: FirnError) {
+        let isFirst = noted.withLock { noted in
+            guard noted == nil else { return false }
+            noted = error
+            return true
+        }
+        if isFirst { Logger.note(.error, "\(file.path): \(error)") }
+    }
 }

@@ -88,6 +88,7 @@ extension RealmCore {
                         "The file is open with schema version \(stored): to migrate it to version \(configuration.schemaVersion), first release all realms of it and everything read from them."
                     )
                 }
+                Logger.note(.detail, "migrating \"\(file.path)\" from schema version \(stored) to \(configuration.schemaVersion)")
                 try migrate(classes, from: stored)
             }
             try SchemaVersion.write(configuration.schemaVersion, transaction!)

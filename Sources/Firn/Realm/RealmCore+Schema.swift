@@ -53,6 +53,11 @@ extension RealmCore {
     /// Returns the position of a class's type in the file. Returns nil if it has none and none can be added, because the realm is frozen or
     /// read-only or the file cannot be written now. Traps if the class and the type differ.
     func adopt(_ schema: ClassSchema) -> Int? {
+        if configuration.objectTypes == nil, !schema.objectClass.shouldIncludeInDefaultSchema() {
+            preconditionFailure(
+                "Object type \"\(schema.name)\" is not managed by the Realm: shouldIncludeInDefaultSchema() leaves it out of realms without objectTypes; add it to the configuration's objectTypes."
+            )
+        }
         if let index = self.schema.types.firstIndex(where: { $0.name == schema.name }), mismatches(schema).isEmpty,
             isFrozen || configuration.readOnly || !lacksIndexes(schema.typeSchema),
             schema.reachable().allSatisfy({ self.schema[$0.name] != nil })

@@ -348,6 +348,7 @@ final class RealmCore {
         moved()
         versionBefore = newest.version
         silenced = []
+        Logger.note(.trace, "began a transaction of \"\(file.path)\" at version \(newest.version)")
     }
 
     /// Records that the transaction under way ends on this thread.

@@ -78,6 +78,7 @@ final class RealmFile: Sendable {
             if place.isTemporary { AbandonedFiles.removeMemory(in: Paths.directory(of: path)) }
             let file = try RealmFile(configuration, path, isTemporary: place.isTemporary)
             remember(file, name)
+            Logger.note(.debug, "opened \"\(path)\"\(configuration.readOnly ? " for reading" : "")")
             return file
         }
     }

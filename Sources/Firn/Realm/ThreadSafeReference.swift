@@ -9,6 +9,12 @@ public protocol ThreadConfined {
     var realm: Realm? { get }
     /// True if the value was deleted or its realm was invalidated.
     var isInvalidated: Bool { get }
+    /// True if the value is frozen: immutable, and usable from any thread.
+    var isFrozen: Bool { get }
+    /// Returns the value at the version of its realm, immutable and usable from any thread.
+    func freeze() -> Self
+    /// Returns the live value of this thread's realm, or nil if it does not exist there.
+    func thaw() -> Self?
     /// Returns the same value in another realm of the same file, or nil if it does not exist there.
     func _moved(to realm: Realm) -> Self?
 }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Objects are added to the realm with the object that holds them; a link to a deleted object reads as `.none`. Dictionaries and lists are
 /// values: reading returns an unmanaged copy, and a change of it is stored when the property is set to it.
-extension AnyRealmValue: _Scalar, MinMaxType, SortableType, _Indexable {
+extension AnyRealmValue: _Scalar, MinMaxType, AddableType, SortableType, _Indexable {
     /// The type that the value is stored as: itself.
     public typealias PersistedType = AnyRealmValue
     /// The type of a column of values of any type. Used by `@Persisted` and collections; not for direct use.
@@ -37,6 +37,8 @@ extension AnyRealmValue: _Scalar, MinMaxType, SortableType, _Indexable {
         object._set(column, value.stored(in: object._core!) ?? .null)
     }
 
+    /// Returns a sum as the type of the elements. Used by collections; not for direct use.
+    public static func _sum(_ value: _Stored) -> AnyRealmValue { AnyRealmValue(value.value) ?? .none }
     /// Returns an untyped value; nil if it is neither a value, an object, nor an array or dictionary of these. Used by collections; not for
     /// direct use.
     public static func _elementFromUntyped(_ value: Any?) -> AnyRealmValue? { AnyRealmValue(untyped: value) }

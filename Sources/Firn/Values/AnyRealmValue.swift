@@ -57,6 +57,9 @@ extension AnyRealmValue {
     /// Returns the object, if it is of this class; nil otherwise.
     public func object<T: Object>(_ objectType: T.Type) -> T? { if case .object(let x) = self { x as? T } else { nil } }
 
+    /// The object without its class, for access by property name; nil if the value is not an object, or is an unmanaged object of a class.
+    public var dynamicObject: DynamicObject? { if case .object(let x) = self { x.withoutClass as? DynamicObject } else { nil } }
+
     /// Creates a list of values.
     public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue {
         let list = List<AnyRealmValue>()

@@ -128,7 +128,8 @@ public struct GeoCircle: Hashable, Sendable, GeoShaped {
 
 /// A distance on the earth, modelled as a sphere with a radius of 6378.1 km.
 public struct Distance: Hashable, Sendable {
-    let radians: Double
+    /// The distance as an angle at the centre of the earth, in radians.
+    public let radians: Double
     private static let radius = 6378.1, mile = 1.609344
 
     /// Creates a distance in radians. Returns nil if it is negative.

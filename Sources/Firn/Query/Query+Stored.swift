@@ -1,0 +1,118 @@
+import FirnDatabase
+import FirnQuery
+import FirnTable
+
+// Enums and custom types, by the value that is stored.
+
+extension Query where T: RealmCollection, T.Element: RawRepresentable, T.Element.RawValue: RealmCollectionValue {
+    /// The raw values of the enums of a collection: `$0.moods.rawValue.contains("happy")`.
+    public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> { Query<AnyRealmCollection<T.Element.RawValue>>(node, context) }
+}
+
+extension Query
+where
+    T: RealmCollection, T.Element: _QueryOptional & RealmCollectionValue, T.Element.Wrapped: RawRepresentable,
+    T.Element.Wrapped.RawValue: RealmCollectionValue
+{
+    /// The raw values of the optional enums of a collection.
+    public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> {
+        Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>>(node, context)
+    }
+}
+
+extension Query where T: _QueryMap, T._MapValue: RawRepresentable, T._MapValue.RawValue: RealmCollectionValue {
+    /// The raw values of the enums of a map.
+    public var rawValue: Query<Map<String, T._MapValue.RawValue>> { Query<Map<String, T._MapValue.RawValue>>(node, context) }
+}
+
+extension Query
+where
+    T: _QueryMap, T._MapValue: _QueryOptional, T._MapValue.Wrapped: RawRepresentable,
+    T._MapValue.Wrapped.RawValue: RealmCollectionValue
+{
+    /// The raw values of the optional enums of a map.
+    public var rawValue: Query<Map<String, T._MapValue.Wrapped.RawValue?>> {
+        Query<Map<String, T._MapValue.Wrapped.RawValue?>>(node, context)
+    }
+}
+
+extension Query where T: RealmCollection, T.Element: _CustomPersistable, T.Element.PersistedType: RealmCollectionValue {
+    /// The stored forms of the elements.
+    public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> {
+        Query<AnyRealmCollection<T.Element.PersistedType>>(node, context)
+    }
+}
+
+extension Query where T: PersistableEnum, T.RawValue: _QueryOrdered {
+    // Enums are ordered by their raw values.
+    /// Matches where the stored value is less than that of `rhs`.
+    public static func < (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.less, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is at most that of `rhs`.
+    public static func <= (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.lessOrEqual, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is greater than that of `rhs`.
+    public static func > (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.greater, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is at least that of `rhs`.
+    public static func >= (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.greaterOrEqual, lhs.context.constant(rhs)) }
+}
+
+extension Query where T: _QueryOptional, T.Wrapped: PersistableEnum, T.Wrapped.RawValue: _QueryOrdered {
+    // Optional enums; null never matches.
+    /// Matches where the stored value is less than that of `rhs`.
+    public static func < (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.less, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is at most that of `rhs`.
+    public static func <= (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.lessOrEqual, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is greater than that of `rhs`.
+    public static func > (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.greater, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is at least that of `rhs`.
+    public static func >= (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.greaterOrEqual, lhs.context.constant(rhs)) }
+}
+
+extension Query where T: _CustomPersistable, T.PersistedType: _QueryOrdered {
+    // Custom types are ordered by their stored values.
+    /// Matches where the stored value is less than that of `rhs`.
+    public static func < (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.less, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is at most that of `rhs`.
+    public static func <= (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.lessOrEqual, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is greater than that of `rhs`.
+    public static func > (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.greater, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is at least that of `rhs`.
+    public static func >= (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.greaterOrEqual, lhs.context.constant(rhs)) }
+}
+
+extension Query where T: _QueryOptional, T.Wrapped: _CustomPersistable, T.Wrapped.PersistedType: _QueryOrdered {
+    // Optional custom types; null never matches.
+    /// Matches where the stored value is less than that of `rhs`.
+    public static func < (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.less, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is at most that of `rhs`.
+    public static func <= (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.lessOrEqual, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is greater than that of `rhs`.
+    public static func > (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.greater, lhs.context.constant(rhs)) }
+    /// Matches where the stored value is at least that of `rhs`.
+    public static func >= (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.greaterOrEqual, lhs.context.constant(rhs)) }
+}
+
+extension Query where T: PersistableEnum & Comparable, T.RawValue: _QueryOrdered {
+    /// Matches where the stored value is within those of the bounds, both included.
+    public func contains(_ range: ClosedRange<T>) -> Query<Bool> { self >= range.lowerBound && self <= range.upperBound }
+    /// Matches where the stored value is within those of the bounds, the upper bound excluded.
+    public func contains(_ range: Range<T>) -> Query<Bool> { self >= range.lowerBound && self < range.upperBound }
+}
+
+extension Query where T: _CustomPersistable & Comparable, T.PersistedType: _QueryOrdered {
+    /// Matches where the stored value is within those of the bounds, both included.
+    public func contains(_ range: ClosedRange<T>) -> Query<Bool> { self >= range.lowerBound && self <= range.upperBound }
+    /// Matches where the stored value is within those of the bounds, the upper bound excluded.
+    public func contains(_ range: Range<T>) -> Query<Bool> { self >= range.lowerBound && self < range.upperBound }
+}
+
+extension Query where T: _Element {
+    /// Matches where the value is one of those that the path leads to: `$0.scores.values.contains(5)`. Traps if the path leads through no
+    /// collection.
+    @_disfavoredOverload
+    public func contains(_ element: T) -> Query<Bool> {
+        guard case .path(_, entered: .some) = node else {
+            preconditionFailure("contains(_:) with a single value searches a collection: \"\(self)\" is not one, compare it with ==")
+        }
+        return Query<Bool>(.predicate(.comparison(ComparisonSyntax(context.constant(element), .isIn, expression))), context)
+    }
+}
