@@ -52,6 +52,7 @@ public protocol _CustomStorage: _OptionalProperty, RealmCollectionValue {
 extension _Scalar {
     /// The type of the column that a property of a custom type has. Used by `@Persisted`; not for direct use.
     public static var _customShape: _Shape { _elementShape }
+    /// Returns the initial stored form of a custom property that declares no value. Used by `@Persisted`; not for direct use.
     public static func _initialCustom() -> Self { _initial() }
     /// Returns the value from which a custom value is created: that of a column, or the zero of the type if it is null. Never nil. Used by
     /// `@Persisted`; not for direct use.
@@ -65,6 +66,7 @@ extension _Scalar {
 extension ObjectBase: _CustomStorage {
     /// The type of the column that a property of a custom type has: an optional object. Used by `@Persisted`; not for direct use.
     public static var _customShape: _Shape { _optionalShape }
+    /// Returns a new object, the initial stored form of a custom property that declares no value. Used by `@Persisted`; not for direct use.
     public static func _initialCustom() -> Self { self.init() }
     /// Returns the object from which a custom value is created, or nil if there is none. Used by `@Persisted`; not for direct use.
     public static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self? { _readOptionalProperty(object, column) }

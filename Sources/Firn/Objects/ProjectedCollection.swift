@@ -75,6 +75,8 @@ public struct ProjectedCollection<Element>: RandomAccessCollection, CustomString
 }
 
 extension ProjectedCollection: ThreadConfined {
+    /// Returns the collection in another realm of the same file, or nil if its object does not exist there. Used by
+    /// `ThreadSafeReference`; not for direct use.
     public func _moved(to realm: Realm) -> ProjectedCollection? { origin.moved(to: realm).map { ProjectedCollection($0) } }
 }
 

@@ -22,6 +22,7 @@ public enum LogLevel: Int, Sendable, CaseIterable, Comparable {
     /// Everything.
     case all
 
+    /// Returns whether the first level records less than the second.
     public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 }
 
