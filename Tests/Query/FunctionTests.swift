@@ -138,6 +138,7 @@ import Testing
             b      | place GEOWITHIN geoPolygon({[0, 30], [30, 30], [30, 60], [0, 60], [0, 30]}, {[5, 45], [10, 45], [10, 48], [5, 48], [5, 45]})
             c      | place GEOWITHIN geoPolygon({[170, -30], [-170, -30], [-170, 0], [170, 0]})
             e      | place GEOWITHIN geoPolygon({[0, 80], [90, 80], [180, 80], [-90, 80]})
+            b      | place GEOWITHIN geoPolygon({[0, 30], [0, 30], [30, 30], [30, 60], [0, 60]}, {[0, 30], [10, 45], [10, 48], [5, 48]})
             ab     | place GEOWITHIN $0
             a      | place GEOWITHIN geoCircle([$1, $2, 3], $3)
             a      | branches GEOWITHIN geoBox([0, 40], [10, 50])
@@ -161,6 +162,29 @@ import Testing
         ("place GEOWITHIN geoCircle([0, 0], -1)", "at least 0"), ("place GEOWITHIN geoCircle([0, 0])", "a radius in radians"),
         ("place GEOWITHIN geoBox([0, 10], [5, 5])", "southern"),
         ("place GEOWITHIN geoPolygon({[0, 0], [1, 1], [0, 0]})", "three different points"),
+        ("place GEOWITHIN geoPolygon({[0, 0], [1, 1], [0, 1], [1, 0]})", "edges 0 and 2 of the outline cross"),
+        ("place GEOWITHIN geoPolygon({[179, 0], [-179, 2], [179, 2], [-179, 0]})", "edges 0 and 2 of the outline cross"),
+        ("place GEOWITHIN geoPolygon({[0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 1]})", "the outline passes the point [1.0, 1.0] twice"),
+        (
+            "place GEOWITHIN geoPolygon({[0, 0], [1, 0], [1, 1], [0, 1]}, {[2, 2], [3, 2], [3, 3], [2, 3]})",
+            "hole 1 is not within the outline"
+        ),
+        (
+            "place GEOWITHIN geoPolygon({[0, 0], [1, 0], [1, 1], [0, 1]}, {[0.1, 0], [0.1, 0.5], [0.5, 0.5], [0.5, 0]})",
+            "hole 1 is not within the outline"
+        ),
+        (
+            "place GEOWITHIN geoPolygon({[0, 0], [1, 0], [1, 1], [0, 1]}, {[0.5, 0.25], [0.5, 0.75], [1.5, 0.75], [1.5, 0.25]})",
+            "the outline and hole 1 cross"
+        ),
+        (
+            "place GEOWITHIN geoPolygon({[0, 0], [9, 0], [9, 9], [0, 9]}, {[1, 1], [5, 1], [5, 5]}, {[5, 1], [1, 1], [4, 0.5]})",
+            "hole 1 and hole 2 share an edge"
+        ),
+        (
+            "place GEOWITHIN geoPolygon({[0, 0], [9, 0], [9, 9], [0, 9]}, {[1, 1], [5, 1], [5, 5]}, {[4, 2], [8, 2], [8, 3]})",
+            "hole 1 and hole 2 cross"
+        ),
         ("place GEOWITHIN geoCircle([0], 1)", "a point has 1 numbers"), ("place GEOWITHIN geoCircle(['a', 1], 1)", "two or three numbers"),
         ("place GEOWITHIN geoCircle([0, nan], 1)", "there is no point"), ("place GEOWITHIN $0", "this is not a shape"),
         ("place == geoCircle([0, 0], 1)", "a shape is allowed only on the right of GEOWITHIN"),

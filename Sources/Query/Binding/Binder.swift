@@ -166,6 +166,17 @@ struct Binder {
         }
         return resolved(bound)
     }
+
+    /// As `scalar`, for a key of SORT.
+    mutating func sortKey(_ path: PathSyntax) throws(QueryError) -> BoundPath {
+        let bound = try scalar(path, for: "SORT")
+        guard bound.type.kind != .link else {
+            throw error(
+                "property \"\(bound.text)\" of type \"object\" cannot be the final property in the key path: sort by a property of the object",
+                at: path.position.offset)
+        }
+        return bound
+    }
 }
 
 extension ScalarKind {

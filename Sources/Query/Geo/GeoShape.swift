@@ -108,9 +108,10 @@ package enum GeoShape: Hashable, Sendable {
             for ring in places {
                 let ring = ring.count > 1 && ring.first == ring.last ? Array(ring.dropLast()) : ring
                 guard Set(ring).count >= 3 else { return .failure(.init(words: "a ring must have at least three different points")) }
-                open.append(ring)
+                open.append(ring.indices.filter { $0 == 0 || ring[$0] != ring[$0 - 1] }.map { ring[$0] })
             }
             guard !open.isEmpty else { return .failure(.init(words: "a polygon must have an outline")) }
+            if let fault = PolygonFault(open).words { return .failure(.init(words: "this is not a polygon: \(fault)")) }
             return .success(.polygon(open))
         }
     }
@@ -222,14 +223,14 @@ struct GeoRing: Sendable {
         return near(point, a) || near(point, b) || dot(cross(a, point), normal) >= 0 && dot(cross(point, b), normal) >= 0
     }
 
-    private static func near(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool {
+    static func near(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool {
         let way = a - b
         return dot(way, way) <= width * width
     }
 
-    private static func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }
+    static func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }
 
-    private static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+    static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
         SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
     }
 }

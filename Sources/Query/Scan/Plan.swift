@@ -125,7 +125,7 @@ struct Plan: Sendable {
             var sort: [(key: Int, ascending: Bool)] = []
             for item in list {
                 if let absence = try absence(item.path, &keys, &binder) { sort.append((absence, item.ascending)) }
-                keys.append(.value(try binder.scalar(item.path, for: "SORT")))
+                keys.append(.value(try binder.sortKey(item.path)))
                 sort.append((keys.count - 1, item.ascending))
             }
             descriptors.append(.sort(sort))
