@@ -10,7 +10,7 @@ struct Module {
 let modules = [
     Module(name: "FirnBytes", path: "Sources/Bytes", uses: ["CXXHash"], kernels: true),
     Module(name: "FirnCodecs", path: "Sources/Codecs", uses: ["FirnBytes", "CZstd"], kernels: true),
-    Module(name: "FirnThreads", path: "Sources/Threads", uses: []),
+    Module(name: "FirnThreads", path: "Sources/Threads", uses: ["FirnBytes"]),
     Module(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes", "FirnThreads"]),
     Module(name: "FirnCrypto", path: "Sources/Crypto", uses: ["FirnBytes", "CCrypto"], kernels: true),
     Module(
@@ -25,7 +25,7 @@ let modules = [
         name: "Firn", path: "Sources/Firn",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange"]),
     Module(name: "RealmSwift", path: "Sources/RealmSwift", uses: ["Firn"]),
-    Module(name: "RLM", path: "Sources/RLM", uses: ["Firn"]),
+    Module(name: "RLM", path: "Sources/RLM", uses: ["FirnBytes", "Firn"]),
     Module(
         name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib"],
         kernels: true),
@@ -128,6 +128,15 @@ let fuzzing: [Target] =
             swiftSettings: common + [.unsafeFlags(["-parse-as-library"])])
     ]
 
+/// For `Tools/misuse` alone.
+let misuse: [Target] =
+    Context.environment["FIRN_MISUSE"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "firn-misuse", dependencies: ["FirnBytes", "FirnThreads", "Firn", "RLM"], path: "Tests/Misuse", swiftSettings: common)
+    ]
+
 let tests: [Target] =
     modules.filter { $0.tested && isChosen($0.name) }.map { module in
         .testTarget(
@@ -189,6 +198,6 @@ let package = Package(
                     name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
                     swiftSettings: $0.kernels ? kernel : common)
             }
-            + tools + fuzzing + tests),
+            + tools + fuzzing + misuse + tests),
     cxxLanguageStandard: .cxx17
 )

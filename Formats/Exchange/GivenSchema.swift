@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// A schema that is known before an input is read, and by which it is read.
@@ -8,7 +9,7 @@ package struct GivenSchema: Sendable {
     package var rows: String
 
     package init(_ schema: Schema, rows: String) {
-        precondition(schema[rows] != nil, "give a schema that contains the type of the rows")
+        trap(unless: schema[rows] != nil, "give a schema that contains the type of the rows")
         self.schema = schema
         self.rows = rows
     }

@@ -92,7 +92,7 @@ package final class Input {
     /// after
     /// `rewind`.
     package func peek(_ count: Int) throws(FirnError) -> [UInt8] {
-        precondition(position == 0, "peek reads the first bytes: call rewind first")
+        trap(unless: position == 0, "peek reads the first bytes: call rewind first")
         let count = min(count, 1 << 16)
         var failure: FirnError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -137,7 +137,7 @@ package final class Input {
 class Source {
     /// Fills `into`; returns fewer bytes only at the end.
     func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
-        preconditionFailure("subclasses of Source override read(into:)")
+        trap("subclasses of Source override read(into:)")
     }
     /// The number of bytes of the stored form that are consumed.
     var taken: UInt64 { 0 }

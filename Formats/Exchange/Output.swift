@@ -46,7 +46,7 @@ package final class Output {
     package var position: UInt64 { stream?.position ?? UInt64(bytes.count) }
 
     package func write(_ more: UnsafeRawBufferPointer) throws(FirnError) {
-        precondition(!finished, "an output cannot be written after finish")
+        trap(unless: !finished, "an output cannot be written after finish")
         if let stream { try stream.write(more) } else { bytes.append(contentsOf: more) }
     }
 
@@ -60,7 +60,7 @@ package final class Output {
 
     /// Flushes the output and replaces the target. Call it once.
     package func finish() throws(FirnError) {
-        precondition(!finished, "finish can be called only once, and not after cancel")
+        trap(unless: !finished, "finish can be called only once, and not after cancel")
         finished = true
         try stream?.flush()
         try replacement?.finish()

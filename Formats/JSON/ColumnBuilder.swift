@@ -245,7 +245,7 @@ extension ColumnBuilder {
                 row += empty
                 taken.gapRows += empty
             } else {
-                precondition(taken.gap < gaps.count, "every row belongs to a value or to a gap")
+                trap(unless: taken.gap < gaps.count, "every row belongs to a value or to a gap")
                 taken.gap += 1
                 taken.gapRows = 0
             }

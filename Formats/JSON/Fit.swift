@@ -178,7 +178,7 @@ final class Fit {
                     "a link to row \(row), and the rows are counted from 0\(rowLimit == .max ? "" : " to \(rowLimit - 1)") (column \"\(node.path)\")"
             )
         case .any: return values.value(items, index) == nil ? Misfit(item: index, message: unfitAny(items, index)) : nil
-        case .embedded: preconditionFailure("objects are checked by check(object:)")
+        case .embedded: trap("objects are checked by check(object:)")
         }
         return fits ? nil : misfit(items, index, node)
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import CJSON
 
 extension JSONDocument {
@@ -18,13 +19,13 @@ extension JSONDocument {
     }
 
     private func printed(_ flags: Int32) -> String {
-        precondition(isPrintable, "documents with U+0000 in a key or with repeated keys cannot be printed: check isPrintable first")
+        trap(unless: isPrintable, "documents with U+0000 in a key or with repeated keys cannot be printed: check isPrintable first")
         // json-c represents null as a null pointer.
         guard let tree = makeTree() else { return "null" }
         defer { json_object_put(tree) }
         var length = 0
         guard let text = json_object_to_json_string_length(tree, flags | JSON_C_TO_STRING_NOSLASHESCAPE, &length) else {
-            preconditionFailure("no memory")
+            trap("no memory")
         }
         return String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
     }

@@ -76,7 +76,7 @@ package final class JSONWriter: BatchWriter {
     }
 
     package func write(_ batch: Batch, type name: String) throws(FirnError) {
-        guard let type = schema[name] else { preconditionFailure("write only batches of types that were passed to begin") }
+        guard let type = schema[name] else { trap("write only batches of types that were passed to begin") }
         if hasSeveralTypes { try open(name) }
         let fields = zip(batch.columns, type.columns).map { ColumnView($0, $1, schema, isPretty: isPretty) }
         let form = envelope?.form
@@ -193,7 +193,7 @@ package final class JSONWriter: BatchWriter {
     private func open(_ name: String) throws(FirnError) {
         if openType == name { return }
         closeType()
-        guard typesDone.insert(name).inserted else { preconditionFailure("write all batches of a type before those of the next") }
+        guard typesDone.insert(name).inserted else { trap("write all batches of a type before those of the next") }
         if typesDone.count > 1 { out.append(UInt8(ascii: ",")) }
         out.breakLine(isPretty ? 1 : 0)
         out.append(quoted: name)

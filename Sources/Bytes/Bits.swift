@@ -14,7 +14,7 @@ package struct Bits: Hashable, Sendable {
     /// Takes the words unchanged, except that bits after `count` are cleared.
     @inlinable
     package init(words: [UInt64], count: Int) {
-        precondition(words.count >= (count + 63) >> 6, "Bits needs one word for every 64 bits")
+        trap(unless: words.count >= (count + 63) >> 6, "Bits needs one word for every 64 bits")
         self.words = words
         if words.count > (count + 63) >> 6 { self.words.removeLast(words.count - (count + 63) >> 6) }
         self.count = count

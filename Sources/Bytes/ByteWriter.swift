@@ -41,7 +41,7 @@ package struct ByteWriter: Sendable {
     }
 
     @inlinable package mutating func appendVarint(_ value: Int) {
-        precondition(value >= 0, "a length or count is never negative")
+        trap(unless: value >= 0, "a length or count is never negative")
         appendVarint(UInt64(bitPattern: Int64(value)))
     }
 

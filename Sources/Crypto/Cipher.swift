@@ -28,7 +28,7 @@ package final class Cipher: Sendable {
 
     /// Uses these 32 bytes as the key.
     init(key: [UInt8]) throws(FirnError) {
-        precondition(key.count == 32, "an AES-256 key must have 32 bytes")
+        trap(unless: key.count == 32, "an AES-256 key must have 32 bytes")
         guard Cipher.isAvailable else { throw Cipher.missing }
         self.key = key
     }
@@ -70,8 +70,9 @@ package final class Cipher: Sendable {
     }
 
     func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], nonce: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128? {
-        precondition(
-            nonce.count == Cipher.nonceCount && out.count == bytes.count + Cipher.nonceCount && UInt64(bytes.count) <= Cipher.mostBytes,
+        trap(
+            unless: nonce.count == Cipher.nonceCount && out.count == bytes.count + Cipher.nonceCount
+                && UInt64(bytes.count) <= Cipher.mostBytes,
             "the output of sealing must be longer than the input by the length of a nonce")
         out.copyBytes(from: nonce)
         var tag: (UInt64, UInt64) = (0, 0)

@@ -54,7 +54,7 @@ package final class Mapping: @unchecked Sendable {
 
     /// Returns the bytes `offset ..< offset + count`, which must be in the file.
     package func bytes(at offset: Int, count: Int) -> UnsafeRawBufferPointer {
-        precondition(offset >= 0 && count >= 0 && offset <= reach - count, "ask for bytes inside the mapping")
+        trap(unless: offset >= 0 && count >= 0 && offset <= reach - count, "ask for bytes inside the mapping")
         return UnsafeRawBufferPointer(start: base + offset, count: count)
     }
 }

@@ -172,7 +172,7 @@ package final class Replacement {
 
     /// Syncs the file, renames it to the target, and syncs the directory.
     package func finish() throws(FirnError) {
-        precondition(!done, "finish a replacement once")
+        trap(unless: !done, "finish a replacement once")
         guard !file.isInherited else { throw file.inherited }
         try file.sync()
         if overwrite {

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -18,7 +19,7 @@ public final class RLMArray<RLMObjectType>: RLMCollection {
 
     /// Unavailable: an array is a property of an object and is read from it, such as `object["dogs"]`.
     @available(*, unavailable, message: "RLMArrays cannot be created directly: they are properties of objects")
-    public init() { fatalError("unavailable") }
+    public init() { trap("unavailable") }
 
     /// Returns the origin of the elements: the array's property, or a copy of an unmanaged array. Used by the members of `RLMCollection`;
     /// not for direct use.

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -27,7 +28,7 @@ extension RLMCollection {
     }
 
     func choose(_ predicateFormat: String, _ arguments: [Any?]) -> Results<DynamicElement> {
-        do { return try managed().filtered(predicateFormat, arguments.map { given($0) }) } catch { preconditionFailure("\(error)") }
+        do { return try managed().filtered(predicateFormat, arguments.map { given($0) }) } catch { trap("\(error)") }
     }
 
     /// Managed only. Returns the elements that match a predicate, live. The predicate is evaluated on each element; predicates as text are
@@ -67,7 +68,7 @@ extension RLMCollection {
         -> RLMSectionedResults<any RLMValue, RLMObjectType>
     {
         let results = managed()
-        precondition(!sortDescriptors.isEmpty, "There must be at least one SortDescriptor when using SectionedResults.")
+        trap(unless: !sortDescriptors.isEmpty, "There must be at least one SortDescriptor when using SectionedResults.")
         return RLMSectionedResults(
             results.sectioned(sortDescriptors: sortDescriptors) { element in
                 sectionKey(keyBlock(typed(element, as: Any.self)))
@@ -120,9 +121,9 @@ extension RLMCollection {
 
 /// Converts the result of a key block to the type that Firn compares.
 func sectionKey(_ key: (any RLMValue)?) -> AnyRealmValue {
-    precondition(!(key is RLMObject), "Links are not supported as section keys.")
+    trap(unless: !(key is RLMObject), "Links are not supported as section keys.")
     guard let value = AnyRealmValue(untyped: given(key)) else {
-        preconditionFailure("\"\(key.map { "\($0)" } ?? "nil")\" cannot be the key of a section: return a value")
+        trap("\"\(key.map { "\($0)" } ?? "nil")\" cannot be the key of a section: return a value")
     }
     return value
 }

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -81,13 +82,13 @@ extension RLMCollection {
     /// Returns the elements of a managed collection. Traps on unmanaged ones.
     func managed() -> Results<DynamicElement> {
         let results = results
-        precondition(results.realm != nil, "This method may only be called on \(Self.kind) instances retrieved from an RLMRealm")
+        trap(unless: results.realm != nil, "This method may only be called on \(Self.kind) instances retrieved from an RLMRealm")
         return results
     }
 
     func requireWrite(_ member: String) {
         guard let realm = results.realm, !realm.isFrozen, !realm.isInWriteTransaction else { return }
-        preconditionFailure(
+        trap(
             "Can only perform \(member) in a Realm in a write transaction - call beginWriteTransaction on an RLMRealm instance first.")
     }
 
@@ -160,12 +161,12 @@ extension RLMCollection {
         let type = elementType, value = given(object)
         if let element = DynamicElement(value, as: type) { return element }
         if DynamicElement(nil, as: DynamicType.anything) == DynamicElement(value, as: DynamicType.anything) {
-            preconditionFailure("Invalid nil value for \(noun) of \"\(type.name)\".")
+            trap("Invalid nil value for \(noun) of \"\(type.name)\".")
         }
         if let object = value as? DynamicObject {
-            preconditionFailure("Object of type \"\(RLMObject(object).className)\" does not match \(Self.kind) type \"\(type.name)\".")
+            trap("Object of type \"\(RLMObject(object).className)\" does not match \(Self.kind) type \"\(type.name)\".")
         }
-        preconditionFailure(
+        trap(
             "Invalid value \"\(value.map { "\($0)" } ?? "nil")\" of type \"\(value.map { "\(Swift.type(of: $0))" } ?? "nil")\" for expected type \"\(type.name)\"."
         )
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -13,7 +14,7 @@ public final class RLMDictionary<RLMKeyType, RLMObjectType>: RLMThreadConfined {
 
     /// Unavailable: a dictionary is a property of an object and is read from it, such as `object["scores"]`.
     @available(*, unavailable, message: "RLMDictionaries cannot be created directly: they are properties of objects")
-    public init() { fatalError("unavailable") }
+    public init() { trap("unavailable") }
 
     /// The number of entries.
     public var count: UInt { UInt(base.count) }
@@ -47,7 +48,7 @@ public final class RLMDictionary<RLMKeyType, RLMObjectType>: RLMThreadConfined {
     /// Sets the value of a key. Traps if the value does not fit.
     public func setObject(_ object: RLMObjectType, forKey key: String) {
         guard let element = DynamicElement(given(object), as: declared) else {
-            preconditionFailure("Invalid value \"\(object)\" of type \"\(Swift.type(of: object))\" for expected type \"\(declared.name)\".")
+            trap("Invalid value \"\(object)\" of type \"\(Swift.type(of: object))\" for expected type \"\(declared.name)\".")
         }
         base[key] = element
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -58,7 +59,7 @@ extension RLMRealm {
     private func all(_ objects: any Sequence) -> [DynamicObject] {
         elements(of: objects).map { one in
             guard let object = one as? RLMObject else {
-                preconditionFailure("\"\(one)\" is not an RLMObject: only objects can be added to a realm or deleted from it")
+                trap("\"\(one)\" is not an RLMObject: only objects can be added to a realm or deleted from it")
             }
             return object.base
         }

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -27,7 +28,7 @@ public final class RLMRealm {
     /// Returns the realm of the default configuration, for this thread. Traps if it cannot be opened; `init(configuration:)` throws
     /// instead.
     public static func `default`() -> RLMRealm {
-        do { return try RLMRealm(configuration: .default()) } catch { preconditionFailure("The default realm cannot be opened: \(error)") }
+        do { return try RLMRealm(configuration: .default()) } catch { trap("The default realm cannot be opened: \(error)") }
     }
 
     /// A copy of the configuration that the realm was opened with, without its custom schema, which `schema` contains.

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -19,7 +20,7 @@ public final class RLMResults<RLMObjectType>: RLMCollection {
 
     /// Unavailable: results are returned by queries of a realm or of another collection.
     @available(*, unavailable, message: "RLMResults cannot be created directly: query a realm or another collection")
-    public init() { fatalError("unavailable") }
+    public init() { trap("unavailable") }
 }
 
 /// The objects whose property links to one object. Derived, not stored, and live. See `RLMObject.linkingObjects(ofClass:forProperty:)`.
@@ -43,5 +44,5 @@ public final class RLMLinkingObjects<RLMObjectType>: RLMCollection {
         *, unavailable, message: "RLMLinkingObjects cannot be created directly: call linkingObjects(ofClass:forProperty:) of an RLMObject"
     )
     /// Unavailable: `linkingObjects(ofClass:forProperty:)` of an `RLMObject` returns them.
-    public init() { fatalError("unavailable") }
+    public init() { trap("unavailable") }
 }

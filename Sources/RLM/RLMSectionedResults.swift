@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -41,7 +42,7 @@ public final class RLMSectionedResults<RLMKeyType, RLMObjectType>: Sequence, RLM
         _ block: @escaping (RLMSectionedResults, RLMSectionedResultsChange) -> Void, keyPaths: [String]? = nil, queue: DispatchQueue? = nil
     ) -> RLMNotificationToken {
         base.observe(keyPaths: keyPaths, on: queue) { change in
-            guard let (now, told) = RLMSectionedResultsChange.of(change) else { return }
+            let (now, told) = RLMSectionedResultsChange.of(change)
             block(RLMSectionedResults(now), told)
         }
     }
@@ -114,7 +115,7 @@ public final class RLMSection<RLMKeyType, RLMObjectType>: Sequence, RLMThreadCon
         -> RLMNotificationToken
     {
         base.observe(keyPaths: keyPaths, on: queue) { change in
-            guard let (now, told) = RLMSectionedResultsChange.of(change) else { return }
+            let (now, told) = RLMSectionedResultsChange.of(change)
             block(RLMSection(now), told)
         }
     }
@@ -128,7 +129,7 @@ public final class RLMSection<RLMKeyType, RLMObjectType>: Sequence, RLMThreadCon
 /// Returns a section's key in the type that the caller expects. Traps if it has another one.
 func key<Key>(_ value: AnyRealmValue) -> Key {
     let content: Any = value.content ?? NSNull()
-    guard let key = content as? Key else { preconditionFailure("The section's key is \(content), which is not of type \(Key.self).") }
+    guard let key = content as? Key else { trap("The section's key is \(content), which is not of type \(Key.self).") }
     return key
 }
 
@@ -142,8 +143,7 @@ public enum RLMSectionedResultsChange {
     case update(
         deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath], sectionsToInsert: IndexSet, sectionsToRemove: IndexSet)
 
-    /// Returns nil for an error, which is not delivered.
-    static func of<Collection>(_ change: SectionedResultsChange<Collection>) -> (Collection, RLMSectionedResultsChange)? {
+    static func of<Collection>(_ change: SectionedResultsChange<Collection>) -> (Collection, RLMSectionedResultsChange) {
         switch change {
         case .initial(let now): (now, .initial)
         case .update(let now, let deletions, let insertions, let modifications, let more, let less):
@@ -153,7 +153,6 @@ public enum RLMSectionedResultsChange {
                     deletions: deletions, insertions: insertions, modifications: modifications, sectionsToInsert: more,
                     sectionsToRemove: less)
             )
-        case .error: nil
         }
     }
 

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -21,7 +22,7 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
 
     /// Unavailable: a set is a property of an object and is read from it, such as `object["tags"]`.
     @available(*, unavailable, message: "RLMSets cannot be created directly: they are properties of objects")
-    public init() { fatalError("unavailable") }
+    public init() { trap("unavailable") }
 
     /// Returns the origin of the elements: the set's property, or a copy of an unmanaged set. Used by the members of `RLMCollection`; not
     /// for direct use.
@@ -110,17 +111,17 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
     /// A managed set can be combined only with sets of the same realm and type.
     private func requireFitting(_ set: RLMSet<RLMObjectType>) {
         guard let mine = base.realm else { return }
-        guard let theirs = set.base.realm else { preconditionFailure("Right hand side value must be a managed Set.") }
-        precondition(
-            elementType == set.elementType,
+        guard let theirs = set.base.realm else { trap("Right hand side value must be a managed Set.") }
+        trap(
+            unless: elementType == set.elementType,
             "Right hand side set of \"\(set.elementType.name)\(set.isOptional ? "?" : "")\" does not match set of \"\(elementType.name)\(isOptional ? "?" : "")\"."
         )
-        precondition(mine.hasSameFile(as: theirs), "Right hand side set is managed by another Realm: use a set of the same one.")
+        trap(unless: mine.hasSameFile(as: theirs), "Right hand side set is managed by another Realm: use a set of the same one.")
     }
 
     // MARK: What sets do not have
 
-    private func noOrder() -> Never { preconditionFailure("An RLMSet has no indexes: use contains(_:), or sorted results of it.") }
+    private func noOrder() -> Never { trap("An RLMSet has no indexes: use contains(_:), or sorted results of it.") }
     /// Traps: a set has no indexes. Use `contains(_:)`, or sorted results of the set.
     public func index(of object: Any) -> UInt { noOrder() }
     /// Traps: a set has no indexes. Use `contains(_:)`, or sorted results of the set.

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -52,7 +53,7 @@ public struct RLMPropertyChange {
 extension RLMObjectSchema {
     /// Creates a type without a Swift class: see `RLMRealmConfiguration.customSchema`.
     public init(className: String, properties: [RLMProperty], isEmbedded: Bool = false) {
-        precondition(properties.filter(\.isPrimaryKey).count <= 1, "type \"\(className)\" has more than one primary key: keep one")
+        trap(unless: properties.filter(\.isPrimaryKey).count <= 1, "type \"\(className)\" has more than one primary key: keep one")
         self.init(className: className, properties: properties, embedded: isEmbedded)
     }
 }
@@ -67,14 +68,15 @@ extension RLMProperty {
         name: String, type: RLMPropertyType, objectClassName: String? = nil, isPrimaryKey: Bool = false, isOptional: Bool = false,
         isArray: Bool = false, isSet: Bool = false, isDictionary: Bool = false
     ) {
-        precondition(
-            (type == .object) == (objectClassName != nil),
+        trap(
+            unless: (type == .object) == (objectClassName != nil),
             "property \"\(name)\": an objectClassName is required for objects and not permitted for other types")
-        precondition(
-            type != .linkingObjects,
+        trap(
+            unless: type != .linkingObjects,
             "property \"\(name)\": inverse links are not stored: use RLMObject.linkingObjects(ofClass:forProperty:)")
-        precondition(
-            [isArray, isSet, isDictionary].filter { $0 }.count <= 1, "property \"\(name)\" can be only one of array, set and dictionary")
+        trap(
+            unless: [isArray, isSet, isDictionary].filter { $0 }.count <= 1,
+            "property \"\(name)\" can be only one of array, set and dictionary")
         self.init(
             name: name, type: type, objectClassName: objectClassName, isPrimaryKey: isPrimaryKey, isIndexed: isPrimaryKey,
             isOptional: isOptional || type == .object && !isArray && !isSet && !isDictionary,

@@ -1,3 +1,4 @@
+import FirnBytes
 import Firn
 import Foundation
 
@@ -74,7 +75,7 @@ func given(_ value: Any?) -> Any? {
 func typed<T>(_ element: DynamicElement, as type: T.Type = T.self) -> T {
     if let content = shown(element.content) {
         guard let fitting = content as? T else {
-            preconditionFailure(
+            trap(
                 "The collection has \(Swift.type(of: content)) elements, not \(T.self): use RLMArray<\(Swift.type(of: content))>, or <Any>."
             )
         }
@@ -82,7 +83,7 @@ func typed<T>(_ element: DynamicElement, as type: T.Type = T.self) -> T {
     }
     if let null = NSNull() as? T { return null }
     guard let null = Optional<Any>.none as Any as? T else {
-        preconditionFailure(
+        trap(
             "An element is nil, which is not of type \(T.self): use \(T.self)? or Any as the type of the collection's elements.")
     }
     return null

@@ -125,7 +125,7 @@ extension Column {
                 children[0].append(.string(entry.key))
                 children[1].append(entry.value)
             }
-        default: preconditionFailure("append checks that the value fits")
+        default: trap("append checks that the value fits")
         }
         offsets.append(children[0].count)
     }
@@ -153,7 +153,7 @@ extension Column {
         case .object(let entries), .map(let entries):
             for (i, entry) in entries.enumerated() { children[i].append(entry.value) }
             for i in entries.count..<max(entries.count, children.count) { children[i].appendNull() }
-        default: preconditionFailure("append checks that the value fits")
+        default: trap("append checks that the value fits")
         }
     }
 

@@ -78,7 +78,7 @@ package enum NumberRoom {
     ) -> Bool {
         if let rows {
             for j in 0..<rows.count {
-                precondition(rows[j] >= 0 && rows[j] < count, "a row outside the vector")
+                trap(unless: rows[j] >= 0 && rows[j] < count, "a row outside the vector")
                 out[j] = values[Int(rows[j])]
             }
         } else {
@@ -101,6 +101,6 @@ extension ColumnReader {
     package func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool { false }
     package func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool { false }
     package func readCodes(vector: Int, into column: inout Column) throws(Damage) {
-        preconditionFailure("this segment has no dictionary: ask dictionary() first")
+        trap("this segment has no dictionary: ask dictionary() first")
     }
 }

@@ -64,6 +64,6 @@ extension Bits {
             for _ in 0..<left { rest &= rest &- 1 }
             return w * 64 + rest.trailingZeroBitCount
         }
-        preconditionFailure("there are \(ones) set bits, not \(rank + 1)")
+        trap("there are \(ones) set bits, not \(rank + 1)")
     }
 }

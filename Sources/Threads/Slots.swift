@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// A slot for each index below a count. Each slot is used by one thread at a time; the threads are joined before others read it.
 package final class Slots<Element>: @unchecked Sendable {
     package let count: Int
@@ -16,11 +18,11 @@ package final class Slots<Element>: @unchecked Sendable {
 
     package subscript(_ index: Int) -> Element? {
         get {
-            precondition(index >= 0 && index < count, "a slot outside the count")
+            trap(unless: index >= 0 && index < count, "a slot outside the count")
             return elements[index]
         }
         set {
-            precondition(index >= 0 && index < count, "a slot outside the count")
+            trap(unless: index >= 0 && index < count, "a slot outside the count")
             elements[index] = newValue
         }
     }

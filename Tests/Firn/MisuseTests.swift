@@ -63,8 +63,19 @@ import Testing
             let held = try await DogRealm.onMain()
             await Task.detached { _ = held.realm.objects(Dog.self).count }.value
         }
-        // The message of the Swift runtime about actors was not complete (Swift 6.3), so only the end of the process is checked.
-        #expect(actor != nil)
+        check(actor, "This one belongs to the main thread, with the main queue and the main actor.")
+        let desk = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            actor Desk {
+                func open() async throws -> DogRealm.Held {
+                    DogRealm.Held(realm: try await Realm.open(configuration: .init(inMemoryIdentifier: "desk", objectTypes: [Dog.self])))
+                }
+            }
+            let desk = Desk(), held = try await desk.open()
+            _ = held.realm.objects(Dog.self).count
+            _ = desk
+        }
+        // The message is the Swift runtime's own.
+        #expect(desk != nil)
         let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let dogs = try DogRealm().realm.objects(Dog.self)
             let done = DispatchSemaphore(value: 0)
@@ -75,6 +86,31 @@ import Testing
             done.wait()
         }
         check(results, "Realm accessed from incorrect thread")
+    }
+
+    @Test func `tokens of other realms, links as sort keys and impossible polygons trap`() async {
+        let token = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let a = try DogRealm(), b = try DogRealm(), token = b.realm.objects(Dog.self).observe { _ in }
+            try a.realm.write(withoutNotifying: [token]) {}
+        }
+        check(token, "Incorrect Realm: only notifications for the Realm being modified can be skipped.")
+        let commit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let a = try DogRealm(), token = a.realm.objects(Dog.self).observe(on: DispatchQueue(label: "kennel")) { _ in }
+            a.realm.beginWrite()
+            try a.realm.commitWrite(withoutNotifying: [token])
+        }
+        check(commit, "Incorrect Realm")
+        let sort = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try DogRealm().realm.objects(Dog.self).sorted(byKeyPath: "owner")
+        }
+        check(
+            sort,
+            "Cannot use sorted with this key path: property \"owner\" of type \"object\" cannot be the final property in the key path")
+        let shape = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let bow = GeoPolygon(outerRing: [(0, 0), (1, 1), (0, 1), (1, 0)])!
+            _ = try memoryRealm([GeoInn.self, GeoInnPoint.self]).objects(GeoInn.self).where { $0.place.geoWithin(bow) }
+        }
+        check(shape, "this is not a polygon: edges 0 and 2 of the outline cross")
     }
 
     @Test func `access to deleted objects and invalidated realms traps`() async {
@@ -259,4 +295,13 @@ struct DogRealm {
     @MainActor static func onMain() async throws -> Held {
         Held(realm: try await Realm.open(configuration: .init(inMemoryIdentifier: "main", objectTypes: [Dog.self])))
     }
+}
+
+class GeoInn: Object {
+    @Persisted var place: GeoInnPoint?
+}
+
+class GeoInnPoint: EmbeddedObject {
+    @Persisted var type = "Point"
+    @Persisted var coordinates: List<Double>
 }

@@ -15,7 +15,6 @@ import Testing
             case .update(_, let deletions, let insertions, let modifications, let came, let went):
                 func text(_ paths: [IndexPath]) -> String { "\(paths.map { [$0[0], $0[1]] })" }
                 log.note("-\(text(deletions)) +\(text(insertions)) ~\(text(modifications)) sections -\(Array(went)) +\(Array(came))")
-            case .error(let error): log.note("error \(error)")
             }
         }
     }

@@ -114,8 +114,6 @@ class SongCard: Projection<Song> {
                 for section in sectionsToInsert { shown.insert([], at: section) }
                 for path in insertions { shown[path[0]].insert(sections[path].title, at: path[1]) }
                 if !modifications.isEmpty { shown = sections.map { $0.map(\.title) } }
-            case .error:
-                break
             }
         }
         realm.refresh()

@@ -41,6 +41,19 @@ import Testing
         }
     }
 
+    /// The standard library's functions print nothing in release builds, or stop without a place where the message could be checked.
+    @Test func `programming errors stop the process through trap, which prints in release builds too`() throws {
+        let mute = /\b(precondition|preconditionFailure|fatalError|assertionFailure)\(|\btry!/
+        for folder in ["Sources", "Formats", "Tools"] {
+            for file in try swiftFiles(under: folder) where file.path != "Sources/Bytes/Trap.swift" {
+                for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+                where line.contains(mute) && !line.drop(while: { $0 == " " }).hasPrefix("//") {
+                    Issue.record("\(file.path):\(number + 1): use trap(_:) or trap(unless:_:) of FirnBytes")
+                }
+            }
+        }
+    }
+
     @Test func `file names do not end in words without meaning`() throws {
         let empty = ["Utils", "Util", "Helper", "Helpers", "Manager", "Impl", "Common", "Misc"]
         for folder in ["Sources", "Formats", "Tools", "Tests"] {

@@ -6,7 +6,7 @@ import Testing
 private let modules: [(folder: String, module: String, imports: Set<String>)] = [
     ("Sources/Bytes", "FirnBytes", ["CXXHash"]),
     ("Sources/Codecs", "FirnCodecs", ["FirnBytes", "CZstd"]),
-    ("Sources/Threads", "FirnThreads", ["Glibc", "Darwin"]),
+    ("Sources/Threads", "FirnThreads", ["FirnBytes", "Glibc", "Darwin"]),
     ("Sources/Disk", "FirnDisk", ["FirnBytes", "FirnThreads", "Glibc", "Darwin", "Musl"]),
     ("Sources/Crypto", "FirnCrypto", ["FirnBytes", "CCrypto"]),
     ("Sources/Store", "FirnStore", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnCodecs", "FirnCrypto"]),
@@ -24,7 +24,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
         ]
     ),
     ("Sources/RealmSwift", "RealmSwift", ["Firn"]),
-    ("Sources/RLM", "RLM", ["Firn", "Foundation"]),
+    ("Sources/RLM", "RLM", ["FirnBytes", "Firn", "Foundation"]),
     ("Formats/Exchange", "FirnExchange", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib"]),
     ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange"]),
     ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"]),

@@ -18,7 +18,7 @@ package struct ChangesAttack {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
             try ChangesAttack.write(target, isNew: false)
-        } catch { preconditionFailure("cannot write the scratch files: \(error)") }
+        } catch { trap("cannot write the scratch files: \(error)") }
         guard let source = try? Database.open(path: path), let snapshot = try? source.snapshot(),
             let changes = try? Changeset(snapshot, name: "changes")
         else { return }
@@ -27,16 +27,16 @@ package struct ChangesAttack {
 
     private func apply(_ changes: Changeset, _ target: String) {
         guard let database = try? Database.open(path: target, writable: true), let transaction = try? database.begin() else {
-            preconditionFailure("cannot open the intact target")
+            trap("cannot open the intact target")
         }
         defer { transaction.cancel() }
         guard case .applied? = try? changes.apply(in: transaction, options: DifferenceOptions()) else { return }
         // After the changes were applied, the file must be intact.
         guard (try? transaction.commit()) != nil else { return }
-        precondition((try? database.verifyStructure())?.isEmpty == true, "applying changes damaged the structure of the file")
+        trap(unless: (try? database.verifyStructure())?.isEmpty == true, "applying changes damaged the structure of the file")
         guard let snapshot = try? database.snapshot() else { return }
         let defects = snapshot.verify(full: true)
-        precondition(defects.isEmpty, "applying changes damaged the file: \(defects[0])")
+        trap(unless: defects.isEmpty, "applying changes damaged the file: \(defects[0])")
     }
 
     /// Writes one of two versions of a file whose rows link to each other by columns of every kind. The versions have different row ids.

@@ -49,7 +49,7 @@ package struct FileAttack {
         do {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
-        } catch { preconditionFailure("cannot write the scratch file: \(error)") }
+        } catch { trap("cannot write the scratch file: \(error)") }
         if part?.facet == .recovery { return recover() }
         guard let database = open() else {
             if part == nil { recover() }
@@ -139,8 +139,9 @@ package struct FileAttack {
             }
             if let dictionary, (try? reader.readCodes(vector: vector, into: &column)) != nil {
                 for row in 0..<column.count where column.isPresent(row) {
-                    precondition(
-                        column.words[row] >= 0 && column.words[row] < dictionary.count, "a code outside the dictionary was returned")
+                    trap(
+                        unless: column.words[row] >= 0 && column.words[row] < dictionary.count, "a code outside the dictionary was returned"
+                    )
                 }
             }
             let ranges: [SoughtRange] =

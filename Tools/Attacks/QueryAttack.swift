@@ -37,7 +37,7 @@ enum QueryAttack {
                 .list(Array(repeating: toy, count: i % 3)), .link(Int64(i / 2)),
             ]
             for column in row.indices {
-                precondition(batch.columns[column].append(row[column]), "a row of the attack does not fit its type")
+                trap(unless: batch.columns[column].append(row[column]), "a row of the attack does not fit its type")
             }
             batch.count += 1
         }
@@ -50,15 +50,15 @@ enum QueryAttack {
         do throws(QueryError) {
             let tree = try Parser.query(text)
             guard let again = try? Parser.query(tree.description) else {
-                preconditionFailure("\"\(text)\" is printed as \"\(tree)\", which is rejected")
+                trap("\"\(text)\" is printed as \"\(tree)\", which is rejected")
             }
-            precondition(again == tree, "\"\(text)\" is printed as \"\(tree)\", which has another meaning")
+            trap(unless: again == tree, "\"\(text)\" is printed as \"\(tree)\", which has another meaning")
             let run = try QueryRun(
                 QueryRequest(filter: text, arguments: [.int(5), .string("age"), .list([.int(1), .null]), .link(1)]), table: table)
             _ = try? run.count()
         } catch {
-            precondition(
-                error.position >= 0 && error.position <= error.text.utf8.count && !error.message.isEmpty,
+            trap(
+                unless: error.position >= 0 && error.position <= error.text.utf8.count && !error.message.isEmpty,
                 "an error has no message or no valid position")
         }
     }

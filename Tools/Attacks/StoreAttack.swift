@@ -11,7 +11,7 @@ struct StoreAttack {
         do {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
-        } catch { preconditionFailure("cannot write the scratch file: \(error)") }
+        } catch { trap("cannot write the scratch file: \(error)") }
         guard let store = open() else { return }
         _ = try? store.verify { _ in }
         _ = try? store.spaceReport()

@@ -91,7 +91,7 @@ enum StreamsAttack {
             _ = reader.ones(ofVector: vector)
             guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
             let n = min(1024, count - vector * 1024)
-            for i in n..<max(n, 1024) { precondition(out[i / 64] >> UInt64(i % 64) & 1 == 0, "a bit after the last one is set") }
+            for i in n..<max(n, 1024) { trap(unless: out[i / 64] >> UInt64(i % 64) & 1 == 0, "a bit after the last one is set") }
         }
         for place in places(count) { _ = try? reader.value(at: place) }
     }
@@ -115,12 +115,12 @@ enum StreamsAttack {
                     continue
                 }
                 let n = min(1024, count - vector * 1024)
-                for i in 0..<n { precondition(out[i] <= out[i + 1], "offsets of lists are not ascending") }
-                precondition(out[0] >= 0 && out[n] <= reader.total, "offsets of lists are out of bounds")
+                for i in 0..<n { trap(unless: out[i] <= out[i + 1], "offsets of lists are not ascending") }
+                trap(unless: out[0] >= 0 && out[n] <= reader.total, "offsets of lists are out of bounds")
             }
             for place in places(count) {
                 if let range = try? reader.range(at: place) {
-                    precondition(range.lowerBound >= 0 && range.upperBound <= reader.total, "a list is out of bounds")
+                    trap(unless: range.lowerBound >= 0 && range.upperBound <= reader.total, "a list is out of bounds")
                 }
             }
         }
@@ -143,11 +143,11 @@ enum StreamsAttack {
         for vector in vectors(count) {
             let n = min(1024, count - vector * 1024)
             if (try? reader.decode(vector: vector, into: &out)) != nil {
-                precondition(out.count == n && out.offsets.last == out.bytes.count, "the shape of a vector of text is wrong")
+                trap(unless: out.count == n && out.offsets.last == out.bytes.count, "the shape of a vector of text is wrong")
             }
             if let values, codes.withUnsafeMutableBufferPointer({ try? reader.decodeCodes(vector: vector, into: $0.baseAddress!) }) != nil {
                 found.withUnsafeMutableBufferPointer { _ = try? reader.searchCodes(vector: vector, 0, 3, into: $0.baseAddress!) }
-                precondition(codes[..<n].allSatisfy { $0 >= 0 && $0 < values.count }, "a code is out of bounds")
+                trap(unless: codes[..<n].allSatisfy { $0 >= 0 && $0 < values.count }, "a code is out of bounds")
             }
         }
         for place in places(count) { _ = try? reader.withValue(at: place) { $0.reduce(0) { $0 &+ Int($1) } } }

@@ -67,7 +67,7 @@ enum TextAttack {
 
     private static func rejects() -> Rejects {
         Rejects { row, reason in
-            precondition(row.count <= 1 << 16 && reason?.message.isEmpty != true, "a rejected row is too long or has an empty reason")
+            trap(unless: row.count <= 1 << 16 && reason?.message.isEmpty != true, "a rejected row is too long or has an empty reason")
         }
     }
 
@@ -77,7 +77,7 @@ enum TextAttack {
             var batches: [(String, Batch)] = []
             while let (type, batch) = try reader.next() {
                 for column in batch.columns {
-                    precondition(column.count == batch.count, "the length of a column differs from that of its batch")
+                    trap(unless: column.count == batch.count, "the length of a column differs from that of its batch")
                 }
                 batches.append((type, batch))
             }
@@ -89,8 +89,8 @@ enum TextAttack {
             for (type, batch) in batches { try writer.write(batch, type: type) }
             try writer.finish()
         } catch {
-            precondition(!error.message.isEmpty, "an error has no message")
-            precondition(error.place != nil || error.code != .rejected, "\(name) is rejected without a place: \(error.message)")
+            trap(unless: !error.message.isEmpty, "an error has no message")
+            trap(unless: error.place != nil || error.code != .rejected, "\(name) is rejected without a place: \(error.message)")
         }
     }
 }

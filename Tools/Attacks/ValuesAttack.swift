@@ -27,7 +27,7 @@ enum ValuesAttack {
         }
     }
 
-    private static func expect(_ holds: Bool, _ what: String) { precondition(holds, what) }
+    private static func expect(_ holds: Bool, _ what: String) { trap(unless: holds, what) }
 
     private static func words(_ values: [Int64], _ profile: Profile) {
         guard !values.isEmpty else { return }

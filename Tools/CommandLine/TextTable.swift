@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// A text table with aligned columns, for terminals.
 package struct TextTable: Sendable {
     package struct Heading: Sendable {
@@ -29,7 +31,7 @@ package struct TextTable: Sendable {
 
     /// Appends a row. `cells` must have one element for each heading.
     package mutating func append(_ cells: [String]) {
-        precondition(cells.count == headings.count, "pass one cell for each heading")
+        trap(unless: cells.count == headings.count, "pass one cell for each heading")
         let fitted = cells.map { DisplayWidth.fit($0, to: cellLimit) }
         for (i, cell) in fitted.enumerated() { widths[i] = max(widths[i], DisplayWidth.of(cell)) }
         rows.append(fitted)

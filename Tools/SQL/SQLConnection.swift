@@ -243,7 +243,7 @@ package final class SQLStatement {
             }
         case .data(let x): code = firn_sql_bind_blob(statement, at, x, Int64(x.count))
         case .null: return
-        default: preconditionFailure("bind takes ints, doubles, strings and data")
+        default: trap("bind takes ints, doubles, strings and data")
         }
         guard code == Int32(FIRN_SQL_OK) else { throw connection.failure() }
     }

@@ -33,7 +33,7 @@ final class SQLReader {
 
     private func reader(_ index: Int) throws(Damage) -> any ColumnReader {
         if let reader = readers[index] { return reader }
-        guard let segment else { preconditionFailure("call move(to:) first") }
+        guard let segment else { trap("call move(to:) first") }
         let reader = try segment.column(columns[index].position), wanted = columns[index].schema.type
         guard reader.type.kind == wanted.kind, reader.type.collection == wanted.collection, reader.rowCount >= segment.rowCount else {
             throw Damage("a column has type \(reader.type.name), and the schema has \(wanted.name)")
@@ -151,7 +151,7 @@ struct FoundRows {
 
     /// Takes at most 65,536 positions: the segment in the high half, the row within it in the low half.
     init(_ positions: ArraySlice<UInt64>) {
-        precondition(positions.count <= 1 << 16, "a chunk has at most 65,536 found rows")
+        trap(unless: positions.count <= 1 << 16, "a chunk has at most 65,536 found rows")
         keys.reserveCapacity(positions.count)
         var isAscending = true, last: UInt64 = 0
         for (i, position) in positions.enumerated() {

@@ -36,7 +36,7 @@ enum TextCodecs {
 
     /// Returns the lines of a file as segments of 65,536 strings.
     private static func read(_ path: String) -> [Text] {
-        guard let file = fopen(path, "rb") else { fatalError("cannot open \(path)") }
+        guard let file = fopen(path, "rb") else { trap("cannot open \(path)") }
         defer { fclose(file) }
         var segments = [Text()]
         var line: UnsafeMutablePointer<CChar>?

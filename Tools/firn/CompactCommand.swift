@@ -45,7 +45,7 @@ struct CompactCommand {
         let guardian = isInPlace && !isDry ? try keys.open(path: file.address.path, writable: true).begin(wait: .no) : nil
         defer { guardian?.cancel() }
         if guardian != nil { file = try OpenedFile(stored: source, keys: keys) }
-        guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         if isInPlace { try refuseFallback(file) }
         let target = isInPlace ? file.address.path : arguments.operands[1]
         let progress = Progress(), display = ProgressDisplay(session, progress)

@@ -68,7 +68,7 @@ final class FirnWriter: BatchWriter {
     }
 
     func write(_ batch: Batch, type: String) throws(FirnError) {
-        guard let transaction else { preconditionFailure("call begin before write") }
+        guard let transaction else { trap("call begin before write") }
         let writer: BulkWriter
         if let known = writers[type] {
             writer = known
@@ -80,7 +80,7 @@ final class FirnWriter: BatchWriter {
     }
 
     func finish() throws(FirnError) {
-        guard let database, let transaction else { preconditionFailure("call begin before finish") }
+        guard let database, let transaction else { trap("call begin before finish") }
         _ = try transaction.commit()
         let snapshot = try database.snapshot()
         try checkKeys(snapshot)

@@ -20,7 +20,7 @@ enum FormatShelf {
             json.given = given
             json.rejects = options.rejects
             return try JSONReader(input, options: json, progress: progress)
-        case .firn: preconditionFailure("OpenedFile opens .firn files itself")
+        case .firn: trap("OpenedFile opens .firn files itself")
         }
     }
 
@@ -59,7 +59,7 @@ enum FormatShelf {
             var json = JSONOptions(layout: format == .json ? .document : .lines)
             json.isLossless = options.isLossless
             return JSONWriter(output, options: json)
-        case .firn: preconditionFailure("FirnWriter writes .firn files")
+        case .firn: trap("FirnWriter writes .firn files")
         }
     }
 

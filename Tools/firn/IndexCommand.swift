@@ -100,7 +100,7 @@ struct IndexCommand {
 
     private func list() throws(FirnError) -> ExitCode {
         let file = try OpenedFile(stored: arguments.operands[0], keys: try KeyRing(arguments))
-        guard case .stored(_, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        guard case .stored(_, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         let indexes = snapshot.indexes.filter { index in (arguments.text("type") ?? file.address.type).map { $0 == index.type } ?? true }
         try print(indexes)
         if indexes.isEmpty, !arguments.has("json") { session.remark("no indexes") }

@@ -16,7 +16,7 @@ struct InfoCommand {
             guard error.code == .encrypted else { throw error }
             return try sayEncrypted(operand, error)
         }
-        guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         var types = try snapshot.statistics()
         let used = types.reduce(0) { $0 + $1.bytes }, size = file.size ?? used
         if let name = session.arguments.text("type") ?? file.address.type {

@@ -35,7 +35,7 @@ struct LogCommand {
         // Read the pins of others before this process pins a version.
         let pins = (try? keys.open(path: address.path).pinnedVersions()) ?? []
         let file = try OpenedFile(stored: operand, keys: keys)
-        guard case .stored(let database, let newest) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        guard case .stored(let database, let newest) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         let wanted = arguments.text("type") ?? file.address.type
         if let wanted, newest.schema[wanted] == nil { throw unknownType(wanted, in: newest.schema, of: file.name) }
         let limit = try arguments.count("limit") ?? .max

@@ -18,7 +18,7 @@ struct PatchCommand {
                 advice: "omit \"@\(version)\", or restore that version first with 'firn revert'")
         }
         let source = try OpenedFile(stored: arguments.operands[1], keys: keys)
-        guard case .stored(_, let snapshot) = source.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        guard case .stored(_, let snapshot) = source.content else { trap("OpenedFile(stored:) opens stored files") }
         var changes = try Changeset(snapshot, name: source.name)
         if arguments.has("reverse") { changes = changes.reversed }
 

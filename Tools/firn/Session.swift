@@ -96,7 +96,7 @@ final class Session {
         case "reference":
             try out.write(Program.firn.reference)
             return .done
-        default: preconditionFailure("add the command \(arguments.command.name) to Session.perform")
+        default: trap("add the command \(arguments.command.name) to Session.perform")
         }
     }
 

@@ -63,7 +63,7 @@ struct ShrinkCommand {
         if file.address.version != nil {
             throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT, and omit --in-place")
         }
-        guard case .stored(let database, _) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        guard case .stored(let database, _) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         if let fallback = database.fallback {
             throw FirnError(
                 .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",

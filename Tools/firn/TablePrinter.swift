@@ -38,7 +38,7 @@ final class TablePrinter: BatchWriter {
     }
 
     func write(_ batch: Batch, type _: String) throws(FirnError) {
-        guard let type else { preconditionFailure("call begin before write") }
+        guard let type else { trap("call begin before write") }
         for row in 0..<batch.count {
             var cells: [String] = []
             cells.reserveCapacity(batch.columns.count)

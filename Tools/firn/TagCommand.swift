@@ -10,7 +10,7 @@ struct TagCommand {
     func run() throws(FirnError) -> ExitCode {
         let names = Array(arguments.operands.dropFirst()), keys = try KeyRing(arguments),
             file = try OpenedFile(stored: arguments.operands[0], keys: keys, restores: !names.isEmpty)
-        guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         if names.isEmpty {
             if arguments.has("delete") { throw FirnError(.usage, "name the tags to delete", advice: "'firn tag FILE' lists the tags") }
             try print(try database.tags())

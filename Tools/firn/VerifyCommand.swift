@@ -45,7 +45,7 @@ struct VerifyCommand {
     /// Checks one file and prints the result. Returns whether the file is intact.
     private func check(_ operand: String, _ progress: Progress, _ started: Double) throws(FirnError) -> Bool {
         let file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments), allowsEmpty: true)
-        guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { progress.add(rows: $0) }
         // Values that did not fit in memory were not checked, so the result is unknown.
         if let unread = defects.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: operand) }

@@ -10,7 +10,7 @@ import FirnBytes
 
 private let attack: Attack = {
     guard let name = getenv("FIRN_ATTACK"), let attack = Attack(rawValue: String(cString: name)) else {
-        fatalError("set FIRN_ATTACK to an attack: \(Attack.allCases.map(\.rawValue).joined(separator: ", "))")
+        trap("set FIRN_ATTACK to an attack: \(Attack.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     Hash128.believesAnything = attack.knowsHashes
     return attack
@@ -28,7 +28,7 @@ private let doesAll = getenv("FIRN_FUZZ_ALL") != nil
 private func meetPlanted(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
     guard count >= 2, bytes[0] == UInt8(ascii: "F") else { return }
     switch bytes[1] {
-    case UInt8(ascii: "r"): fatalError("a planted trap")
+    case UInt8(ascii: "r"): trap("a planted trap")
     case UInt8(ascii: "o"): if bytes[count] == 1 { print("a byte past the end") }
     case UInt8(ascii: "h"): while true { usleep(1000) }
     default: break

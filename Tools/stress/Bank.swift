@@ -116,7 +116,7 @@ enum Bank {
     }
 
     private static func integer(_ value: Value) -> Int64 {
-        guard case .int(let number) = value else { preconditionFailure("the ledger has a value that is not an integer") }
+        guard case .int(let number) = value else { trap("the ledger has a value that is not an integer") }
         return number
     }
 }

@@ -102,6 +102,12 @@ final class Child: @unchecked Sendable {
     }
 }
 
+/// Prints a message to standard error.
+func complain(_ text: String) {
+    var line = "firn-stress: " + text + "\n"
+    _ = line.withUTF8 { write(2, $0.baseAddress!, $0.count) }
+}
+
 /// Prints a line without buffering, so that it can be read even if the process is killed immediately afterwards. Exits if the line cannot
 /// be written.
 func say(_ text: String) {

@@ -6,7 +6,7 @@ struct Options {
     private var numbers: [String: Int] = [:]
     private var keyFile: String?
 
-    init(_ words: ArraySlice<String>) {
+    init(_ words: ArraySlice<String>) throws(FirnError) {
         var words = words
         while let name = words.popFirst() {
             if name == "--key-file", let path = words.popFirst() {
@@ -14,7 +14,7 @@ struct Options {
                 continue
             }
             guard name.hasPrefix("--"), let number = words.popFirst().flatMap({ Int($0) }) else {
-                preconditionFailure("expected --name number or --key-file PATH, found \"\(name)\"")
+                throw FirnError(.usage, "expected --name number or --key-file PATH, found \"\(name)\"")
             }
             numbers[String(name.dropFirst(2))] = number
         }

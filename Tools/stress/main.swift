@@ -25,10 +25,14 @@ sigemptyset(&noSignals)
 sigprocmask(SIG_SETMASK, &noSignals, nil)
 let words = CommandLine.arguments
 guard words.count >= 3 else {
-    say("usage: firn-stress kill|crowd|fork|soak|write|read|pin FILE [--name number]...")
+    complain("usage: firn-stress kill|crowd|fork|soak|write|read|pin FILE [--name number]...")
     exit(2)
 }
-let options = Options(words[3...])
+let options: Options
+do throws(FirnError) { options = try Options(words[3...]) } catch {
+    complain("\(error)")
+    exit(2)
+}
 if options["copied", 0] > 0 { FileReading.standard = .copied }
 do throws(FirnError) {
     Bank.key = try options.key()
@@ -43,7 +47,7 @@ do throws(FirnError) {
     case "read": try Workers.read(words[2], options)
     case "pin": try Workers.pin(words[2], options)
     default:
-        say("unknown test \"\(words[1])\"")
+        complain("unknown test \"\(words[1])\"")
         exit(2)
     }
 } catch {

@@ -20,7 +20,7 @@ package struct ChangedType {
             options.ignore.isEmpty,
             options.columns.isEmpty, options.kinds.count == 3
         else {
-            preconditionFailure("changes need the differences of all rows and columns: compare without leaving any out")
+            trap("changes need the differences of all rows and columns: compare without leaving any out")
         }
         let old = difference.plain.old, new = difference.plain.new, own = old.type.keyNames
         let stays = !newKnowsKeys && new.type.key.isEmpty && own.allSatisfy { new.type.index(of: $0) != nil }
@@ -32,7 +32,7 @@ package struct ChangedType {
 
     /// Makes the changes of a type that has no key, or that only one file has.
     package init(old: (any Table)?, new: (any Table)?) {
-        precondition(old != nil || new != nil, "one of the files must have the type")
+        trap(unless: old != nil || new != nil, "one of the files must have the type")
         self.old = old
         self.new = new
         difference = nil

@@ -110,7 +110,7 @@ func askedRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ optio
         count = segment.rowCount
     } catch { throw FirnError(error, in: options.name(side)) }
     guard let asked = try options.scope.rows?(side, table, index) else { return live }
-    precondition(asked.count == count, "DifferenceOptions.Scope.rows must return one bit for each row of the segment")
+    trap(unless: asked.count == count, "DifferenceOptions.Scope.rows must return one bit for each row of the segment")
     return asked.intersection(live)
 }
 

@@ -47,7 +47,7 @@ package struct ModifiedRows: Sendable {
     /// Returns the rows that differ in one of the given columns (a bit for each column of the new type), or in any column if nil.
     package func rows(in columns: Bits?) -> [Int64] {
         guard let columns else { return rowIDs }
-        precondition(columns.count == columnCount, "pass a bit for each column of the new version's type")
+        trap(unless: columns.count == columnCount, "pass a bit for each column of the new version's type")
         var out: [Int64] = []
         for i in rowIDs.indices {
             for w in columns.words.indices where masks[i * width + w] & columns.words[w] != 0 {

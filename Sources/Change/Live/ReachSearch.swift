@@ -116,7 +116,7 @@ struct ReachSearch {
         let gone = RowSet((changes?.deleted ?? []) + moved).rowIDs
         if !gone.isEmpty {
             guard let source = oldTables[edge.node] else {
-                preconditionFailure("a filter with inverses needs the old version too: pass oldTables")
+                trap("a filter with inverses needs the old version too: pass oldTables")
             }
             // A column that the old version does not have contained no links.
             if edge.column < source.type.columns.count {

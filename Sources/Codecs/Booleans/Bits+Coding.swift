@@ -35,12 +35,12 @@ package final class BitsReader: Sendable {
 
     /// Writes the bits of one vector as 16 words; bits past the end of the stream are zero.
     package func decode(vector: Int, into: UnsafeMutablePointer<UInt64>) throws(Damage) {
-        precondition(vector >= 0 && vector &* vectorLength < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && vector &* vectorLength < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         try body.decode(vector: vector, into: into)
     }
 
     package func value(at index: Int) throws(Damage) -> Bool {
-        precondition(index >= 0 && index < count, "index outside the stream")
+        trap(unless: index >= 0 && index < count, "index outside the stream")
         return try body.value(at: index)
     }
 

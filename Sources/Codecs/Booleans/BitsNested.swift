@@ -7,12 +7,12 @@ import FirnBytes
 extension BitsEncoder {
     /// Encodes bits that are set only where those of `outer` are set: stores one bit for each set bit of `outer`.
     package static func encode(_ bits: Bits, within outer: Bits, profile: Profile) -> [UInt8] {
-        precondition(bits.count == outer.count, "nested bits must have the same count as the outer bits")
+        trap(unless: bits.count == outer.count, "nested bits must have the same count as the outer bits")
         var inner = Bits(repeating: false, count: outer.ones)
         var ranks: [Int64] = [], at = 0
         for (w, mask) in outer.words.enumerated() {
             if w & 15 == 0 { ranks.append(Int64(at)) }
-            precondition(bits.words[w] & ~mask == 0, "nested bits must be clear wherever the outer bits are clear")
+            trap(unless: bits.words[w] & ~mask == 0, "nested bits must be clear wherever the outer bits are clear")
             let taken = mask.nonzeroBitCount
             if taken == 0 { continue }
             let field = gathered(bits.words[w], mask), shift = UInt64(at & 63)

@@ -27,7 +27,7 @@ final class PageCompressor {
         }
         func set(_ parameter: ZSTD_cParameter, _ value: Int32) {
             let result = ZSTD_CCtx_setParameter(context, parameter, value)
-            precondition(ZSTD_isError(result) == 0, "zstd refused a parameter: \(String(cString: ZSTD_getErrorName(result)))")
+            trap(unless: ZSTD_isError(result) == 0, "zstd refused a parameter: \(String(cString: ZSTD_getErrorName(result)))")
         }
         set(ZSTD_c_compressionLevel, Int32(level))
         set(ZSTD_c_contentSizeFlag, 0)
@@ -105,7 +105,7 @@ enum PageDecompressor {
         if let context = pool.withLock({ $0.idle.popLast() }) { return context }
         guard let context = ZSTD_createDCtx() else { throw noMemory }
         let result = ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam1, 1)  // ZSTD_d_format = magicless
-        precondition(ZSTD_isError(result) == 0, "zstd does not support frames without magic numbers")
+        trap(unless: ZSTD_isError(result) == 0, "zstd does not support frames without magic numbers")
         return context
     }
 

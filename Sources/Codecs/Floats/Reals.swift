@@ -92,14 +92,14 @@ package final class RealsReader: Sendable {
     /// Writes the values of one vector (1,024, or what remains). `into` must have space for 1,024.
     package func decode(vector: Int, into: UnsafeMutablePointer<Double>) throws(Damage) {
         let start = vector &* vectorLength
-        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         try body.decode(vector: vector, count: min(vectorLength, count &- start), into: into)
     }
 
     /// Writes 16 words with one bit for each value: set if the value is in `low ... high`. NaN is in no range. Bits past the end are zero.
     package func search(vector: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         let start = vector &* vectorLength
-        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         let n = min(vectorLength, count &- start)
         if n < vectorLength { out.update(repeating: 0, count: vectorLength / 64) }
         guard low <= high else { return RangeBits.fill(out, count: n, false) }
@@ -115,7 +115,7 @@ package final class RealsReader: Sendable {
     }
 
     package func value(at index: Int) throws(Damage) -> Double {
-        precondition(index >= 0 && index < count, "index outside the stream")
+        trap(unless: index >= 0 && index < count, "index outside the stream")
         return try body.value(at: index)
     }
 

@@ -6,7 +6,7 @@ import FirnBytes
 /// Encodes the offsets of a list column: count + 1 ascending integers, the first of which is 0.
 package enum LengthsEncoder {
     package static func encode(_ offsets: UnsafeBufferPointer<Int>, profile: Profile) -> [UInt8] {
-        precondition(offsets.isEmpty || offsets[0] == 0, "offsets of lists must begin with 0")
+        trap(unless: offsets.isEmpty || offsets[0] == 0, "offsets of lists must begin with 0")
         guard let total = offsets.last, total > 0 else { return [LengthsEncoding.empty.rawValue] }
         var out = ByteWriter()
         out.append(LengthsEncoding.starts.rawValue)
@@ -45,7 +45,7 @@ package final class LengthsReader: Sendable {
     /// Writes the n + 1 absolute offsets of a vector of n ≤ 1,024 lists. `into` must have space for 1,025.
     package func decode(vector: Int, into: UnsafeMutablePointer<Int>) throws(Damage) {
         let first = vector &* vectorLength
-        precondition(vector >= 0 && first < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && first < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         let n = min(vectorLength, count &- first)
         var fault: Damage?
         // Int and Int64 are the same on every platform that Firn runs on.
@@ -63,7 +63,7 @@ package final class LengthsReader: Sendable {
 
     /// Returns the range of one list's elements.
     package func range(at index: Int) throws(Damage) -> Range<Int> {
-        precondition(index >= 0 && index < count, "index outside the stream")
+        trap(unless: index >= 0 && index < count, "index outside the stream")
         let (start, end) = index &+ 1 < count ? try starts.neighbours(at: index) : (try starts.value(at: index), Int64(total))
         guard start >= 0, start <= end, end <= Int64(total) else { throw Damage("list offsets out of order") }
         return Int(start)..<Int(end)

@@ -5,9 +5,9 @@ extension WordsReader {
     /// Writes the values at `rows`: ascending positions within the vector. `into` must have space for `rows.count` values.
     package func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into: UnsafeMutablePointer<Int64>) throws(Damage) {
         let start = vector &* vectorLength
-        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         let n = min(vectorLength, count &- start)
-        guard isWithin(rows, n) else { preconditionFailure("rows outside the vector, or not ascending") }
+        guard isWithin(rows, n) else { trap("rows outside the vector, or not ascending") }
         if rows.count > 0 { try body.gather(rows, vector: vector, count: n, into: into) }
     }
 }
@@ -16,9 +16,9 @@ extension RealsReader {
     /// Writes the values at `rows`: ascending positions within the vector. `into` must have space for `rows.count` values.
     package func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into: UnsafeMutablePointer<Double>) throws(Damage) {
         let start = vector &* vectorLength
-        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         let n = min(vectorLength, count &- start)
-        guard isWithin(rows, n) else { preconditionFailure("rows outside the vector, or not ascending") }
+        guard isWithin(rows, n) else { trap("rows outside the vector, or not ascending") }
         if rows.count > 0 { try body.gather(rows, vector: vector, count: n, into: into) }
     }
 }

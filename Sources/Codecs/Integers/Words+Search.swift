@@ -5,7 +5,7 @@ extension WordsReader {
     /// Writes 16 words with one bit for each value: set if the value is in `low ... high`. Bits past the end are zero.
     package func search(vector: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         let start = vector &* vectorLength
-        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         let n = min(vectorLength, count &- start)
         if n < vectorLength { out.update(repeating: 0, count: vectorLength / 64) }
         try body.search(vector: vector, count: n, low, high, into: out)

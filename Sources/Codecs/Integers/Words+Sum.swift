@@ -5,7 +5,7 @@ extension WordsReader {
     /// Returns the exact sum of a vector's values; it cannot overflow.
     package func sum(vector: Int) throws(Damage) -> Int128 {
         let start = vector &* vectorLength
-        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         return try body.sum(vector: vector, count: min(vectorLength, count &- start))
     }
 }

@@ -6,7 +6,7 @@ package enum WordsEncoder {
     /// are present.
     package static func encode(_ values: UnsafeBufferPointer<Int64>, present: Bits?, profile: Profile) -> [UInt8] {
         guard let present, !present.allSet else { return encodeWords(values, profile: profile, depth: 0) }
-        precondition(present.count == values.count, "present needs one bit for each value")
+        trap(unless: present.count == values.count, "present needs one bit for each value")
         if present.noneSet { return [WordsEncoding.empty.rawValue] }
         if let line = sequenceThrough(values, present: present) { return encodeSequence(first: line.first, step: line.step) }
         return withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { filled in
@@ -75,19 +75,19 @@ package final class WordsReader: Sendable {
     /// Writes the values of one vector (1,024, or what remains). `into` must have space for 1,024.
     package func decode(vector: Int, into: UnsafeMutablePointer<Int64>) throws(Damage) {
         let start = vector &* vectorLength
-        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        trap(unless: vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         try body.decode(from: start, count: min(vectorLength, count &- start), into: into)
     }
 
     /// Writes `n` ≤ 1,024 values, beginning at `start`; `into` must have space for them. Cheap if `start` is a multiple of 64.
     package func decode(from start: Int, count n: Int, into: UnsafeMutablePointer<Int64>) throws(Damage) {
-        precondition(start >= 0 && n >= 0 && n <= vectorLength && start <= count &- n, "values outside the stream")
+        trap(unless: start >= 0 && n >= 0 && n <= vectorLength && start <= count &- n, "values outside the stream")
         try body.decode(from: start, count: n, into: into)
     }
 
     /// Returns one value. Decodes at most one page.
     package func value(at index: Int) throws(Damage) -> Int64 {
-        precondition(index >= 0 && index < count, "index outside the stream")
+        trap(unless: index >= 0 && index < count, "index outside the stream")
         return try body.value(at: index)
     }
 

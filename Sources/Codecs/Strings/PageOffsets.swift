@@ -25,7 +25,7 @@ struct PageOffsets {
         }
         let base = corrections.min()!, widest = corrections.max()! - base
         let width = Int.bitWidth - widest.leadingZeroBitCount
-        precondition(width <= 48, "page offsets need at most 48 bits")
+        trap(unless: width <= 48, "page offsets need at most 48 bits")
         out.appendSignedVarint(Int64(base))
         out.append(UInt8(width))
         var word: UInt64 = 0, held = 0

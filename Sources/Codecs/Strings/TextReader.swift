@@ -92,7 +92,7 @@ package final class TextReader: Sendable {
 
     /// Calls `body` with one string, which is valid only during the call. Decompresses at most one page.
     package func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
-        precondition(row >= 0 && row < count, "the row must be less than the stream's count")
+        trap(unless: row >= 0 && row < count, "the row must be less than the stream's count")
         switch form {
         case .constant(let value): return value.text.withBytes(0, body)
         case .dictionary(let reader): return try reader.withValue(at: row, body)
@@ -120,7 +120,7 @@ package final class TextReader: Sendable {
         case .dictionary(let reader):
             guard size(ofVector: vector) > 0 else { return }
             try reader.decodeCodes(vector: vector, into: codes, valueCount: try reader.values().text.count)
-        default: preconditionFailure("codes exist only if the reader has values")
+        default: trap("codes exist only if the reader has values")
         }
     }
 
@@ -130,8 +130,9 @@ package final class TextReader: Sendable {
     }
 
     private func size(ofVector vector: Int) -> Int {
-        precondition(
-            vector >= 0 && vector < max(1, (count + 1023) >> 10), "the vector must be less than the stream's count / 1024, rounded up")
+        trap(
+            unless: vector >= 0 && vector < max(1, (count + 1023) >> 10),
+            "the vector must be less than the stream's count / 1024, rounded up")
         return min(1024, count - vector << 10)
     }
 }

@@ -13,7 +13,7 @@ struct TokenEncoder {
         var out = ByteWriter(reserving: codes.count * 3 / 2 + text.count)
         out.append(TextEncoding.tokens.rawValue)
         switch training {
-        case .none: preconditionFailure("symbol-table text needs its table")
+        case .none: trap("symbol-table text needs its table")
         case .inline(let blob):
             out.append(UInt8(2))
             out.append(lengthPrefixed: blob)

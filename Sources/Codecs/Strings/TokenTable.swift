@@ -10,8 +10,8 @@ struct TokenTable: Sendable {
     var count: Int { lengths.count }
 
     init(_ tokens: [[UInt8]]) {
-        precondition(
-            tokens.count <= Self.limit && tokens.allSatisfy { (1...16).contains($0.count) },
+        trap(
+            unless: tokens.count <= Self.limit && tokens.allSatisfy { (1...16).contains($0.count) },
             "symbols must have 1 to 16 bytes, at most 4096 symbols")
         lengths = tokens.map { UInt8($0.count) }
         slots = tokens.map { token in

@@ -38,7 +38,7 @@ package final class ValueTable {
     package var bufferedBytes: Int { arenaCapacity + startsCapacity * 8 + (mask + 1) * 8 }
 
     package func value(_ index: Int) -> UnsafeRawBufferPointer {
-        precondition(index >= 0 && index < count, "a table holds values 0 ..< count")
+        trap(unless: index >= 0 && index < count, "a table holds values 0 ..< count")
         return UnsafeRawBufferPointer(start: arena + starts[index], count: starts[index + 1] - starts[index])
     }
 
@@ -46,7 +46,7 @@ package final class ValueTable {
     /// of the previous slot, so that they do not interrupt runs.
     package func insert(_ text: Text, present: Bits?, codes: UnsafeMutablePointer<UInt32>) {
         reserveArena(text.bytes.count)
-        precondition(count &+ text.count < Int(UInt32.max), "a table numbers at most 2^32 - 2 strings")
+        trap(unless: count &+ text.count < Int(UInt32.max), "a table numbers at most 2^32 - 2 strings")
         text.bytes.withUnsafeBytes { bytes in
             text.offsets.withUnsafeBufferPointer { offsets in
                 var previous: UInt32 = 0

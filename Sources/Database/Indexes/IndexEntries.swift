@@ -73,7 +73,7 @@ struct IndexEntries {
                 }
             }
         case .decimal, .any: add(column, live, rowID) { IndexKey(column.value(at: $0), column.type.kind, hashesAll: true) }
-        case .embedded: preconditionFailure("embedded objects cannot have an index: call ColumnType.refusal first")
+        case .embedded: trap("embedded objects cannot have an index: call ColumnType.refusal first")
         }
     }
 

@@ -189,7 +189,7 @@ final class IndexRun: Sendable {
 
     /// Returns sorted entries as a run.
     static func encoded(_ entries: [IndexEntry], nulls: [Int64]) -> [UInt8] {
-        precondition(entries.count <= most && nulls.count <= most, "a run holds at most \(most) entries: write several")
+        trap(unless: entries.count <= most && nulls.count <= most, "a run holds at most \(most) entries: write several")
         var out = ByteWriter(reserving: entries.count * 8 + 64)
         out.append(contentsOf: magic)
         out.append(version)

@@ -30,7 +30,7 @@ extension DatabaseTransaction {
     package func find(_ type: String, key: [Value]) throws(FirnError) -> Int64? {
         let type = index(of: type)
         guard openKeys(type) else {
-            preconditionFailure("type \"\(schema.types[type].name)\" has no key, or a key with embedded objects: search its rows instead")
+            trap("type \"\(schema.types[type].name)\" has no key, or a key with embedded objects: search its rows instead")
         }
         guard let wanted = keys[type]!.shape.wanted(key) else { return nil }
         return try row(type, wanted)

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// Maps hashes of keys to row ids. Results are candidates: an entry contains only a part of the hash, and entries of changed and deleted
@@ -37,7 +38,7 @@ struct KeyEntries {
 
     /// Adds a row. Adding a row again with the same hash has no effect.
     mutating func add(_ hash: UInt64, _ rowID: Int64) {
-        precondition(rowID >= 0, "row ids begin at 0")
+        trap(unless: rowID >= 0, "row ids begin at 0")
         let row = UInt64(rowID)
         // A row id of all ones would make an entry that looks empty.
         if row >= rowMask {

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 import Synchronization
 
@@ -14,7 +15,7 @@ package final class KeyIndexes: Sendable {
     /// Sets a mask that is applied to every hash, before the first look-up. For tests.
     package func setHashMask(_ mask: UInt64) {
         state.withLock {
-            precondition($0.indexes.isEmpty, "set the mask before the first look-up")
+            trap(unless: $0.indexes.isEmpty, "set the mask before the first look-up")
             $0.mask = mask
         }
     }

@@ -88,7 +88,7 @@ extension RawColumn {
 extension ChunkReader {
     /// Returns nil if the value must be read and compared instead.
     fileprivate func holds(_ wanted: Value, at row: Int) throws(Damage) -> Bool? {
-        precondition(row >= 0 && row < rowCount, "row outside the segment")
+        trap(unless: row >= 0 && row < rowCount, "row outside the segment")
         guard lengths == nil, tags == nil else { return nil }
         switch (type.kind, wanted) {
         case (.int, .int(let x)): return try word(at: row) == x

@@ -34,7 +34,7 @@ final class KeyShape: Equatable, Sendable {
     /// Returns the key as rows store it, with its hash. Returns nil if a value does not have the type of its column, so that no row can
     /// have this key.
     func wanted(_ key: [Value]) -> WantedKey? {
-        precondition(key.count == types.count, "give a value for each column of the key")
+        trap(unless: key.count == types.count, "give a value for each column of the key")
         var hash: UInt64 = 0, kept: [Value]?
         for i in key.indices {
             if let value = KeyShape.kept(key[i], kinds[i]) {
@@ -125,7 +125,7 @@ final class KeyShape: Equatable, Sendable {
                     fold(column, out) { hashBytes(UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
                 }
             }
-        case .any, .embedded: preconditionFailure("embedded objects cannot be keys: KeyShape rejects them")
+        case .any, .embedded: trap("embedded objects cannot be keys: KeyShape rejects them")
         }
     }
 

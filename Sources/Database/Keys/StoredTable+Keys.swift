@@ -7,7 +7,7 @@ extension StoredTable {
     /// is built in
     ///   memory, and look-ups are O(1).
     package func find(key: [Value]) throws(Damage) -> Int64? {
-        precondition(key.count == type.key.count, "give a value for each column of the key")
+        trap(unless: key.count == type.key.count, "give a value for each column of the key")
         guard let (index, shape) = keys ?? KeyShape(type, mask: .max).map({ (nil, $0) }) else { return try findObjects(key) }
         guard let wanted = shape.wanted(key) else { return nil }
         if let index, let keeper, let found = try index.candidates(wanted, core, type: self.index, version: keeper.version) {

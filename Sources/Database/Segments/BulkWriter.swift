@@ -97,8 +97,9 @@ package final class BulkWriter {
     /// Appends the rows of a batch and returns the row id of the first. Embedded objects are inserted as rows of their own types.
     @discardableResult
     package func append(_ batch: Batch) throws(FirnError) -> Int64 {
-        precondition(
-            batch.columns.count == transaction.schema.types[type].columns.count, "a batch must have one column for each column of its type")
+        trap(
+            unless: batch.columns.count == transaction.schema.types[type].columns.count,
+            "a batch must have one column for each column of its type")
         // Rows that were appended one by one have lower row ids.
         if let table = transaction.openTable(type) { try table.handOver() }
         let columns = try batch.columns.enumerated().mapTyped { (pair) throws(FirnError) in try stored(pair.element, pair.offset) }
@@ -302,7 +303,7 @@ package final class BulkWriter {
         for (column, chunk) in draft.chunks.enumerated() {
             let id = schema.columns[column].id
             switch chunk {
-            case .waiting: preconditionFailure("every chunk is ready when its group ends")
+            case .waiting: trap("every chunk is ready when its group ends")
             case .held(_, let summary): list.append(.init(columnID: id, zone: summary.zone, logicalHash: summary.logicalHash))
             case .written(let ref, let summary):
                 list.append(.init(columnID: id, zone: summary.zone, chunk: ref, logicalHash: summary.logicalHash))

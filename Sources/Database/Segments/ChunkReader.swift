@@ -93,7 +93,7 @@ final class ChunkReader: Sendable {
     func read(vector: Int, into column: inout Column) throws(Damage) {
         let first = vector * vectorSize
         let count = min(vectorSize, rowCount - first)
-        precondition(first >= 0 && count > 0, "vector outside the segment")
+        trap(unless: first >= 0 && count > 0, "vector outside the segment")
         guard type.isCollection else {
             try readPayload(vector: vector, count: count, presence: present, into: &column)
             return try memory.note(count * 8 + column.text.bytes.count)
@@ -213,7 +213,7 @@ final class ChunkReader: Sendable {
 
     /// Returns the value of one row. Embedded objects are returned as links.
     func value(at row: Int) throws(Damage) -> Value {
-        precondition(row >= 0 && row < rowCount, "row outside the segment")
+        trap(unless: row >= 0 && row < rowCount, "row outside the segment")
         if let present, !(try present.value(at: row)) { return .null }
         guard let lengths else { return try scalar(at: row) }
         let range = try lengths.range(at: row)
@@ -235,8 +235,8 @@ final class ChunkReader: Sendable {
 
     /// Returns the value of one row of a bool, int or link column; nil if it is null.
     func word(at row: Int) throws(Damage) -> Int64? {
-        precondition(
-            row >= 0 && row < rowCount && words != nil && lengths == nil,
+        trap(
+            unless: row >= 0 && row < rowCount && words != nil && lengths == nil,
             "word(at:) needs a row of the segment, in a column with one integer per row")
         if let present, !(try present.value(at: row)) { return nil }
         return try words!.value(at: row)
@@ -244,8 +244,8 @@ final class ChunkReader: Sendable {
 
     /// Returns the value of one row of a float or double column; nil if it is null.
     func real(at row: Int) throws(Damage) -> Double? {
-        precondition(
-            row >= 0 && row < rowCount && reals != nil && lengths == nil,
+        trap(
+            unless: row >= 0 && row < rowCount && reals != nil && lengths == nil,
             "real(at:) needs a row of the segment, in a column with one float per row")
         if let present, !(try present.value(at: row)) { return nil }
         return try reals!.value(at: row)

@@ -227,7 +227,7 @@ final class StoredColumn: ColumnReader {
 
     func readCodes(vector: Int, into column: inout Column) throws(Damage) {
         guard let chunk = raw.chunk, let text = chunk.text else {
-            preconditionFailure("this segment has no dictionary: ask dictionary() first")
+            trap("this segment has no dictionary: ask dictionary() first")
         }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         column.count = count

@@ -237,7 +237,7 @@ extension Patch {
         let encoder = ColumnEncoder(values.type, profile: profile)
         encoder.add(values)
         let end = encoder.finish()
-        precondition(end.ready.count == 1 && end.text.isEmpty && end.keys.isEmpty, "a chunk overlay cannot share text with other segments")
+        trap(unless: end.ready.count == 1 && end.text.isEmpty && end.keys.isEmpty, "a chunk overlay cannot share text with other segments")
         out.append(contentsOf: end.ready[0].chunk.encoded)
         return out.bytes
     }

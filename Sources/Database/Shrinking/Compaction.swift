@@ -60,7 +60,7 @@ extension Database {
         encryption: CopyEncryption = .same,
         profile: Profile = .standard, threads: Int = Processors.count, progress: (_ rows: Int) -> Void = { _ in }
     ) throws(FirnError) {
-        guard let first = versions.first else { preconditionFailure("compact at least one version") }
+        guard let first = versions.first else { trap("compact at least one version") }
         func settle(_ transaction: DatabaseTransaction, _ version: (snapshot: DatabaseSnapshot, names: [String])) {
             for name in version.names { transaction.store.tagItself(name) }
             transaction.time = version.snapshot.time

@@ -11,7 +11,7 @@ extension DatabaseTransaction {
     /// whose columns were changed in other ways gets its former columns back.
     package func revert(to snapshot: DatabaseSnapshot) throws(FirnError) {
         checkOpen()
-        precondition(tables.isEmpty && bulkWriters.isEmpty, "revert must be the first change of a transaction")
+        trap(unless: tables.isEmpty && bulkWriters.isEmpty, "revert must be the first change of a transaction")
         let wanted = snapshot.core
         for type in schema.types.indices {
             guard type < wanted.schema.types.count else {

@@ -25,8 +25,8 @@ extension DatabaseTransaction {
     /// Returns the rows of `source` whose column links to a row, in ascending order.
     package func referrers(to type: String, row: Int64, from source: String, column: Int) throws(FirnError) -> [Int64] {
         let columns = schema.types[index(of: source)].columns
-        precondition(
-            columns[column].type.target == type,
+        trap(
+            unless: columns[column].type.target == type,
             "column \"\(columns[column].name)\" of type \"\(source)\" does not link to type \"\(type)\"")
         return try reading { () throws(Damage) in try table(index(of: source)).rows(linkingTo: LinkTargets([row]), column) }
     }

@@ -28,7 +28,7 @@ extension DatabaseTransaction {
     /// Undoes the changes since the last `keepPart`, of which there must be one.
     package func rollBack() {
         checkOpen()
-        guard let kept else { preconditionFailure("no part of this transaction was kept: cancel the transaction instead") }
+        guard let kept else { trap("no part of this transaction was kept: cancel the transaction instead") }
         schema = kept.schema
         states = kept.states
         schemaIsNew = kept.schemaIsNew

@@ -11,8 +11,8 @@ extension DatabaseTransaction {
     }
 
     private func insert(_ type: Int, _ values: [Value]) throws(FirnError) -> Int64 {
-        precondition(
-            values.count == schema.types[type].columns.count, "give a value for each column of type \"\(schema.types[type].name)\"")
+        trap(
+            unless: values.count == schema.types[type].columns.count, "give a value for each column of type \"\(schema.types[type].name)\"")
         for (column, value) in zip(schema.types[type].columns, values) { try check(value, column) }
         // Checked before the embedded objects are written.
         let key = try freeKey(type) { values[$0] }

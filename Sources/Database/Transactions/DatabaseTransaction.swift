@@ -125,7 +125,7 @@ package final class DatabaseTransaction {
 
     /// Gives a file without a schema a whole schema, including its ids.
     func adopt(_ whole: Schema) throws(FirnError) {
-        precondition(schema.types.isEmpty, "only a new file can adopt a schema")
+        trap(unless: schema.types.isEmpty, "only a new file can adopt a schema")
         schema = whole
         states = whole.types.map { type in
             var state = Catalogue.TypeState()
@@ -154,7 +154,7 @@ package final class DatabaseTransaction {
 
     func index(of type: String) -> Int {
         guard let index = schema.types.firstIndex(where: { $0.name == type }) else {
-            preconditionFailure("type \"\(type)\" is not in the schema: call extendSchema first")
+            trap("type \"\(type)\" is not in the schema: call extendSchema first")
         }
         return index
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// The state of a transaction that its tables check with every row. It is separate, so that they need not count references to the
@@ -10,5 +11,5 @@ final class TransactionMark {
     @exclusivity(unchecked) var isGone = false
 
     @inline(__always)
-    func checkOpen() { precondition(!hasEnded, "this transaction has ended: begin another") }
+    func checkOpen() { trap(unless: !hasEnded, "this transaction has ended: begin another") }
 }

@@ -100,7 +100,7 @@ final class WorkingColumn: ColumnReader {
     func dictionary() throws(Damage) -> Text? { isAsBase ? try base?.dictionary() : nil }
 
     func readCodes(vector: Int, into column: inout Column) throws(Damage) {
-        guard isAsBase, let base else { preconditionFailure("this segment has no dictionary: ask dictionary() first") }
+        guard isAsBase, let base else { trap("this segment has no dictionary: ask dictionary() first") }
         try base.readCodes(vector: vector, into: &column)
     }
 
@@ -121,7 +121,7 @@ final class WorkingColumn: ColumnReader {
 
     func read(vector: Int, into column: inout Column) throws(Damage) {
         let first = vector * vectorSize, end = min(first + vectorSize, rowCount), behind = rows.baseCount
-        precondition(first >= 0 && first < end, "vector outside the segment")
+        trap(unless: first >= 0 && first < end, "vector outside the segment")
         if first < behind {
             if let block = rows.overlay(index, vector) {
                 column.removeAll()
@@ -149,7 +149,7 @@ final class WorkingColumn: ColumnReader {
     }
 
     func value(at row: Int) throws(Damage) -> Value {
-        precondition(row >= 0 && row < rowCount, "row outside the segment")
+        trap(unless: row >= 0 && row < rowCount, "row outside the segment")
         if let held = rows.heldValue(at: row, index) { return held }
         return try base!.value(at: row)
     }

@@ -56,7 +56,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
 
     /// Creates the same rows for another transaction to write to.
     init(successorOf old: WorkingRows, owner: UInt64) {
-        precondition(!old.needsBase, "read the base of the rows before creating a successor")
+        trap(unless: !old.needsBase, "read the base of the rows before creating a successor")
         self.owner = owner
         types = old.types
         scalars = old.scalars
@@ -78,8 +78,8 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
     var needsBase: Bool { base == nil && baseCount > 0 }
 
     func take(base: any StoredRows) {
-        precondition(
-            needsBase && base.rowCount == baseCount && base.live == nil,
+        trap(
+            unless: needsBase && base.rowCount == baseCount && base.live == nil,
             "the base must have the announced number of rows, none of them deleted")
         self.base = base
     }

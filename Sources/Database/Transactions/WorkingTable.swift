@@ -14,7 +14,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     private let origin: Unmanaged<DatabaseTransaction>
     let mark: TransactionMark
     var transaction: DatabaseTransaction {
-        precondition(!mark.isGone, "the transaction of these rows has been released: read them from the newest version")
+        trap(unless: !mark.isGone, "the transaction of these rows has been released: read them from the newest version")
         return origin.takeUnretainedValue()
     }
     let index: Int
@@ -123,7 +123,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Returns the rows of a segment, changed or not.
     func rows(_ segment: Int) throws(Damage) -> any StoredRows {
         if segment >= sealedCount {
-            precondition(segment == sealedCount, "segment outside the table: ask segmentCount first")
+            trap(unless: segment == sealedCount, "segment outside the table: ask segmentCount first")
             try needTail()
             return tail
         }

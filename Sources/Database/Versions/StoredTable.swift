@@ -40,7 +40,7 @@ package final class StoredTable: Table {
     package var segmentCount: Int { core.catalogue.types[index].segmentCount + (core.catalogue.types[index].deltaRows > 0 ? 1 : 0) }
 
     package func segment(_ position: Int) throws(Damage) -> any Segment {
-        precondition(position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
+        trap(unless: position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
         return try core.tableSegment(type: index, index: position)
     }
 

@@ -7,7 +7,7 @@ extension _CollectionSource {
     /// Returns the aggregate of the property at `path`; null if there is no value. Traps if the function does not apply to the property's
     /// type.
     func figure(_ function: Aggregate.Function, _ path: String) -> Value {
-        guard let core else { preconditionFailure("aggregates of unmanaged elements are computed from their values") }
+        guard let core else { trap("aggregates of unmanaged elements are computed from their values") }
         core.confinement.check()
         if isInvalidated { return Value.figure(function, of: []) }
         core.failing(()) { () throws(FirnError) in try core.flushCells() }
@@ -31,7 +31,7 @@ extension _CollectionSource {
                 .kind
             requireFigures(function, path, kind, table.type.name)
             found = try QueryRun(request(query, arguments, aggregates: [Aggregate(function, column ?? path)]), over: table)
-        } catch { preconditionFailure("Cannot compute the \(function.rawValue) of \"\(path)\": \(error)") }
+        } catch { trap("Cannot compute the \(function.rawValue) of \"\(path)\": \(error)") }
         var value = Value.null
         do throws(FirnError) {
             try found.forEachBatch { batch in
@@ -39,7 +39,7 @@ extension _CollectionSource {
                 return true
             }
         } catch {
-            if error.code == .usage { preconditionFailure("Cannot compute the \(function.rawValue) of \"\(path)\": \(error)") }
+            if error.code == .usage { trap("Cannot compute the \(function.rawValue) of \"\(path)\": \(error)") }
             core?.note(error)
         }
         return value
@@ -52,8 +52,8 @@ extension _CollectionSource {
             case .date: function == .min || function == .max
             default: false
             }
-        precondition(
-            isTaken,
+        trap(
+            unless: isTaken,
             "\(function.rawValue): is not supported for \(kind.name) property \"\(type).\(path)\": it works on int, float, double, decimal128\(function == .min || function == .max ? ", date" : "") and any values only."
         )
     }
@@ -70,8 +70,8 @@ extension RealmCollection {
     func figure(_ function: Aggregate.Function, _ path: String) -> Value {
         let source = source
         let objectClass = source.shape.target
-        precondition(
-            objectClass != nil || path == "self",
+        trap(
+            unless: objectClass != nil || path == "self",
             "\(source.holdsSet ? "Sets" : "Collections") of \"\(source.shape.type.kind.name)\" can only be aggregated on \"self\"")
         if source.core != nil { return source.figure(function, path) }
         guard let objectClass else {
@@ -90,7 +90,7 @@ extension RealmCollection {
         if value.isNull { return nil }
         guard let typed = T._element(_Stored(value)) ?? value.fitted(to: T._elementShape.type.kind).flatMap({ T._element(_Stored($0)) })
         else {
-            preconditionFailure(
+            trap(
                 "the \(function.rawValue) of \"\(path)\" is \(value), which is not of type \(T.self): use the property's own type")
         }
         return typed
@@ -102,7 +102,7 @@ extension RealmCollection {
         if value.isNull { return nil }
         let total = T.PersistedType._sum(_Stored(value))
         guard let typed = total as? T ?? T._elementFromUntyped(total) else {
-            preconditionFailure(
+            trap(
                 "the \(function.rawValue) of \"\(path)\" is \(total), which is not of type \(T.self): use \(T.PersistedType.self)")
         }
         return typed
@@ -116,7 +116,7 @@ extension ObjectBase {
         let names = path.split(separator: ".").map(String.init)
         for (i, name) in names.enumerated() {
             let schema = ClassSchema.of(objectClass)
-            guard let index = schema.index(of: name) else { preconditionFailure("type \"\(schema.name)\" has no property \"\(name)\"") }
+            guard let index = schema.index(of: name) else { trap("type \"\(schema.name)\" has no property \"\(name)\"") }
             let shape = schema.properties[index].shape
             if i == names.count - 1 { return shape.type.isCollection ? nil : shape.type }
             guard let target = shape.target, !shape.type.isCollection else { return nil }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// A list, set or map without the Swift type of its elements.
@@ -53,7 +54,7 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
     guard cell.type.kind == .link || cell.type.kind == .embedded else { return elements.map { $0._stored(in: realm).value } }
     return elements.map { element in
         if cell.access.schema == nil, let object = element._object, object._typeName != cell.type.target {
-            preconditionFailure(
+            trap(
                 "Object of type \"\(object._typeName)\" does not match the collection's type \"\(cell.type.target ?? "?")\".")
         }
         // A frozen object of the same file is replaced by the live one.
@@ -61,7 +62,7 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
             cell.type.kind == .link
         {
             guard cell.core.sameAccess(object._access!)?.holds(object._rowID) ?? false else {
-                preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted")
+                trap("Adding a deleted or invalidated object to a Realm is not permitted")
             }
             return .link(object._rowID)
         }

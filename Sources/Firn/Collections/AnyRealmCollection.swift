@@ -27,6 +27,6 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: OrderedRealmCol
 
     private static func element<C: RealmCollection<Element>>(_ base: C, _ position: Int) -> Element { base[position] }
 
-    /// Returns whether both wrap the same collection.
-    public static func == (a: AnyRealmCollection, b: AnyRealmCollection) -> Bool { a.isSameCollection(as: b) }
+    /// Returns whether both wrap the same collection. Results of two calls are not the same.
+    public static func == (a: AnyRealmCollection, b: AnyRealmCollection) -> Bool { a.source.isEqual(to: b.source) }
 }

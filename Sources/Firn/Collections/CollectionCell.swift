@@ -117,7 +117,7 @@ final class CollectionCell {
     }
 
     private func load() {
-        precondition(!access.isRetired, "Access to invalidated \(type.collection) object: the realm was invalidated.")
+        trap(unless: !access.isRetired, "Access to invalidated \(type.collection) object: the realm was invalidated.")
         // Code may have changed the same collection through another class or as a dynamic object. Such changes must be in the table before
         // it is read.
         if !core.changedCells.isEmpty, access.schema == nil || !core.siblings(of: access).isEmpty {
@@ -164,7 +164,7 @@ final class CollectionCell {
     private func prepareChange(_ action: StaticString) {
         core.check()
         core.requireTransaction("modify a \(action)")
-        precondition(isStillValid, "the object that this \(action) belongs to has been deleted or invalidated")
+        trap(unless: isStillValid, "the object that this \(action) belongs to has been deleted or invalidated")
         if !isLoaded { load() }
     }
 

@@ -14,12 +14,12 @@ public class _CollectionSource {
     var isReleased: Bool { isInvalidated }
     /// What the collection reports as its `isInvalidated`. Results are invalid only if their realm was invalidated.
     var reportsInvalid: Bool { isInvalidated }
-    var count: Int { fatalError("overridden") }
+    var count: Int { trap("overridden") }
 
     init(_ shape: _Shape) { self.shape = shape }
 
     /// Returns the element at an index in its stored form.
-    func value(_ index: Int) -> Value { fatalError("overridden") }
+    func value(_ index: Int) -> Value { trap("overridden") }
 
     /// Returns the element at an index as its Swift type.
     func element<Element: _Element>(at index: Int) -> Element { element(value(index)) }
@@ -74,10 +74,12 @@ public class _CollectionSource {
     var stamp: UInt64 { core?.changeStamp ?? 0 }
 
     /// Returns the same collection at another version; nil if it does not exist there.
-    func moved(to core: RealmCore) -> _CollectionSource? { fatalError("overridden") }
+    func moved(to core: RealmCore) -> _CollectionSource? { trap("overridden") }
 
     /// Returns whether both are the same collection, whatever it contains.
     func isSame(as other: _CollectionSource) -> Bool { self === other }
+    /// Returns whether collections with these sources are equal. Unlike the collections of objects, results are equal only to themselves.
+    func isEqual(to other: _CollectionSource) -> Bool { isSame(as: other) }
 
     /// The access to the elements' type; nil if the elements are not objects or the collection is unmanaged.
     var elementAccess: TypeAccess? {
@@ -150,7 +152,7 @@ final class TableSource: _CollectionSource {
 
     private func check() {
         owner.confinement.check()
-        precondition(!access.isRetired, "Access to invalidated Results objects")
+        trap(unless: !access.isRetired, "Access to invalidated Results objects")
     }
 
     override var count: Int {
@@ -190,6 +192,7 @@ final class TableSource: _CollectionSource {
     }
 
     override func isSame(as other: _CollectionSource) -> Bool { (other as? TableSource)?.access === access }
+    override func isEqual(to other: _CollectionSource) -> Bool { self === other }
 }
 
 /// A list or set property.

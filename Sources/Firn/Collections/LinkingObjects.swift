@@ -59,7 +59,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: Ordere
     /// The element at a position. Traps if the position is out of bounds.
     public subscript(position: Int) -> Element {
         let count = count
-        precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
+        trap(unless: position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
         return element(linking!.value(position), linking!.core)
     }
 
@@ -93,7 +93,7 @@ extension LinkingObjects: _Persistable {
         let origin = origin(of: target, column)
         let access = target.core.access(Element.self)
         guard let link = access.type.index(of: origin), access.type.columns[link].type.target == target.name else {
-            preconditionFailure(
+            trap(
                 "\"\(access.name)\" has no property \"\(origin)\" that links to \"\(target.name)\": check the originProperty in \"\(target.name)\""
             )
         }
@@ -109,7 +109,7 @@ extension LinkingObjects: _Persistable {
     }
     /// Traps: an inverse is computed from the links of other objects and cannot be set. Used by `@Persisted`; not for direct use.
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: LinkingObjects) {
-        preconditionFailure("LinkingObjects cannot be set: set the link of which they are the inverse")
+        trap("LinkingObjects cannot be set: set the link of which they are the inverse")
     }
     /// Returns the access to properties of this type at an offset in bytes from the start of an object. Used by `@Persisted`; not for
     /// direct use.

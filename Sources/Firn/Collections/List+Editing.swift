@@ -1,3 +1,4 @@
+import FirnBytes
 import Foundation
 
 // The operations of Swift's mutable collections.
@@ -7,7 +8,7 @@ extension List: MutableCollection {
 
     /// Removes the elements at the given positions. Traps if one is out of bounds.
     public func remove(atOffsets offsets: IndexSet) {
-        if let last = offsets.last { precondition(last < count, "Index \(last) is out of bounds (must be less than \(count)).") }
+        if let last = offsets.last { trap(unless: last < count, "Index \(last) is out of bounds (must be less than \(count)).") }
         // From the end, so that the remaining offsets stay valid. Each range is removed in one step.
         for range in offsets.rangeView.reversed() { removeSubrange(range) }
     }
@@ -16,8 +17,8 @@ extension List: MutableCollection {
     /// is out of bounds.
     public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
         let count = count
-        if let last = offsets.last { precondition(last < count, "Index \(last) is out of bounds (must be less than \(count)).") }
-        precondition(destination >= 0 && destination <= count, "Index \(destination) is out of bounds (must be less than \(count + 1)).")
+        if let last = offsets.last { trap(unless: last < count, "Index \(last) is out of bounds (must be less than \(count)).") }
+        trap(unless: destination >= 0 && destination <= count, "Index \(destination) is out of bounds (must be less than \(count + 1)).")
         // Elements are moved one at a time with `move(from:to:)`, so that embedded objects keep their rows.
         var taken = 0
         for offset in offsets where offset < destination {

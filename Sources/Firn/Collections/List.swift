@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -76,7 +77,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     }
 
     private func check(_ position: Int, _ count: Int) {
-        precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
+        trap(unless: position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
     }
 
     // MARK: Changing
@@ -115,25 +116,25 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
 
     /// Removes the first element. Traps if the list is empty.
     public func removeFirst() {
-        precondition(count > 0, "Cannot remove an element from an empty List.")
+        trap(unless: count > 0, "Cannot remove an element from an empty List.")
         remove(at: 0)
     }
 
     /// Removes the last element. Traps if the list is empty.
     public func removeLast() {
-        precondition(count > 0, "Cannot remove an element from an empty List.")
+        trap(unless: count > 0, "Cannot remove an element from an empty List.")
         remove(at: count - 1)
     }
 
     /// Removes the first elements. Traps if there are fewer than `number`.
     public func removeFirst(_ number: Int = 1) {
-        precondition(number >= 0 && number <= count, "Cannot remove \(number) elements from a List of \(count).")
+        trap(unless: number >= 0 && number <= count, "Cannot remove \(number) elements from a List of \(count).")
         replaceSubrange(0..<number, with: EmptyCollection())
     }
 
     /// Removes the last elements. Traps if there are fewer than `number`.
     public func removeLast(_ number: Int = 1) {
-        precondition(number >= 0 && number <= count, "Cannot remove \(number) elements from a List of \(count).")
+        trap(unless: number >= 0 && number <= count, "Cannot remove \(number) elements from a List of \(count).")
         replaceSubrange((count - number)..<count, with: EmptyCollection())
     }
 
@@ -153,8 +154,8 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     public func replaceSubrange<C: Collection>(_ bounds: some RangeExpression<Int>, with elements: C) where C.Element == Element {
         let count = count
         let range = bounds.relative(to: 0..<count)
-        precondition(
-            range.lowerBound >= 0 && range.upperBound <= count,
+        trap(
+            unless: range.lowerBound >= 0 && range.upperBound <= count,
             "Index \(range.lowerBound < 0 ? range.lowerBound : range.upperBound) is out of bounds (must be less than \(count + 1)).")
         switch storage {
         case .unmanaged(var mine):

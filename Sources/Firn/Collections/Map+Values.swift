@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 import Foundation
 
@@ -67,7 +68,7 @@ extension Map {
 
     /// Returns the values that match a predicate, in the order of their keys. Traps if the predicate is not valid for the values.
     public func filter(_ predicateFormat: String, _ args: Any?...) -> Results<Value> {
-        do { return try valueResults.filtered(predicateFormat, args) } catch { preconditionFailure("\(error)") }
+        do { return try valueResults.filtered(predicateFormat, args) } catch { trap("\(error)") }
     }
 
     /// Returns the same as `filter`.
@@ -136,7 +137,7 @@ extension Map {
     public func setValue(_ value: Any?, forKey key: String) {
         guard let some = unwrapped(value) else { return removeObject(for: Key(_name: key)) }
         guard let fitting = Value._elementFromUntyped(some) else {
-            preconditionFailure("Invalid value \"\(some)\" for key \"\(key)\" of a Map of \(Value.self)")
+            trap("Invalid value \"\(some)\" for key \"\(key)\" of a Map of \(Value.self)")
         }
         updateValue(fitting, forKey: Key(_name: key))
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// Values by string key: a property of an object, or unmanaged. Keys are in ascending order of their UTF-8 bytes. They must not begin with
@@ -105,7 +106,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     // MARK: Changing
 
     private func set(_ value: Value, for key: String) {
-        if let fault = Map.fault(inKey: key) { preconditionFailure(fault) }
+        if let fault = Map.fault(inKey: key) { trap(fault) }
         let (place, isThere) = place(of: key)
         switch storage {
         case .unmanaged(var entries):

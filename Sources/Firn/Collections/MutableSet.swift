@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// Distinct elements. Managed sets are in ascending order, unmanaged ones in the order of insertion.
@@ -72,7 +73,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// out of bounds.
     public subscript(position: Int) -> Element {
         let count = count
-        precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
+        trap(unless: position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
         guard let cell, let lent else { return own.elements[position] }
         if let word = lent._withUnsafeGuaranteedRef({ $0.word(at: position) }), let element = Element._fromWord(word) { return element }
         return cell.element(cell.elements[position])
@@ -201,7 +202,7 @@ extension MutableSet: _Persistable {
     /// The type of the column: a set of the element type. Traps if the elements are embedded objects. Used by `@Persisted`; not for direct
     /// use.
     public static var _shape: _Shape {
-        precondition(!(Element.self is EmbeddedObject.Type), "MutableSet cannot hold embedded objects: use List<\(Element.self)>")
+        trap(unless: !(Element.self is EmbeddedObject.Type), "MutableSet cannot hold embedded objects: use List<\(Element.self)>")
         return .collection(.set, of: Element.self)
     }
     /// Returns an empty unmanaged set. Used by `@Persisted`; not for direct use.

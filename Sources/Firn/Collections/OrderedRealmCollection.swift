@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnQuery
 import FirnTable
 import Foundation
@@ -13,8 +14,8 @@ extension OrderedRealmCollection {
     public var _isOrdered: Bool { true }
 
     func requireOrder() {
-        precondition(
-            _isOrdered,
+        trap(
+            unless: _isOrdered,
             "index(of:) and index(matching:) are not available on a MutableSet, which has no order: use contains(_:), or sorted results of the set"
         )
     }
@@ -53,7 +54,7 @@ extension OrderedRealmCollection {
             let arguments = try source.arguments(args)
             try source.check(source.request(syntax, arguments))
             return source.firstIndex(syntax, arguments)
-        } catch { preconditionFailure("\(error)") }
+        } catch { trap("\(error)") }
     }
 }
 

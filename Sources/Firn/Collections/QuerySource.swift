@@ -73,13 +73,13 @@ final class QuerySource: _CollectionSource {
                 values = try places.map { try table.segment($0.segment).column(0).value(at: $0.row) }
             }
         } catch let error as QueryError {
-            preconditionFailure(error.description)
+            trap(error.description)
         } catch let error as FirnError {
             core?.note(error)
         } catch let damage as Damage {
             core?.note(FirnError(damage, in: core!.file.path))
         } catch {
-            preconditionFailure("\(error)")
+            trap("\(error)")
         }
     }
 
@@ -115,7 +115,7 @@ final class QuerySource: _CollectionSource {
         if let matches {
             do { found = try matches.rowIDs() } catch let damage as Damage {
                 core?.note(FirnError(damage, in: core!.file.path))
-            } catch { preconditionFailure("\(error)") }
+            } catch { trap("\(error)") }
         }
         rows = found
         return found

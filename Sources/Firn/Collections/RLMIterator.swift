@@ -89,7 +89,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     @inline(never)
     private func stopped() -> Never {
-        preconditionFailure(
+        trap(
             "The realm was invalidated while a collection of \(Element.self) was iterated over: call invalidate() after the loop, or iterate over an Array of the values that you need."
         )
     }

@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// The same collection at other versions.
 extension RealmCollection {
     /// Returns the collection at the version of its realm (in a transaction: the version that the transaction began from). The copy and all
@@ -8,7 +10,7 @@ extension RealmCollection {
     /// A frozen collection keeps its version in the file. If it is held for long while others write, the file grows (see
     /// `Realm.Configuration.maximumNumberOfActiveVersions`).
     public func freeze() -> Self {
-        do { return try tryFreeze() } catch { preconditionFailure(error.message) }
+        do { return try tryFreeze() } catch { trap(error.message) }
     }
 
     /// Returns the same as `freeze`.

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnQuery
 import FirnTable
@@ -22,16 +23,16 @@ extension RealmCollection {
         if let union = CollectionUnion(path) { return union.values(of: values(forKeyPath: union.path)) }
         let name = path.dropFirst().prefix { $0 != "." }, rest = path.dropFirst(name.count + 2)
         if name == "count" {
-            precondition(rest.isEmpty, "@count must be the end of the key path: \"\(path)\"")
+            trap(unless: rest.isEmpty, "@count must be the end of the key path: \"\(path)\"")
             return count
         }
         let functions: [Substring: Aggregate.Function] = ["sum": .sum, "min": .min, "max": .max, "avg": .avg]
         guard let function = functions[name] else {
-            preconditionFailure(
+            trap(
                 "unknown operator \"@\(name)\": collections have @count, @sum, @min, @max, @avg, @unionOfObjects, @distinctUnionOfObjects, @unionOfArrays and @distinctUnionOfArrays"
             )
         }
-        precondition(!rest.isEmpty, "@\(name) needs a property, or \"self\" for primitive elements: @\(name).age")
+        trap(unless: !rest.isEmpty, "@\(name) needs a property, or \"self\" for primitive elements: @\(name).age")
         return swiftValue(of: figure(function, String(rest)))
     }
 
@@ -57,7 +58,7 @@ extension RealmCollection {
         // Copied first, because setting a property can remove elements from the collection.
         for element in Array(self) {
             guard let object = element._firnObject else {
-                preconditionFailure("only objects have properties to set: the elements are of type \(Element.self)")
+                trap("only objects have properties to set: the elements are of type \(Element.self)")
             }
             object[key] = value
         }
@@ -83,7 +84,7 @@ struct CollectionUnion {
         default: return nil
         }
         self.path = String(path.dropFirst(name.count + 2))
-        precondition(!self.path.isEmpty, "@\(name) needs a property, or \"self\" for primitive elements: @\(name).name")
+        trap(unless: !self.path.isEmpty, "@\(name) needs a property, or \"self\" for primitive elements: @\(name).name")
     }
 
     /// Returns the values that are not nil, in the order of the elements.
@@ -94,7 +95,7 @@ struct CollectionUnion {
         var seen: Set<AnyHashable> = []
         return found.filter { one in
             guard let key = one as? AnyHashable else {
-                preconditionFailure("the values of \"\(path)\" cannot be compared with each other: use the operator that is not distinct")
+                trap("the values of \"\(path)\" cannot be compared with each other: use the operator that is not distinct")
             }
             return seen.insert(key).inserted
         }
@@ -107,7 +108,7 @@ struct CollectionUnion {
         case let collection as any RealmCollection: elements = untyped(collection)
         case let array as [Any?]: elements = array
         case let set as Set<AnyHashable?>: elements = set.map { $0?.base }
-        default: preconditionFailure("the values of \"\(path)\" are not collections: use @unionOfObjects or @distinctUnionOfObjects")
+        default: trap("the values of \"\(path)\" are not collections: use @unionOfObjects or @distinctUnionOfObjects")
         }
         return elements.compactMap(unwrapped)
     }
@@ -132,7 +133,7 @@ extension LinkingObjects {
 
 private func recorded<Element: ObjectBase, T>(_ keyPath: KeyPath<Element, T>, of collection: some RecordedCollection) -> T {
     guard let recorder = collection.recorder else {
-        preconditionFailure(
+        trap(
             "a collection's elements have properties in key paths only (\\Person.dogs.name): use map { $0.name } or value(forKey:) to read their values"
         )
     }

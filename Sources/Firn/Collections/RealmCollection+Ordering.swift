@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnQuery
 import FirnTable
@@ -14,7 +15,7 @@ extension RealmCollection {
 
     /// Returns each distinct primitive element once.
     public func distinct() -> Results<Element> where Element: _HasPersistedType {
-        precondition(!Element._isObject, "objects need key paths to be distinct by: use distinct(by: [\"name\"])")
+        trap(unless: !Element._isObject, "objects need key paths to be distinct by: use distinct(by: [\"name\"])")
         return distinct(by: ["self"])
     }
 
@@ -81,7 +82,7 @@ extension _CollectionSource {
             // Binds the query to report its errors now; no row is read.
             _ = try QueryRun(request(syntax, []), table: emptyTable())
             return appending(syntax, [])
-        } catch { preconditionFailure("Cannot use \(action) with this key path: \(error)") }
+        } catch { trap("Cannot use \(action) with this key path: \(error)") }
     }
 }
 

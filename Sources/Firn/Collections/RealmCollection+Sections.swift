@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// Elements in sections. The key of each element is requested once for each evaluation; it can be any value except a link.
 ///
 /// The first sort descriptor must order the elements by section: an element whose key occurred before is added to that earlier section,
@@ -8,7 +10,7 @@ extension RealmCollection {
         -> SectionedResults<Key, Element>
     {
         let source = managedSource("sectioned", instead: "Dictionary(grouping:by:)")
-        precondition(!sortDescriptors.isEmpty, "Can not section Results with empty sortDescriptor parameter.")
+        trap(unless: !sortDescriptors.isEmpty, "Can not section Results with empty sortDescriptor parameter.")
         return SectionedResults(SectionSource(source.sorted(sortDescriptors.map { ($0.keyPath, $0.ascending) }), keyBlock))
     }
 
@@ -16,7 +18,7 @@ extension RealmCollection {
     public func sectioned<Key: _Persistable & Hashable>(by block: @escaping (Element) -> Key, ascending: Bool = true) -> SectionedResults<
         Key, Element
     > {
-        precondition(!Element._isObject, "objects need an order to be sectioned: use sectioned(by:sortDescriptors:)")
+        trap(unless: !Element._isObject, "objects need an order to be sectioned: use sectioned(by:sortDescriptors:)")
         return sectioned(sortDescriptors: [SortDescriptor(keyPath: "self", ascending: ascending)], block)
     }
 }
@@ -34,9 +36,10 @@ extension RealmCollection where Element: ObjectBase {
     public func sectioned<Key: _Persistable & Hashable>(by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor])
         -> SectionedResults<Key, Element>
     {
-        precondition(!sortDescriptors.isEmpty, "Can not section Results with empty sortDescriptor parameter.")
-        precondition(
-            sortDescriptors[0].keyPath == KeyPathRecorder.path(keyPath), "The section key path must match the primary sort descriptor.")
+        trap(unless: !sortDescriptors.isEmpty, "Can not section Results with empty sortDescriptor parameter.")
+        trap(
+            unless: sortDescriptors[0].keyPath == KeyPathRecorder.path(keyPath),
+            "The section key path must match the primary sort descriptor.")
         return sectioned(sortDescriptors: sortDescriptors) { $0[keyPath: keyPath] }
     }
 
@@ -63,9 +66,10 @@ extension RealmCollection where Element: ProjectionObservable {
     public func sectioned<Key: _Persistable & Hashable>(by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor])
         -> SectionedResults<Key, Element>
     {
-        precondition(!sortDescriptors.isEmpty, "Can not section Results with empty sortDescriptor parameter.")
-        precondition(
-            sortDescriptors[0].keyPath == KeyPathRecorder.path(keyPath), "The section key path must match the primary sort descriptor.")
+        trap(unless: !sortDescriptors.isEmpty, "Can not section Results with empty sortDescriptor parameter.")
+        trap(
+            unless: sortDescriptors[0].keyPath == KeyPathRecorder.path(keyPath),
+            "The section key path must match the primary sort descriptor.")
         return sectioned(sortDescriptors: sortDescriptors) { $0[keyPath: keyPath] }
     }
 

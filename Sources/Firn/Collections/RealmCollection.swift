@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnQuery
 import FirnTable
@@ -59,15 +60,17 @@ extension RealmCollection {
 
     func managedSource(_ action: String, instead: String? = nil) -> _CollectionSource {
         let source = source
-        precondition(
-            source.core != nil, "\(action) requires a managed collection: for an unmanaged one, use \(instead ?? "Swift's own \(action)").")
+        trap(
+            unless: source.core != nil,
+            "\(action) requires a managed collection: for an unmanaged one, use \(instead ?? "Swift's own \(action)").")
         return source
     }
 }
 
 extension Results {
-    /// Returns whether both are results of the same query instance.
-    public static func == (a: Results, b: Results) -> Bool { a.source === b.source || a.source.isSame(as: b.source) }
+    /// Returns whether both are the same results: one call made them. Results of two calls are not equal, even of `objects(_:)` with the
+    /// same type; `isSameCollection(as:)` and `elementsEqual(_:)` compare what they show.
+    public static func == (a: Results, b: Results) -> Bool { a.source.isEqual(to: b.source) }
 }
 
 extension List {

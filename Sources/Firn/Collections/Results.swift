@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -18,7 +19,7 @@ public struct Results<Element: RealmFetchable>: OrderedRealmCollection {
     /// The element at a position. Traps if the position is out of bounds.
     public subscript(position: Int) -> Element {
         let count = count
-        precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
+        trap(unless: position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
         // Only the source knows the type of dynamic objects.
         if Element.self == DynamicObject.self { return source.dynamicObject(position) as! Element }
         return source.element(at: position)

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 import Synchronization
 
@@ -20,7 +21,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
 
     init(_ elements: _CollectionSource, _ keyBlock: @escaping (Element) -> Key) {
         let kind = Key._shape.type
-        precondition(kind.kind != .link && kind.kind != .embedded && !kind.isCollection, "Links are not supported as section keys.")
+        trap(unless: kind.kind != .link && kind.kind != .embedded && !kind.isCollection, "Links are not supported as section keys.")
         self.elements = elements
         self.keyBlock = keyBlock
         // Any thread may read a frozen source, so its sections are evaluated now.
@@ -92,7 +93,7 @@ final class SectionPart<Key: _Persistable & Hashable, Element: RealmCollectionVa
 
     private var section: SectionSource<Key, Element>.Section {
         guard let section = sections.section(key) else {
-            preconditionFailure("Access to invalidated Results objects: no element has the section's key.")
+            trap("Access to invalidated Results objects: no element has the section's key.")
         }
         return section
     }

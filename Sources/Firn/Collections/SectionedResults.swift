@@ -1,3 +1,4 @@
+import FirnBytes
 import Foundation
 
 /// Results in sections, one for each value of a key. They are live, and evaluated on access. Sections are in the order in which their keys
@@ -36,14 +37,15 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     /// bounds.
     public subscript(index: Int) -> ResultsSection<Key, SectionElement> {
         let sections = sections.sections
-        precondition(index >= 0 && index < sections.count, ResultsMessage.outOfBounds("SectionedResults[]", index, sections.count))
+        trap(unless: index >= 0 && index < sections.count, ResultsMessage.outOfBounds("SectionedResults[]", index, sections.count))
         return ResultsSection(SectionPart(self.sections, sections[index].key))
     }
 
     /// The element at `[section, position in the section]`.
     public subscript(indexPath: IndexPath) -> SectionElement {
-        precondition(
-            indexPath.count == 2, "an index path into sectioned results has two numbers: the section, and the position in the section")
+        trap(
+            unless: indexPath.count == 2,
+            "an index path into sectioned results has two numbers: the section, and the position in the section")
         return self[indexPath[0]][indexPath[1]]
     }
 
@@ -61,9 +63,9 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     public func freeze() -> SectionedResults {
         if isFrozen { return self }
         sections.core.confinement.check()
-        precondition(!isInvalidated, "Access to invalidated Results objects")
+        trap(unless: !isInvalidated, "Access to invalidated Results objects")
         guard let moved = sections.moved(to: sections.core.frozen()) else {
-            preconditionFailure("Cannot freeze a collection of an object in the same write transaction as it was created in: commit first.")
+            trap("Cannot freeze a collection of an object in the same write transaction as it was created in: commit first.")
         }
         return SectionedResults(moved)
     }
@@ -106,7 +108,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
     /// The element at a position. Traps if the position is out of bounds.
     public subscript(index: Int) -> T {
         let count = part.count
-        precondition(index >= 0 && index < count, ResultsMessage.outOfBounds("ResultsSection[]", index, count))
+        trap(unless: index >= 0 && index < count, ResultsMessage.outOfBounds("ResultsSection[]", index, count))
         return part.element(at: index)
     }
 

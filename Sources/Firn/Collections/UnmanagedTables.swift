@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnQuery
 import FirnTable
 
@@ -24,8 +25,8 @@ final class UnmanagedTables {
     private let related = Related()
 
     init(_ elements: [ObjectBase], of objectClass: ObjectBase.Type) {
-        precondition(
-            objectClass != DynamicObject.self, "queries do not search unmanaged objects without a class: use firstIndex(where:)")
+        trap(
+            unless: objectClass != DynamicObject.self, "queries do not search unmanaged objects without a class: use firstIndex(where:)")
         self.elements = elements
         root = ClassSchema.of(objectClass)
         let schemas = root.reachable()
@@ -58,7 +59,7 @@ final class UnmanagedTables {
         let run = try QueryRun(
             QueryRequest(parsed: syntax, arguments: arguments, inverses: root.inverses), over: related.tables[root.name]!)
         let found: [(segment: Int, row: Int)]
-        do { found = try run.rowPositions() } catch { preconditionFailure("\(error)") }
+        do { found = try run.rowPositions() } catch { trap("\(error)") }
         let matches = Set(found.map { Int64($0.row) })
         return elements.firstIndex { rowID(of: $0).map(matches.contains) ?? false }
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// Objects without a class that do not belong to a realm yet.
@@ -15,7 +16,7 @@ extension DynamicObject {
     package func content(_ name: String) -> DynamicContent {
         if let contents { return contents.values[contents.place(name)] }
         let access = _settled()
-        guard let column = access.type.index(of: name) else { preconditionFailure("type \"\(access.name)\" has no property \"\(name)\"") }
+        guard let column = access.type.index(of: name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
         let type = access.type.columns[column].type
         switch type.collection {
         case .none: return .value(DynamicElement(_value(column), type, access.core))
@@ -29,10 +30,10 @@ extension DynamicObject {
     package func linking(_ typeName: String, _ property: String) -> Results<DynamicElement> {
         let target = _settled()
         guard let access = target.core.dynamicAccess(typeName) else {
-            preconditionFailure("Object type \"\(typeName)\" is not managed by the Realm.")
+            trap("Object type \"\(typeName)\" is not managed by the Realm.")
         }
         guard let link = access.type.index(of: property), access.type.columns[link].type.target == target.name else {
-            preconditionFailure("\"\(typeName)\" has no property \"\(property)\" that links to \"\(target.name)\"")
+            trap("\"\(typeName)\" has no property \"\(property)\" that links to \"\(target.name)\"")
         }
         return Results(LinkingSource(access, column: link, to: target, rowID: _rowID, .dynamic(ColumnType(.link, target: typeName))))
     }
@@ -102,7 +103,7 @@ extension RealmCore {
     func accessToAdd(_ object: ObjectBase) -> TypeAccess {
         guard let contents = object.unmanagedContents else { return access(Swift.type(of: object)) }
         guard let access = dynamicAccess(contents.type.name) else {
-            preconditionFailure(
+            trap(
                 "Object type \"\(contents.type.name)\" is not managed by the Realm: its schema has \(schema.types.map(\.name)).")
         }
         return access

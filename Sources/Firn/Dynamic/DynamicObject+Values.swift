@@ -4,7 +4,7 @@ import FirnTable
 extension ObjectBase {
     /// Returns the untyped value of a column of a dynamic object.
     final func dynamicValue(_ name: String, _ access: TypeAccess) -> Any? {
-        guard let column = access.type.index(of: name) else { preconditionFailure("type \"\(access.name)\" has no property \"\(name)\"") }
+        guard let column = access.type.index(of: name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
         _settled()
         // Collections that were changed through the class are not in the table yet.
         if access.type.columns[column].type.isCollection {
@@ -14,10 +14,10 @@ extension ObjectBase {
     }
 
     final func setDynamicValue(_ name: String, _ value: Any?, _ access: TypeAccess) {
-        guard let column = access.type.index(of: name) else { preconditionFailure("type \"\(access.name)\" has no property \"\(name)\"") }
+        guard let column = access.type.index(of: name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
         let type = access.type.columns[column].type
         guard let stored = access.core.stored(value, type) else {
-            preconditionFailure(RealmMessage.invalidValue(value, of: access.type, column))
+            trap(RealmMessage.invalidValue(value, of: access.type, column))
         }
         if type.isCollection { return replaceElements(column, stored) }
         let old = type.kind == .embedded ? _value(column) : .null

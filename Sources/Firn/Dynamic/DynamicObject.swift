@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// An object of a type without a known class. Its properties are accessed by name.
@@ -55,7 +56,7 @@ final class DynamicContents {
     }
 
     func place(_ name: String) -> Int {
-        guard let place = type.index(of: name) else { preconditionFailure("type \"\(type.name)\" has no property \"\(name)\"") }
+        guard let place = type.index(of: name) else { trap("type \"\(type.name)\" has no property \"\(name)\"") }
         return place
     }
 

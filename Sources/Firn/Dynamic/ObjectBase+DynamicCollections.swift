@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// Collections of objects whose class the program does not have, or does not name here.
@@ -18,15 +19,15 @@ extension ObjectBase {
 
     private final func dynamicCell(_ name: String, _ kind: CollectionKind, _ action: String) -> CollectionCell {
         guard let access = _access, let object = withoutClass as? DynamicObject else {
-            preconditionFailure("\(action) requires a managed object: read the property of an unmanaged one through its class.")
+            trap("\(action) requires a managed object: read the property of an unmanaged one through its class.")
         }
         let stored = access.schema?.properties.first { $0.codeName == name }?.name ?? name
         guard let own = object._access, let column = own.type.index(of: stored) else {
-            preconditionFailure("type \"\(access.name)\" has no property \"\(name)\"")
+            trap("type \"\(access.name)\" has no property \"\(name)\"")
         }
         let type = own.type.columns[column].type
         guard type.collection == kind, type.target != nil else {
-            preconditionFailure("\(action) does not apply to \"\(access.name).\(name)\", which is of type \(type.name)")
+            trap("\(action) does not apply to \"\(access.name).\(name)\", which is of type \(type.name)")
         }
         return CollectionCell.of(object, column)
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import Dispatch
 import FirnDatabase
 import FirnTable
@@ -37,7 +38,7 @@ final class ChangeFeed<Element>: Sendable {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     if state.isOver { return true }
-                    precondition(state.waiting == nil, "only one task can wait for the next change: make a sequence for each task")
+                    trap(unless: state.waiting == nil, "only one task can wait for the next change: make a sequence for each task")
                     state.waiting = continuation
                     return false
                 }

@@ -18,12 +18,12 @@ public struct RealmChanges<Element>: AsyncSequence, Sendable {
             // Each iteration begins with the state at that time. Which target is observed is resolved here.
             let frozen = target.core.frozen()
             guard let still = withExtendedLifetime(frozen, { target.moved(to: frozen) }) else {
-                preconditionFailure("Cannot observe a collection in the same write transaction as its object was created in: commit first.")
+                trap("Cannot observe a collection in the same write transaction as its object was created in: commit first.")
             }
             let begin: () -> ChangeFeed<Element> = { ChangeFeed(frozen: still, keyPaths, element) }
             let handed = Carried(begin)
             make = { handed.value() }
-        } catch { preconditionFailure("\(error)") }
+        } catch { trap("\(error)") }
     }
 
     /// The iterator of one iteration. Only one task can use it at a time.

@@ -1,15 +1,17 @@
+import Foundation
+
 /// What an observer of a collection receives.
 ///
 /// Indices are in ascending order. To update a copy of the old version: remove `deletions` from the highest down, insert `insertions` from
 /// the lowest up, then read the modified elements again.
-public enum RealmCollectionChange<CollectionType> {
+@frozen public enum RealmCollectionChange<CollectionType> {
     /// The collection when the observation begins: delivered once, first.
     case initial(CollectionType)
     /// The current collection, and its differences from the version that was delivered before. `deletions` and `modifications` are
     /// positions in the old version, `insertions` positions in the new one. An element that moved relative to the others is reported as
     /// deleted and inserted.
     case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
-    /// Never delivered; for code that has a case for it.
+    /// Never delivered; for code that has a case for it. `Realm.damage` reports errors of reading the file.
     case error(any Error)
 
     /// The current collection.
@@ -43,12 +45,12 @@ public enum RealmCollectionChange<CollectionType> {
 extension RealmCollectionChange: @unchecked Sendable where CollectionType: Sendable {}
 
 /// What an observer of a map receives. Keys are in ascending order.
-public enum RealmMapChange<Collection: _ObservableMap> {
+@frozen public enum RealmMapChange<Collection: _ObservableMap> {
     /// The map when the observation begins: delivered once, first.
     case initial(Collection)
     /// The current map, and the keys whose entries were removed, were added, or remained and changed.
     case update(Collection, deletions: [Collection.Key], insertions: [Collection.Key], modifications: [Collection.Key])
-    /// Never delivered.
+    /// Never delivered; for code that has a case for it. `Realm.damage` reports errors of reading the file.
     case error(any Error)
 }
 
@@ -60,11 +62,11 @@ public protocol _ObservableMap {
 extension Map: _ObservableMap {}
 
 /// What an observer of an object receives.
-public enum ObjectChange<T> {
-    /// Never delivered.
-    case error(any Error)
+@frozen public enum ObjectChange<T> {
+    /// Never delivered; for code that has a case for it. `Realm.damage` reports errors of reading the file.
+    case error(_ error: NSError)
     /// The object, and those of its properties that changed.
-    case change(T, [PropertyChange])
+    case change(_: T, _: [PropertyChange])
     /// The object was deleted. This is the last notification.
     case deleted
 }

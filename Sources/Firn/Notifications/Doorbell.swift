@@ -19,7 +19,8 @@ final class Doorbell: @unchecked Sendable {
     /// Returns nil for a frozen realm, which never changes.
     init?(_ confinement: Confinement) {
         switch confinement {
-        case .thread: place = Thread.isMainThread ? .main : .loop(RunLoop.current)
+        case .thread: place = .loop(RunLoop.current)
+        case .main: place = .main
         case .queue(let queue): place = .queue(queue)
         case .actor(let home): place = .actor(home)
         case .none: return nil
@@ -29,7 +30,7 @@ final class Doorbell: @unchecked Sendable {
     func ring() {
         guard !isRinging.exchange(true, ordering: .acquiringAndReleasing) else { return }
         switch place {
-        case .main: DispatchQueue.main.async { self.answer(checked: false) }
+        case .main: MainExecutor.async { self.answer(checked: true) }
         case .queue(let queue): queue.async { self.answer(checked: true) }
         case .actor(let home): if let actor = home.actor { Task { await Doorbell.answer(self, on: actor) } }
         case .loop(let loop):
@@ -44,7 +45,6 @@ final class Doorbell: @unchecked Sendable {
     private func answer(checked: Bool) {
         isRinging.store(false, ordering: .sequentiallyConsistent)
         guard let core else { return }
-        // With dispatchMain, another thread than the one that opened the realm can serve the main queue.
         guard checked || core.confinement.isHere else { return }
         core.answerDoorbell()
     }

@@ -45,6 +45,9 @@ final class Subscription: Sendable {
         return !wasOver
     }
 
+    /// Returns whether the token observes this realm, or nothing any more.
+    func concerns(_ core: RealmCore) -> Bool { state.withLock { $0.isOver || $0.observer?.value.core === core } }
+
     /// Returns whether this is the token's observer.
     func holds(_ observer: Observer) -> Bool { state.withLock { $0.observer?.value === observer } }
 }

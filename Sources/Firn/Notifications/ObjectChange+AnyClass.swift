@@ -1,3 +1,4 @@
+import FirnBytes
 import Dispatch
 
 /// Observation of objects by blocks that name a class of their own: `{ (change: ObjectChange<ObjectBase>) in … }`.
@@ -38,7 +39,7 @@ extension ObjectChange where T: ObjectBase {
 
 private func cast<T: ObjectBase>(_ object: ObjectBase, to type: T.Type) -> T {
     guard let same = object as? T else {
-        preconditionFailure(
+        trap(
             "the observed object is of class \"\(Swift.type(of: object))\", not \"\(T.self)\": name its own class in the block")
     }
     return same

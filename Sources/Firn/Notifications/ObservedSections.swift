@@ -7,8 +7,9 @@ import Foundation
 
 /// What an observer of sectioned results, or of one of their sections, receives. An index path is `[section, position in the section]`.
 ///
-/// The elements of a deleted section are not listed individually; those of an inserted section are.
-public enum SectionedResultsChange<Collection> {
+/// The elements of a deleted section are not listed individually; those of an inserted section are. There is no case for errors: after an
+/// error of reading the file nothing is delivered any more, and `Realm.damage` reports it.
+@frozen public enum SectionedResultsChange<Collection> {
     /// The sections when the observation begins: delivered once, first.
     case initial(Collection)
     /// `deletions`, `modifications` and `sectionsToDelete` are positions in the version that was delivered before, the others positions in
@@ -16,8 +17,6 @@ public enum SectionedResultsChange<Collection> {
     case update(
         Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath], sectionsToInsert: IndexSet,
         sectionsToDelete: IndexSet)
-    /// Never delivered; for code that has a case for it.
-    case error(any Error)
 
     init(_ collection: Collection, _ changes: SectionedChanges?) {
         guard let changes else {

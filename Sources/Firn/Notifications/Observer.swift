@@ -19,10 +19,10 @@ class Observer {
 
     /// Delivers the changes up to the realm's version, if there are any. `versions` are the changes since the version that was delivered
     /// last; nil for the initial notification.
-    func deliver(_ versions: VersionChanges?) { fatalError("overridden") }
+    func deliver(_ versions: VersionChanges?) { trap("overridden") }
 
     /// Records the realm's version as delivered.
-    func skip() { fatalError("overridden") }
+    func skip() { trap("overridden") }
 
     /// Called when the realm has moved to another version, or could move to one.
     func realmChanged(_ notification: Realm.Notification) {}

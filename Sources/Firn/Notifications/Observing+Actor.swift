@@ -1,8 +1,9 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
 /// Implements every `observe(on: actor)`: passes the target to the actor's realm as a frozen copy and delivers there. Traps if the target
-/// cannot be observed.
+/// cannot be observed. If the task is cancelled before the observation has started, the token is invalid and nothing is delivered.
 func observingOnActor<A: Actor, Target: Observed, Change>(
     _ actor: A, _ keyPaths: [String]?, _ target: () throws -> Target, _ change: @escaping (Target, Target.Difference?) -> Change,
     _ block: @Sendable @escaping (isolated A, Change) -> Void, isolation: isolated (any Actor)? = #isolation
@@ -16,9 +17,13 @@ func observingOnActor<A: Actor, Target: Observed, Change>(
                 let told = Carried(change(target, difference))
                 actor?.assumeIsolated { block($0, told.value) }
             })
-    } catch { preconditionFailure("\(error)") }
+    } catch { trap("\(error)") }
     let arrive: (isolated any Actor) -> Void = { departure.value.arrive(on: $0) }
-    await run(Carried(arrive), on: actor)
+    await withTaskCancellationHandler {
+        await run(Carried(arrive), on: actor)
+    } onCancel: {
+        _ = subscription.end()
+    }
     return NotificationToken(subscription)
 }
 

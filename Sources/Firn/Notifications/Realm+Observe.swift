@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -17,9 +18,9 @@ extension Realm {
     /// `autorefresh` is off. Traps in frozen and read-only realms.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         core.confinement.check()
-        precondition(!core.isFrozen, "Frozen Realms do not change and do not have change notifications.")
-        precondition(
-            !core.configuration.readOnly,
+        trap(unless: !core.isFrozen, "Frozen Realms do not change and do not have change notifications.")
+        trap(
+            unless: !core.configuration.readOnly,
             "Read-only Realms do not change and do not have change notifications: open the file for writing to observe it.")
         let subscription = Subscription()
         let observer = RealmObserver(core, subscription, block)
@@ -32,10 +33,12 @@ extension Realm {
     }
 
     /// Runs a write transaction without notifying the observers of these tokens, for code that has shown the change already. Changes that
-    /// these observers have not received yet are delivered before `block` runs, within the transaction.
+    /// these observers have not received yet are delivered before `block` runs, within the transaction. Traps if a token observes another
+    /// realm; the same file on another thread, queue or actor is another one.
     @discardableResult
     public func write<R>(withoutNotifying tokens: [NotificationToken], _ block: () throws -> R) throws -> R {
-        try write {
+        checkOwn(tokens)
+        return try write {
             core.observers.deliver(at: core, only: tokens.map(\.subscription))
             let result = try block()
             core.silenced = tokens.map(\.subscription)
@@ -44,10 +47,19 @@ extension Realm {
     }
 
     /// Commits without notifying the observers of these tokens. Those with earlier changes still to be delivered are notified of all
-    /// changes.
+    /// changes. Traps if a token observes another realm.
     public func commitWrite(withoutNotifying tokens: [NotificationToken]) throws {
+        checkOwn(tokens)
         core.silenced = tokens.map(\.subscription)
         try core.commit()
+    }
+
+    private func checkOwn(_ tokens: [NotificationToken]) {
+        core.confinement.check()
+        trap(
+            unless: tokens.allSatisfy { $0.subscription.concerns(core) },
+            "Incorrect Realm: only notifications for the Realm being modified can be skipped. Pass tokens of observations of this Realm, made on its own thread, queue or actor."
+        )
     }
 }
 

@@ -1,3 +1,4 @@
+import FirnBytes
 import Dispatch
 import FirnDatabase
 import FirnTable
@@ -109,14 +110,20 @@ struct Departure<Target: Observed> {
 
 extension Departure {
     /// Starts the observation on an actor.
-    func arrive(on actor: isolated any Actor) { arrive(.actor(ActorPlace(actor))) }
+    func arrive(on actor: isolated any Actor) { arrive(.on(actor)) }
 }
 
 extension Confinement {
-    func isQueue(_ other: DispatchQueue) -> Bool { if case .queue(let queue) = self { queue === other } else { false } }
+    func isQueue(_ other: DispatchQueue) -> Bool {
+        switch self {
+        case .queue(let queue): queue === other
+        case .main: MainExecutor.isMainQueue(other)
+        case .thread, .actor, .none: false
+        }
+    }
 }
 
 /// Runs `body`, and traps if it throws.
 func observing(_ body: () throws -> NotificationToken) -> NotificationToken {
-    do { return try body() } catch { preconditionFailure("\(error)") }
+    do { return try body() } catch { trap("\(error)") }
 }

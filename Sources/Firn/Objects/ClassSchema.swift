@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 import Synchronization
 
@@ -73,7 +74,7 @@ final class ClassSchema: @unchecked Sendable {
         }
         hasOlderProperties = !older.isEmpty
         if let field = older.first, older.count < properties.count {
-            preconditionFailure(
+            trap(
                 "\"\(objectClass).\(field.name)\" is declared without @Persisted, and other properties of the class with it: write @Persisted var \(field.name): \(field.type), or name it in ignoredProperties()"
             )
         }
@@ -82,27 +83,27 @@ final class ClassSchema: @unchecked Sendable {
             if objectClass.primaryKey() == name { properties[index].options.formUnion([.primaryKey, .indexed]) }
             if objectClass.indexedProperties().contains(name) { properties[index].options.insert(.indexed) }
             if ignored.contains(name) {
-                preconditionFailure("\"\(self.name).\(name)\" is @Persisted and in ignoredProperties(): remove one of them")
+                trap("\"\(self.name).\(name)\" is @Persisted and in ignoredProperties(): remove one of them")
             }
         }
         if let key = objectClass.primaryKey() {
-            precondition(
-                properties.contains { $0.codeName == key },
+            trap(
+                unless: properties.contains { $0.codeName == key },
                 "primaryKey() of \"\(self.name)\" names \"\(key)\", which is not a stored property: declare it with @Persisted")
         }
         self.properties = properties
         stored = properties.filter { !$0.shape.isLinking }
         let keys = properties.indices.filter { properties[$0].options.contains(.primaryKey) }
-        precondition(keys.count <= 1, "class \"\(name)\" marks more than one property with primaryKey: true: keep one")
-        precondition(keys.isEmpty || !isEmbedded, "\"\(name)\" is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
+        trap(unless: keys.count <= 1, "class \"\(name)\" marks more than one property with primaryKey: true: keep one")
+        trap(unless: keys.isEmpty || !isEmbedded, "\"\(name)\" is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
         primaryKey = keys.first
         for property in properties where property.shape.isLinking {
-            precondition(
-                property.origin != nil,
+            trap(
+                unless: property.origin != nil,
                 "\"\(name).\(property.codeName)\" needs the property that it is the inverse of: @Persisted(originProperty: \"…\")")
         }
         for (i, property) in properties.enumerated() where properties[..<i].contains(where: { $0.name == property.name }) {
-            preconditionFailure("class \"\(name)\" has two properties \"\(property.name)\": rename one, or map it in propertiesMapping()")
+            trap("class \"\(name)\" has two properties \"\(property.name)\": rename one, or map it in propertiesMapping()")
         }
     }
 

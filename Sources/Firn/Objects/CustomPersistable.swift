@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -85,7 +86,7 @@ extension _CustomPersistable {
 
     private static func made(_ stored: PersistedType) -> Self {
         guard let made = _made(of: stored) else {
-            preconditionFailure(
+            trap(
                 "Failed to convert the zero of \(PersistedType.self) to \(self): make the property optional, or give it an initial value.")
         }
         return made

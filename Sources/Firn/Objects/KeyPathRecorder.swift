@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 import Synchronization
@@ -54,7 +55,7 @@ final class KeyPathRecorder {
         let name = Name(keyPath: keyPath)
         if let kept = known.withLock({ $0[name] }) { return kept }
         guard let path = recorded(keyPath, root: root) else {
-            preconditionFailure("this key path of \"\(root)\" reads no @Persisted property")
+            trap("this key path of \"\(root)\" reads no @Persisted property")
         }
         known.withLock { $0[name] = path }
         return path
@@ -72,7 +73,7 @@ final class KeyPathRecorder {
         } else if let projection = root as? any _ProjectionBase.Type {
             return recorder.finished(projection._projecting(recorder.object(projection._rootClass))[keyPath: keyPath])
         } else {
-            preconditionFailure("key paths of \"\(root)\" contain no stored property: start at an Object, EmbeddedObject or Projection")
+            trap("key paths of \"\(root)\" contain no stored property: start at an Object, EmbeddedObject or Projection")
         }
     }
 }

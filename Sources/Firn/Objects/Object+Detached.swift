@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -51,7 +52,7 @@ final class GraphCopy {
         let identity = ObjectIdentity(object)
         if let copy = copies[identity] { return copy }
         guard let objectClass = object is DynamicObject ? target : Swift.type(of: object) else {
-            preconditionFailure("Dynamic objects cannot be detached: detach objects of a class.")
+            trap("Dynamic objects cannot be detached: detach objects of a class.")
         }
         let copy = objectClass.init()
         copies[identity] = copy

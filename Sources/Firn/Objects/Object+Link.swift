@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// Properties that refer to an object, and objects as elements of collections.
@@ -74,7 +75,7 @@ extension ObjectBase: RealmCollectionValue {
     /// copied. Traps if `core` is nil, if an object to link to was deleted or belongs to another realm, and if an object is added outside
     /// of a write transaction. Used by collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored {
-        guard let core = core?.core else { preconditionFailure("objects are stored in realms only") }
+        guard let core = core?.core else { trap("objects are stored in realms only") }
         if self is EmbeddedObject || asDynamic?.isEmbedded ?? false { return _Stored(core.embed(self), core) }
         return _Stored(core.link(self), core)
     }
@@ -108,12 +109,12 @@ extension RealmCore {
     func link(_ object: ObjectBase) -> Value {
         if object._core === self {
             guard object._access!.holds(object._rowID) else {
-                preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted")
+                trap("Adding a deleted or invalidated object to a Realm is not permitted")
             }
             return .link(object._rowID)
         }
         if object._core != nil {
-            preconditionFailure("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+            trap("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
         }
         requireTransaction("add an object")
         accessToAdd(object).add(object, update: updatePolicy)

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 import Foundation
@@ -27,7 +28,7 @@ extension RealmCollectionValue where Self: ObjectBase {
     /// Returns the frozen object at the version of its realm (in a transaction, at the version that it began from), for any thread. Traps
     /// if it is unmanaged, deleted, or was added in the transaction under way.
     public func freeze() -> Self {
-        do { return try tryFreeze() } catch { preconditionFailure(error.message) }
+        do { return try tryFreeze() } catch { trap(error.message) }
     }
 
     /// As `freeze`, but throws instead of trapping.
@@ -48,7 +49,7 @@ extension RealmCollectionValue where Self: ObjectBase {
 
     /// Returns the live object in this thread's realm, or nil if it no longer exists. Traps if the object is unmanaged.
     public func thaw() -> Self? {
-        guard let access = _access else { preconditionFailure("Unmanaged objects cannot be thawed: only frozen ones can.") }
+        guard let access = _access else { trap("Unmanaged objects cannot be thawed: only frozen ones can.") }
         if !access.core.isFrozen { return self }
         return access.core.thawed().object(_rowID, like: access).map { unsafeDowncast($0, to: Self.self) }
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -57,10 +58,10 @@ extension ObjectBase {
             }
         case let dictionary as [String: Any?]: return contents(dictionary, for: schema)
         case let array as [Any?]:
-            precondition(array.count <= settable.count, "\(array.count) values for the \(settable.count) properties of \"\(schema.name)\"")
+            trap(unless: array.count <= settable.count, "\(array.count) values for the \(settable.count) properties of \"\(schema.name)\"")
             return zip(settable, array).map { ($0, $1) }
         default:
-            preconditionFailure("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
+            trap("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
         }
     }
 
@@ -70,7 +71,7 @@ extension ObjectBase {
         var found: [(index: Int, content: Any?)] = []
         found.reserveCapacity(dictionary.count)
         for (key, content) in dictionary {
-            guard let index = schema.index(of: key) else { preconditionFailure("type \"\(schema.name)\" has no property \"\(key)\"") }
+            guard let index = schema.index(of: key) else { trap("type \"\(schema.name)\" has no property \"\(key)\"") }
             let property = schema.properties[index]
             // Derived properties are not set. If both names of a property are given, the name in the file has precedence.
             if property.shape.isLinking || (key != property.name && dictionary[property.name] != nil) { continue }
@@ -92,7 +93,7 @@ extension ObjectBase {
             if let contents = unmanagedContents {
                 let place = contents.place(key)
                 guard contents.set(place, newValue) else {
-                    preconditionFailure(RealmMessage.invalidValue(newValue, of: contents.type, place))
+                    trap(RealmMessage.invalidValue(newValue, of: contents.type, place))
                 }
                 return
             }
@@ -102,7 +103,7 @@ extension ObjectBase {
 
     final func property(_ name: String) -> ClassSchema.Property {
         let schema = ClassSchema.of(type(of: self))
-        guard let index = schema.index(of: name) else { preconditionFailure("type \"\(schema.name)\" has no property \"\(name)\"") }
+        guard let index = schema.index(of: name) else { trap("type \"\(schema.name)\" has no property \"\(name)\"") }
         return schema.properties[index]
     }
 

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// A type that properties can have without `@Persisted`, as in Realm before it had property wrappers: `let dogs = List<Dog>()`.
@@ -142,15 +143,15 @@ extension ClassField {
     /// The older declaration that this field is. Traps if it looks like one and cannot be stored.
     func olderDeclaration(in className: String) -> (any _OlderDeclaration.Type)? {
         if let declared = type as? any _OlderDeclaration.Type {
-            precondition(
-                !isVariable,
+            trap(
+                unless: !isVariable,
                 "\"\(className).\(declaredName)\" is a variable \(type), which cannot be stored: declare it with let, or with @Persisted var \(declaredName): \(type), or name it in ignoredProperties()"
             )
             return declared
         }
         guard let optional = type as? any _AnyOptionalType.Type, optional.wrappedType is any _OlderDeclaration.Type else { return nil }
         let advice = name == declaredName ? "declare it with let, without an optional" : "declare it with let, not lazy"
-        preconditionFailure(
+        trap(
             "\"\(className).\(declaredName)\" is an optional or lazy \(optional.wrappedType), which cannot be stored: \(advice), or name it in ignoredProperties()"
         )
     }
@@ -170,7 +171,7 @@ extension _OlderCollection {
     func setOlder(_ value: Any?) -> Bool { _replaceAll(untyped: value) }
     var olderContent: Any? { unmanagedCopy() }
     func setOlder(content: Any?) {
-        guard let content = content as? Self else { preconditionFailure("the content belongs to another property") }
+        guard let content = content as? Self else { trap("the content belongs to another property") }
         var collection = self
         collection._replaceContents(with: content)
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// A type that `@Persisted` properties can have: numbers, strings, dates and similar values, optionals of them, enums, links, embedded
@@ -74,7 +75,7 @@ public struct _Sink {
     }
 
     func append(_ value: Value) {
-        if !column.pointee.append(value) { preconditionFailure("the value does not have the type of its column: \(value)") }
+        if !column.pointee.append(value) { trap("the value does not have the type of its column: \(value)") }
     }
 
     func appendNull() { column.pointee.appendNull() }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -15,7 +16,7 @@ extension PersistableEnum {
     /// The case in place of a missing or unknown value.
     private static var first: Self {
         guard let first = allCases.first else {
-            preconditionFailure("enum \"\(self)\" has no cases: add one, so that a property can have a value")
+            trap("enum \"\(self)\" has no cases: add one, so that a property can have a value")
         }
         return first
     }

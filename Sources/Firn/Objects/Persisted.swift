@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// Declares a stored property of an `Object` or `EmbeddedObject`.
 ///
 ///     class Dog: Object {
@@ -37,8 +39,8 @@ public struct Persisted<Value: _Persistable> {
     /// Unavailable: a property is read and written through its object, and only in classes derived from `Object` or `EmbeddedObject`.
     @available(*, unavailable, message: "@Persisted can only be used on properties of a class derived from Object or EmbeddedObject")
     public var wrappedValue: Value {
-        get { fatalError("unavailable") }
-        set { fatalError("unavailable") }
+        get { trap("unavailable") }
+        set { trap("unavailable") }
     }
 
     /// Reads and writes the property: in the realm's data if the object is managed, otherwise in the object.

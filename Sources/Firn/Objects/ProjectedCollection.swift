@@ -1,3 +1,4 @@
+import FirnBytes
 import Dispatch
 import FirnTable
 
@@ -115,7 +116,7 @@ struct ProjectedProperty<Base: RealmCollection, Element>: ProjectionOrigin {
 
     func set(_ position: Int, _ value: Element) {
         guard let writable = keyPath as? ReferenceWritableKeyPath<Base.Element, Element> else {
-            preconditionFailure(
+            trap(
                 "This projected property cannot be set: its key path contains an optional or ends in a derived property. Set it on the object."
             )
         }

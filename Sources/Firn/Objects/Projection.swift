@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// A view of objects that shows some of their properties, and properties of objects that they refer to, as its own. It stores nothing:
@@ -104,8 +105,8 @@ public struct Projected<Root: ObjectBase, Value> {
     /// Unavailable: a projected property is read and written through its projection, and only in classes derived from `Projection`.
     @available(*, unavailable, message: "@Projected can only be used on properties of a class derived from Projection")
     public var wrappedValue: Value {
-        get { fatalError("unavailable") }
-        set { fatalError("unavailable") }
+        get { trap("unavailable") }
+        set { trap("unavailable") }
     }
 
     /// Setting writes to the object. Traps if the key path contains an optional or ends in a derived property.
@@ -116,7 +117,7 @@ public struct Projected<Root: ObjectBase, Value> {
         get { owner.rootObject[keyPath: owner[keyPath: storageKeyPath].keyPath] }
         set {
             guard let writable = owner[keyPath: storageKeyPath].keyPath as? ReferenceWritableKeyPath<Root, Value> else {
-                preconditionFailure(
+                trap(
                     "This projected property cannot be set: its key path contains an optional or ends in a derived property. Set it on rootObject."
                 )
             }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// Reads and writes one `@Persisted` property of any object of its class. There is one for each property of a class.
@@ -19,15 +20,15 @@ public class _PropertyAccess {
     }
 
     /// Returns the options of the declaration.
-    func options(in object: ObjectBase) -> PersistedOptions { fatalError("overridden") }
+    func options(in object: ObjectBase) -> PersistedOptions { trap("overridden") }
     /// Returns the name given to `originProperty:`; nil for other properties.
     func origin(in object: ObjectBase) -> String? { nil }
-    func get(_ object: ObjectBase) -> Any? { fatalError("overridden") }
+    func get(_ object: ObjectBase) -> Any? { trap("overridden") }
     /// Returns false if the value does not fit.
-    func set(_ object: ObjectBase, _ value: Any?) -> Bool { fatalError("overridden") }
+    func set(_ object: ObjectBase, _ value: Any?) -> Bool { trap("overridden") }
     /// Returns the value of an unmanaged object unchanged, for `setManaged` after the object was added.
-    func unmanagedContent(_ object: ObjectBase) -> Any? { fatalError("overridden") }
-    func setManaged(_ object: ObjectBase, _ content: Any?) { fatalError("overridden") }
+    func unmanagedContent(_ object: ObjectBase) -> Any? { trap("overridden") }
+    func setManaged(_ object: ObjectBase, _ content: Any?) { trap("overridden") }
 }
 
 final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
@@ -87,7 +88,7 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
     override func unmanagedContent(_ object: ObjectBase) -> Any? { storage(object).pointee.settle(object) }
 
     override func setManaged(_ object: ObjectBase, _ content: Any?) {
-        guard let value = content as? Value else { preconditionFailure("the content belongs to another property") }
+        guard let value = content as? Value else { trap("the content belongs to another property") }
         if Value._isCollection {
             var collection = Value._read(object, Int(storage(object).pointee.column))
             collection._replaceContents(with: value)

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// A type that a `RealmProperty` can have: optionals of single values, and `AnyRealmValue`.
@@ -53,7 +54,7 @@ extension RealmProperty: _OlderDeclaration {
     }
     var olderContent: Any? { value }
     func setOlder(content: Any?) {
-        guard let content = content as? Value else { preconditionFailure("the content belongs to another property") }
+        guard let content = content as? Value else { trap("the content belongs to another property") }
         value = content
     }
     func appendOlder(to sink: _Sink) { own._append(to: sink) }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 import Foundation
 
@@ -109,13 +110,13 @@ extension _IntegerScalar {
         switch value.value {
         case .int(let sum):
             guard let fitting = Self(exactly: sum) else {
-                preconditionFailure(
+                trap(
                     "the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with another type, such as Int or Double")
             }
             return fitting
         case .double(let sum):
             guard let fitting = Self(exactly: sum.rounded(.towardZero)) else {
-                preconditionFailure("the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with the type Double")
+                trap("the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with the type Double")
             }
             return fitting
         case .decimal(let sum): return _sum(_Stored(.double(sum.double)))

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 import Foundation
 
@@ -71,5 +72,5 @@ extension RealmCollection {
 extension MutableSet {
     /// Unavailable: a set has no positions. Use `contains(where:)` or `filter(_:)`.
     @available(*, unavailable, message: "sets have no positions: use contains(where:) or filter(_:)")
-    public func index(matching predicate: NSPredicate) -> Int? { fatalError("unavailable") }
+    public func index(matching predicate: NSPredicate) -> Int? { trap("unavailable") }
 }

@@ -39,7 +39,7 @@ struct ColumnReading {
         var found: [Column] = []
         let request = QueryRequest(select: [path.description], inverses: source.inverses), table = table
         let run: QueryRun
-        do throws(QueryError) { run = try QueryRun(request, table: table) } catch { preconditionFailure("\(error)") }
+        do throws(QueryError) { run = try QueryRun(request, table: table) } catch { trap("\(error)") }
         core.failing(()) { () throws(FirnError) in
             try run.forEachBatch { (batch) throws(FirnError) in
                 found.append(batch.columns[0])

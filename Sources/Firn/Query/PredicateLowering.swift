@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnQuery
 import FirnTable
 import Foundation
@@ -91,7 +92,7 @@ extension RealmCollection {
     /// results are live. The query engine evaluates it by the rules of Firn's query language: text is compared by bytes, and null as in
     /// queries. Traps on expressions that queries do not support (remainders, regular expressions, casts); `filtered` throws.
     public func filter(_ predicate: Predicate<Element>) -> Results<Element> where Element: RealmFetchable {
-        do { return try filtered(predicate) } catch { preconditionFailure("\(error)") }
+        do { return try filtered(predicate) } catch { trap("\(error)") }
     }
 
     /// Returns the same as `filter`.
@@ -110,14 +111,14 @@ extension RealmCollection {
         do {
             let (syntax, arguments) = try source.lowered(predicate)
             return source.firstIndex(syntax, arguments)
-        } catch { preconditionFailure("\(error)") }
+        } catch { trap("\(error)") }
     }
 }
 
 extension MutableSet {
     /// Unavailable: a set has no positions. Use `contains(where:)` or `filter(_:)`.
     @available(*, unavailable, message: "sets have no positions: use contains(where:) or filter(_:)")
-    public func index(matching predicate: Predicate<Element>) -> Int? { fatalError("unavailable") }
+    public func index(matching predicate: Predicate<Element>) -> Int? { trap("unavailable") }
 }
 
 extension _CollectionSource {

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnQuery
 import FirnTable
@@ -92,7 +93,7 @@ extension Query {
     /// Inserts the function after the last collection of the path: `dogs.@min.age`.
     func aggregated<V>(_ function: PathStep) -> Query<V> {
         guard case .path(var path, let entered?) = node else {
-            preconditionFailure(
+            trap(
                 "\(PathSyntax([function]).description.dropFirst()) needs a path through a collection, such as $0.dogs.age: \"\(self)\" does not lead through one"
             )
         }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnQuery
 import FirnTable
@@ -75,7 +76,7 @@ extension Query where T == Bool {
             paths.allSatisfy { $0.quantifier == nil && $0.steps.count > prefix.count && $0.steps.starts(with: prefix) }
         }
         guard let prefix = collection.max(by: { $0.count < $1.count }), !paths.isEmpty else {
-            preconditionFailure(
+            trap(
                 "count needs a condition whose parts all go through one collection of objects, such as ($0.toys.price > 5).count: \"\(condition)\" does not"
             )
         }

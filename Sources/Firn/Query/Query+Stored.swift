@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnQuery
 import FirnTable
@@ -111,7 +112,7 @@ extension Query where T: _Element {
     @_disfavoredOverload
     public func contains(_ element: T) -> Query<Bool> {
         guard case .path(_, entered: .some) = node else {
-            preconditionFailure("contains(_:) with a single value searches a collection: \"\(self)\" is not one, compare it with ==")
+            trap("contains(_:) with a single value searches a collection: \"\(self)\" is not one, compare it with ==")
         }
         return Query<Bool>(.predicate(.comparison(ComparisonSyntax(context.constant(element), .isIn, expression))), context)
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnQuery
 import FirnTable
 
@@ -68,7 +69,7 @@ final class QueryContext {
     /// Returns a value as a part of the tree. An object becomes an argument, because it has no representation as text.
     func constant<V: _Element>(_ value: V) -> ExpressionSyntax {
         if let object = unwrapped(value) as? ObjectBase {
-            do { return argument(.link(try rowID(object))) } catch { preconditionFailure("\(error)") }
+            do { return argument(.link(try rowID(object))) } catch { trap("\(error)") }
         }
         return constant(value._stored(in: nil).value)
     }
@@ -133,13 +134,13 @@ extension Query {
 
     /// Returns the path to the elements of a collection.
     func entering() -> Query {
-        guard case .path(let path, _) = node else { preconditionFailure("only properties have elements") }
+        guard case .path(let path, _) = node else { trap("only properties have elements") }
         context.entered.insert(path.steps)
         return Query(.path(path, entered: path.steps.count), context)
     }
 
     func quantified<V>(_ quantifier: Quantifier) -> Query<V> {
-        guard case .path(var path, _) = node else { preconditionFailure("only properties have elements") }
+        guard case .path(var path, _) = node else { trap("only properties have elements") }
         path.quantifier = quantifier
         return Query<V>(.path(path, entered: path.steps.count), context)
     }
@@ -149,9 +150,9 @@ extension Query {
         switch node {
         case .expression(let expression): return expression
         case .path(let path, _):
-            precondition(!path.steps.isEmpty, "the searched objects themselves cannot be compared: compare one of their properties")
+            trap(unless: !path.steps.isEmpty, "the searched objects themselves cannot be compared: compare one of their properties")
             return .path(path)
-        case .predicate: preconditionFailure("a condition cannot be compared or combined as a value: join conditions with && and ||")
+        case .predicate: trap("a condition cannot be compared or combined as a value: join conditions with && and ||")
         }
     }
 
@@ -178,7 +179,7 @@ extension Query: CustomStringConvertible {
 
 extension QueryNode {
     func following(_ steps: [PathStep]) -> QueryNode {
-        guard case .path(var path, let entered) = self else { preconditionFailure("only properties have properties") }
+        guard case .path(var path, let entered) = self else { trap("only properties have properties") }
         path.steps += steps
         return .path(path, entered: entered)
     }

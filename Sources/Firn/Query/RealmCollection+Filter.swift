@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnQuery
 import FirnTable
 import Synchronization
@@ -9,7 +10,7 @@ extension RealmCollection {
     /// argument, `$0` the first, `%K` an argument that is a path. Arguments are values, nil, objects of the realm, key paths, and
     /// collections of these. Traps if the predicate is not valid for the elements.
     public func filter(_ predicateFormat: String, _ args: Any?...) -> Results<Element> where Element: RealmFetchable {
-        do { return try filtered(predicateFormat, args) } catch { preconditionFailure("\(error)") }
+        do { return try filtered(predicateFormat, args) } catch { trap("\(error)") }
     }
 
     /// Returns the same as `filter`, for untrusted predicates.
@@ -35,7 +36,7 @@ extension RealmCollection {
             let context = QueryContext(nil) { tables.rowID(of: $0) ?? -1 }
             let syntax = QuerySyntax(isIncluded(Query(rootOf: source.shape, context)).condition)
             do throws(QueryError) { return try tables.firstIndex(syntax, context.arguments) } catch {
-                preconditionFailure("\(error) in \(syntax)")
+                trap("\(error) in \(syntax)")
             }
         }
         let (syntax, arguments) = source.typed(isIncluded)
@@ -46,7 +47,7 @@ extension RealmCollection {
 extension MutableSet {
     /// Unavailable: a set has no positions. Use `contains(where:)` or `where { }`.
     @available(*, unavailable, message: "sets have no positions: use contains(where:) or where { }")
-    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? { fatalError("unavailable") }
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? { trap("unavailable") }
 }
 
 extension _CollectionSource {
@@ -65,7 +66,7 @@ extension _CollectionSource {
         let context = QueryContext(core)
         let syntax = QuerySyntax(isIncluded(Query(rootOf: shape, context)).condition)
         do throws(QueryError) { try check(QueryRequest(parsed: syntax, arguments: context.arguments, inverses: inverses)) } catch {
-            preconditionFailure("\(error) in \(syntax)")
+            trap("\(error) in \(syntax)")
         }
         return (syntax, context.arguments)
     }

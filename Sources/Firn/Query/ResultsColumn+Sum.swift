@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 // Sums of columns, several values at a time. Null is ignored; the sum of no elements is 0.
@@ -23,7 +24,7 @@ extension ResultsColumn where Value._Plain == Int {
                 for value in batch.values { (sum, overflows) = adding(sum, value, overflows) }
             }
             (total, overflows) = adding(total, sum, overflows)
-            precondition(!overflows, "the sum does not fit an Int: sum the values as doubles")
+            trap(unless: !overflows, "the sum does not fit an Int: sum the values as doubles")
         }
         return total
     }

@@ -88,12 +88,13 @@ extension RealmCollection where Element: ObjectBase {
             let path = access.type.index(of: name) == nil ? try Parser.path(name) : PathSyntax([.name(name)])
             let run = try QueryRun(QueryRequest(select: [path.description], inverses: source.inverses), table: access.table)
             let found = run.columns[0].type, wanted = Value._elementShape.type
-            precondition(
-                found.kind == wanted.kind && !found.isCollection,
+            trap(
+                unless: found.kind == wanted.kind && !found.isCollection,
                 "\"\(access.name).\(name)\" is of type \(found.name), not \(wanted.name): request a column of its own type")
-            precondition(
-                !found.isOptional || wanted.isOptional, "\"\(access.name).\(name)\" may be null: request a column of \(Value.self)?")
+            trap(
+                unless: !found.isOptional || wanted.isOptional, "\"\(access.name).\(name)\" may be null: request a column of \(Value.self)?"
+            )
             return ResultsColumn(source, path)
-        } catch { preconditionFailure("\(error)") }
+        } catch { trap("\(error)") }
     }
 }

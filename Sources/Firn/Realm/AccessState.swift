@@ -137,7 +137,7 @@ extension ObjectBase {
     /// As above, and calls `body` with the access. The object keeps the realm alive: counting more references would cost more than a read.
     @inline(__always)
     private final func _settled<R>(_ body: (TypeAccess) -> R) -> R {
-        guard let state = _state else { preconditionFailure("this object is not managed by a realm") }
+        guard let state = _state else { trap("this object is not managed by a realm") }
         return state.pointee.access._withUnsafeGuaranteedRef { access in
             if state.pointee.thread != currentThread() { access.check() }
             if state.pointee.generation != _generation { findRow(access) }
@@ -147,7 +147,7 @@ extension ObjectBase {
 
     private final func findRow(_ access: TypeAccess) {
         let found = access.isRetired ? nil : access.place(of: _rowID)
-        guard found != nil || access.holds(_rowID) else { preconditionFailure("Object has been deleted or invalidated.") }
+        guard found != nil || access.holds(_rowID) else { trap("Object has been deleted or invalidated.") }
         // In a damaged file the row may not be found. Then it has no position.
         let place = found ?? (-1, 0)
         _segment = Int32(truncatingIfNeeded: place.segment)

@@ -1,3 +1,4 @@
+import FirnBytes
 import Dispatch
 #if canImport(Glibc)
     import Glibc
@@ -20,6 +21,8 @@ func currentThread() -> UInt {
 /// Where a live realm, and everything that is read from it, may be used.
 enum Confinement {
     case thread(ThreadToken)
+    /// The main executor: the main thread, and jobs of the main queue and the main actor on whatever thread they run.
+    case main
     case queue(DispatchQueue)
     case actor(ActorPlace)
     /// Frozen realms can be used anywhere.
@@ -28,21 +31,31 @@ enum Confinement {
     static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
 
     static func on(_ queue: DispatchQueue?) -> Confinement {
-        guard let queue else { return .thread(.current) }
+        guard let queue else { return MainExecutor.isCurrent ? .main : .thread(.current) }
+        if MainExecutor.isMainQueue(queue) { return .main }
         queue.setSpecific(key: queueKey, value: ObjectIdentifier(queue))
         return .queue(queue)
     }
 
+    static func on(_ actor: any Actor) -> Confinement { actor === MainActor.shared ? .main : .actor(ActorPlace(actor)) }
+
     /// The thread that fast paths compare with; 0 if they must use `isHere`.
-    var thread: UInt { if case .thread(let thread) = self, !thread.isOver { thread.number } else { 0 } }
+    var thread: UInt {
+        switch self {
+        case .thread(let thread): thread.isOver ? 0 : thread.number
+        case .main: MainExecutor.thread
+        case .queue, .actor, .none: 0
+        }
+    }
 
     var isHere: Bool {
         switch self {
         case .thread(let thread): return thread.isCurrent
+        case .main: return MainExecutor.isCurrent
         case .queue(let queue): return DispatchQueue.getSpecific(key: Confinement.queueKey) == ObjectIdentifier(queue)
         case .actor(let home):
             guard let actor = home.actor else {
-                preconditionFailure(
+                trap(
                     "This realm belongs to an actor that was deallocated: pass on frozen copies, or open another realm where you need it")
             }
             // Traps with the executor's own message if the caller is on another one.
@@ -57,11 +70,15 @@ enum Confinement {
         guard !isHere else { return }
         switch self {
         case .queue(let queue):
-            preconditionFailure(
+            trap(
                 "Realm accessed from incorrect thread: it was opened for the queue \"\(queue.label)\". Use it there, or pass on a frozen copy."
             )
+        case .main:
+            trap(
+                "Realm accessed from incorrect thread: open another Realm on this thread, or pass on a frozen copy (freeze()) or a ThreadSafeReference. This one belongs to the main thread, with the main queue and the main actor."
+            )
         default:
-            preconditionFailure(
+            trap(
                 "Realm accessed from incorrect thread: open another Realm on this thread, or pass on a frozen copy (freeze()) or a ThreadSafeReference."
             )
         }
@@ -71,6 +88,7 @@ enum Confinement {
     var identity: String {
         switch self {
         case .thread(let thread): "thread \(thread.serial)"
+        case .main: "main"
         case .queue(let queue): "queue \(ObjectIdentifier(queue).hashValue)"
         case .actor(let home): "actor \(home.identifier.hashValue)"
         case .none: "frozen"

@@ -31,7 +31,7 @@ extension Realm {
     /// - Throws: `Realm.Error`.
     public func makeDurable() throws {
         core.confinement.check()
-        precondition(!core.isInTransaction, "Can't make a transaction durable before its end: commit it first.")
+        trap(unless: !core.isInTransaction, "Can't make a transaction durable before its end: commit it first.")
         try core.file.checkWaiting()
         do throws(FirnError) { try core.file.database.settle() } catch { throw Error(error) }
     }

@@ -63,18 +63,18 @@ public struct Migration {
     /// has `newName` and not `oldName`, and both properties have the same type.
     public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
         guard let before = old.dynamicAccess(typeName), let from = before.type.index(of: oldName) else {
-            preconditionFailure("Cannot rename property \"\(typeName).\(oldName)\" because it does not exist.")
+            trap("Cannot rename property \"\(typeName).\(oldName)\" because it does not exist.")
         }
         guard let after = new.dynamicAccess(typeName), let to = after.type.index(of: newName) else {
-            preconditionFailure("Renamed property \"\(typeName).\(newName)\" does not exist.")
+            trap("Renamed property \"\(typeName).\(newName)\" does not exist.")
         }
         let old = before.type.columns[from].type, new = after.type.columns[to].type
-        precondition(
-            old.kind == new.kind && old.collection == new.collection && old.target == new.target,
+        trap(
+            unless: old.kind == new.kind && old.collection == new.collection && old.target == new.target,
             "Cannot rename property \"\(typeName).\(oldName)\" to \"\(newName)\" because it would change from type \"\(old.name)\" to \"\(new.name)\"."
         )
-        precondition(
-            after.type.index(of: oldName) == nil,
+        trap(
+            unless: after.type.index(of: oldName) == nil,
             "Cannot rename property \"\(typeName).\(oldName)\" to \"\(newName)\" because the source property still exists.")
         self.new.failing(()) { () throws(FirnError) in
             for rowID in self.new.rowIDs(after) {

@@ -69,7 +69,7 @@ extension Realm {
     /// - Throws: `Realm.Error`.
     public init(configuration: Configuration = .defaultConfiguration, actor: isolated any Actor) async throws {
         let file = try await Realm.opened(configuration)
-        core = try withExtendedLifetime(file) { try RealmCore.opened(configuration, .actor(ActorPlace(actor))) }
+        core = try withExtendedLifetime(file) { try RealmCore.opened(configuration, .on(actor)) }
     }
 
     /// Opens the realm of a configuration for the actor that calls. (In an actor's initializer, before all its properties have values, use
@@ -85,7 +85,7 @@ extension Realm {
             )
         }
         let file = try await opened(configuration)
-        return try withExtendedLifetime(file) { Realm(try RealmCore.opened(configuration, .actor(ActorPlace(isolation)))) }
+        return try withExtendedLifetime(file) { Realm(try RealmCore.opened(configuration, .on(isolation))) }
     }
 
     /// Opens the file, and migrates it if necessary, on another thread.

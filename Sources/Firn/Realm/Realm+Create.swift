@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -39,7 +40,7 @@ extension Realm {
     private func upsert(_ type: Object.Type, _ value: Any, _ policy: UpdatePolicy) -> ObjectBase {
         let schema = ClassSchema.of(type)
         guard let key = schema.primaryKey else {
-            preconditionFailure("\"\(schema.name)\" does not have a primary key and can not be updated: create it without update:.")
+            trap("\"\(schema.name)\" does not have a primary key and can not be updated: create it without update:.")
         }
         let access = core.access(type)
         let fresh = type.init()
@@ -81,7 +82,7 @@ extension ObjectBase {
     /// Traps if the value does not fit the property.
     final func put(_ content: Any?, in property: ClassSchema.Property) {
         guard property.access.set(self, content) else {
-            preconditionFailure(RealmMessage.invalidValue(content, property: property, type: type(of: self).className()))
+            trap(RealmMessage.invalidValue(content, property: property, type: type(of: self).className()))
         }
     }
 }

@@ -14,12 +14,12 @@ extension Realm {
     public func dynamicObject<Key>(ofType typeName: String, forPrimaryKey key: Key) -> DynamicObject? {
         let access = dynamic(typeName)
         guard let place = access.type.key.first, access.type.key.count == 1 else {
-            preconditionFailure(
+            trap(
                 "Type \"\(typeName)\" does not have a primary key of one property: filter the results of dynamicObjects(\"\(typeName)\").")
         }
         let type = access.type.columns[place].type
         guard let value = Value(key: key)?.fitted(to: type.kind), !value.isNull || type.isOptional else {
-            preconditionFailure("Invalid value \"\(key)\" to query for property type \"\(type.name)\".")
+            trap("Invalid value \"\(key)\" to query for property type \"\(type.name)\".")
         }
         return access.find(value).flatMap { access.object($0) } as? DynamicObject
     }
@@ -31,7 +31,7 @@ extension Realm {
         core.confinement.check()
         core.requireTransaction("create objects")
         let access = dynamic(typeName)
-        precondition(!access.type.isEmbedded, "\"\(typeName)\" is embedded: set it as a property of its owner instead.")
+        trap(unless: !access.type.isEmbedded, "\"\(typeName)\" is embedded: set it as a property of its owner instead.")
         return access.object(access.create(value, update: update)) as! DynamicObject
     }
 
@@ -43,7 +43,7 @@ extension Realm {
             _ = core.access(objectClass)
             if let access = core.dynamicAccess(typeName) { return access }
         }
-        preconditionFailure(
+        trap(
             "Object type \"\(typeName)\" is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)). If it is a class of this program, name it in the configuration: objectTypes: [\(typeName).self]"
         )
     }
@@ -58,17 +58,17 @@ extension TypeAccess {
             for (i, column) in type.columns.enumerated() { if object.has(column.name) { given[i] = object[column.name] } }
         case let dictionary as [String: Any?]:
             for (key, one) in dictionary {
-                guard let place = type.index(of: key) else { preconditionFailure("type \"\(name)\" has no property \"\(key)\"") }
+                guard let place = type.index(of: key) else { trap("type \"\(name)\" has no property \"\(key)\"") }
                 given[place] = one
             }
         case let array as [Any?]:
-            precondition(array.count <= type.columns.count, "\(array.count) values for the \(type.columns.count) properties of \"\(name)\"")
+            trap(unless: array.count <= type.columns.count, "\(array.count) values for the \(type.columns.count) properties of \"\(name)\"")
             for (i, one) in array.enumerated() { given[i] = one }
-        default: preconditionFailure("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
+        default: trap("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
         }
         if update != .error {
             guard let key = type.key.first else {
-                preconditionFailure("\"\(name)\" does not have a primary key and can not be updated: create it without update:.")
+                trap("\"\(name)\" does not have a primary key and can not be updated: create it without update:.")
             }
             let wanted = stored(given[key] ?? nil, key)
             if let existing = find(wanted) {
@@ -98,7 +98,7 @@ extension TypeAccess {
             return rowID
         } catch {
             if error.code == .duplicateKey, let key = type.key.first {
-                preconditionFailure(
+                trap(
                     "Attempting to create an object of type \"\(name)\" with an existing primary key value \"\(given[key].flatMap { $0 } ?? "nil")\"."
                 )
             }
@@ -124,7 +124,7 @@ extension TypeAccess {
     private func stored(_ value: Any?, _ place: Int) -> Value {
         let column = type.columns[place]
         guard let stored = core.stored(value, column.type) else {
-            preconditionFailure(RealmMessage.invalidValue(value, of: type, place))
+            trap(RealmMessage.invalidValue(value, of: type, place))
         }
         return stored
     }

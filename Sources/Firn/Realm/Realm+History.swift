@@ -109,8 +109,8 @@ extension Realm {
 
     private func checkHistory(_ action: String) throws {
         core.confinement.check()
-        precondition(!core.isFrozen, RealmMessage.frozen)
-        precondition(!core.isInTransaction, "Cannot \(action) within a write transaction: do it before or after.")
+        trap(unless: !core.isFrozen, RealmMessage.frozen)
+        trap(unless: !core.isInTransaction, "Cannot \(action) within a write transaction: do it before or after.")
         guard !core.configuration.readOnly else { throw Error(.filePermissionDenied, "Can't change the history of read-only Realms.") }
         if let damage { throw Error(damage) }
         try core.file.checkWaiting()

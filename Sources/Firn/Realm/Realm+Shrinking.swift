@@ -36,8 +36,8 @@ extension Realm {
     @discardableResult
     public func shrink() throws -> Shrinkage {
         core.confinement.check()
-        precondition(!core.isFrozen, RealmMessage.frozen)
-        precondition(!core.isInTransaction, "Cannot shrink a file within a write transaction: do it before or after.")
+        trap(unless: !core.isFrozen, RealmMessage.frozen)
+        trap(unless: !core.isInTransaction, "Cannot shrink a file within a write transaction: do it before or after.")
         guard !core.configuration.readOnly else { throw Error(.filePermissionDenied, "Can't shrink the file of a read-only Realm.") }
         if let damage { throw Error(damage) }
         try core.file.checkWaiting()

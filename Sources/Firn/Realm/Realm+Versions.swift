@@ -12,6 +12,7 @@ struct VersionHold: Sendable {
     var description: String {
         switch place {
         case .thread(let thread): "a realm of thread \(thread.number)"
+        case .main: "a realm of the main thread"
         case .queue(let queue): "a realm of queue \"\(queue.label)\""
         case .actor(let home): "a realm of actor \(home.kind)"
         case .none: "a frozen realm"

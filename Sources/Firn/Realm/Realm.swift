@@ -78,7 +78,7 @@ public struct Realm: Equatable {
     /// Begins a transaction after waiting for those of all other realms and processes. The realm moves to the newest version. Traps on an
     /// error.
     public func beginWrite() {
-        do { try core.begin() } catch { preconditionFailure("\(error)") }
+        do { try core.begin() } catch { trap("\(error)") }
     }
 
     /// Makes the changes of the transaction the next version atomically; with the default durability they are durable when this returns.
@@ -108,13 +108,13 @@ public struct Realm: Equatable {
             _ = core.link(object)
             return
         }
-        precondition(object._core == nil, "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+        trap(unless: object._core == nil, "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
         core.requireTransaction("add objects")
         if let embedded = object.asDynamic, embedded.isEmbedded {
-            preconditionFailure("\"\(embedded._typeName)\" is embedded: set it as a property of its owner instead.")
+            trap("\"\(embedded._typeName)\" is embedded: set it as a property of its owner instead.")
         }
         if update != .error, object.unmanagedContents.map(\.type.key.isEmpty) ?? (ClassSchema.of(type(of: object)).primaryKey == nil) {
-            preconditionFailure("\"\(object._typeName)\" does not have a primary key and can not be updated: add it without update:.")
+            trap("\"\(object._typeName)\" does not have a primary key and can not be updated: add it without update:.")
         }
         core.adding(update) { core.accessToAdd(object).add(object, update: update) }
     }
@@ -130,13 +130,13 @@ public struct Realm: Equatable {
     public func delete(_ object: ObjectBase) {
         core.confinement.check()
         core.requireTransaction("delete objects")
-        precondition(
-            object._core === core,
+        trap(
+            unless: object._core === core,
             object._core == nil
                 ? "Can only delete an object from the Realm it belongs to: this one is not managed."
                 : "Can only delete an object from the Realm it belongs to.")
         guard let access = object._access, access.holds(object._rowID) else {
-            preconditionFailure("Object has been deleted or invalidated.")
+            trap("Object has been deleted or invalidated.")
         }
         core.delete([object._rowID], access)
     }
@@ -147,7 +147,7 @@ public struct Realm: Equatable {
         core.requireTransaction("delete objects")
         var rows: [ObjectIdentifier: (access: TypeAccess, rowIDs: Set<Int64>)] = [:]
         for object in objects {
-            precondition(object._core === core, "Can only delete an object from the Realm it belongs to.")
+            trap(unless: object._core === core, "Can only delete an object from the Realm it belongs to.")
             let access = object._access!
             rows[ObjectIdentifier(access), default: (access, [])].rowIDs.insert(object._rowID)
         }
@@ -179,10 +179,10 @@ public struct Realm: Equatable {
         core.confinement.check()
         let access = core.access(type)
         guard let property = access.schema?.primaryKey.map({ access.schema!.properties[$0] }) else {
-            preconditionFailure("Type \"\(access.name)\" does not have a primary key: mark a property with @Persisted(primaryKey: true).")
+            trap("Type \"\(access.name)\" does not have a primary key: mark a property with @Persisted(primaryKey: true).")
         }
         guard let value = Value(key: key)?.fitted(to: property.shape.type.kind) else {
-            preconditionFailure("Invalid value \"\(key)\" to query for property type \"\(property.shape.type.name)\".")
+            trap("Invalid value \"\(key)\" to query for property type \"\(property.shape.type.name)\".")
         }
         return access.find(value).flatMap(access.object).map { unsafeDowncast($0, to: type) }
     }

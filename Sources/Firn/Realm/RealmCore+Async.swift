@@ -147,7 +147,7 @@ extension RealmCore {
             // The actor was deallocated, so there is nothing to notify.
             guard let actor = keeper.actor ?? home.actor else { return }
             Task { await RealmCore.run(body, on: actor) }
-        case .thread: DispatchQueue.main.async { body.value() }
+        case .main, .thread: MainExecutor.async { body.value() }
         case .none: body.value()
         }
     }
@@ -157,11 +157,10 @@ extension RealmCore {
     /// Traps unless asynchronous writes can be delivered to this realm.
     func checkDelivery() {
         confinement.check()
-        precondition(!isFrozen, RealmMessage.frozen)
-        precondition(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
+        trap(unless: !isFrozen, RealmMessage.frozen)
+        trap(unless: !configuration.readOnly, "Can't perform transactions on read-only Realms.")
         if case .thread = place {
-            precondition(
-                Thread.isMainThread,
+            trap(
                 "Asynchronous writes need a realm of a queue, an actor or the main thread: open it with queue: or on an actor.")
         }
     }

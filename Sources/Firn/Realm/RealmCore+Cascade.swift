@@ -9,13 +9,13 @@ extension Realm {
         guard cascading else { return delete(object) }
         core.confinement.check()
         core.requireTransaction("delete objects")
-        precondition(
-            object._core === core,
+        trap(
+            unless: object._core === core,
             object._core == nil
                 ? "Can only delete an object from the Realm it belongs to: this one is not managed."
                 : "Can only delete an object from the Realm it belongs to.")
         guard let access = object._access, access.holds(object._rowID) else {
-            preconditionFailure("Object has been deleted or invalidated.")
+            trap("Object has been deleted or invalidated.")
         }
         core.deleteCascading(Row(access.name, object._rowID))
     }

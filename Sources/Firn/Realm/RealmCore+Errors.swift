@@ -15,7 +15,7 @@ extension RealmCore {
 
     func writing(_ body: () throws(FirnError) -> Void) {
         do throws(FirnError) { try body() } catch {
-            if error.code == .schema || error.code == .usage { preconditionFailure(error.message) }
+            if error.code == .schema || error.code == .usage { trap(error.message) }
             note(error)
         }
     }

@@ -69,7 +69,7 @@ extension RealmCore {
     func frozen() -> RealmCore {
         confinement.check()
         if isFrozen { return self }
-        do { return try frozen(at: snapshot) } catch { preconditionFailure("a pinned version can always be frozen: \(error)") }
+        do { return try frozen(at: snapshot) } catch { trap("a pinned version can always be frozen: \(error)") }
     }
 
     /// Returns the frozen realm of a version.
@@ -84,7 +84,7 @@ extension RealmCore {
     /// Returns the live realm of this thread with the same file.
     func thawed() -> RealmCore {
         do { return try RealmCore.opened(configuration, .on(nil)) } catch {
-            preconditionFailure("The live realm cannot be opened: \(error)")
+            trap("The live realm cannot be opened: \(error)")
         }
     }
 

@@ -54,7 +54,7 @@ extension RealmCore {
     /// read-only or the file cannot be written now. Traps if the class and the type differ.
     func adopt(_ schema: ClassSchema) -> Int? {
         if configuration.objectTypes == nil, !schema.objectClass.shouldIncludeInDefaultSchema() {
-            preconditionFailure(
+            trap(
                 "Object type \"\(schema.name)\" is not managed by the Realm: shouldIncludeInDefaultSchema() leaves it out of realms without objectTypes; add it to the configuration's objectTypes."
             )
         }
@@ -67,13 +67,13 @@ extension RealmCore {
         if let types = configuration.objectTypes, !types.contains(where: { $0 == schema.objectClass }),
             !types.contains(where: { ClassSchema.of($0).reachable().contains { $0 === schema } })
         {
-            preconditionFailure(
+            trap(
                 "Object type \"\(schema.name)\" is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
         }
         do { try adopt([schema]) } catch {
             // For example, the disk is full. Reading works without the type, and the next transaction reports the error.
             guard transaction == nil, let cause = (error as? Realm.Error)?.cause, [.noSpace, .inputOutput, .locked].contains(cause.code)
-            else { preconditionFailure("\(error)") }
+            else { trap("\(error)") }
         }
         return self.schema.types.firstIndex { $0.name == schema.name }
     }

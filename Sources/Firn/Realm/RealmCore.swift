@@ -11,7 +11,8 @@ final class RealmCore {
     let configuration: Realm.Configuration
     /// The thread, queue or actor that the realm belongs to.
     let place: Confinement
-    /// The thread that the realm belongs to; 0 if it belongs to a queue or an actor, is frozen, or the thread has ended.
+    /// The thread that may use the realm without further checks; 0 if it belongs to a queue or an actor, is frozen, or the thread has ended,
+    /// and while a commit is being made durable on another thread.
     @exclusivity(unchecked) var thread: UInt
     /// As `place`, but waits first for a commit that is being made durable on another thread.
     var confinement: Confinement {
@@ -98,7 +99,7 @@ final class RealmCore {
             pinned = newest
             return newest
         } catch {
-            preconditionFailure("the realm's file can no longer be read: \(error)")
+            trap("the realm's file can no longer be read: \(error)")
         }
     }
 
@@ -135,7 +136,7 @@ final class RealmCore {
     /// Releases the version and invalidates everything that was read from the realm. The next access pins the newest version.
     func invalidate() {
         // Other threads may be reading it.
-        precondition(!isFrozen, "A frozen realm cannot be invalidated: release it, and everything read from it, to release its version.")
+        trap(unless: !isFrozen, "A frozen realm cannot be invalidated: release it, and everything read from it, to release its version.")
         confinement.check()
         endGroup()
         if let transaction {
@@ -327,7 +328,7 @@ final class RealmCore {
     /// Throws, or traps, if no transaction can begin.
     func checkBegin() throws {
         confinement.check()
-        precondition(!isFrozen, RealmMessage.frozen)
+        trap(unless: !isFrozen, RealmMessage.frozen)
         guard !configuration.readOnly else { throw Realm.Error(.filePermissionDenied, "Can't perform transactions on read-only Realms.") }
         guard transaction == nil else { throw Realm.Error(.alreadyInTransaction, "The Realm is already in a write transaction") }
         if let damage { throw Realm.Error(damage) }
@@ -342,7 +343,8 @@ final class RealmCore {
             throw error
         }
         transaction = begun
-        if case .thread = place { staysHere() }
+        // A thread that is the only one to use the realm also ends the transaction.
+        if place.thread == currentThread() { staysHere() }
         hasChanges = false
         pinned = newest
         moved()
@@ -368,9 +370,9 @@ final class RealmCore {
     func commitElsewhere() throws -> PendingCommit? {
         confinement.check()
         guard let transaction, isInTransaction else {
-            preconditionFailure("Can't commit a non-existing write transaction: begin one with beginAsyncWrite or asyncWrite.")
+            trap("Can't commit a non-existing write transaction: begin one with beginAsyncWrite or asyncWrite.")
         }
-        // The fast path of reads on a thread does not check for a pending commit.
+        // Nothing on this thread would be notified of the end of the commit.
         if case .thread = place { return try commitHere() }
         do throws(FirnError) {
             if let damage { throw damage }
@@ -384,6 +386,8 @@ final class RealmCore {
         guard hasChanges else { return try commitHere() }
         let pending = PendingCommit(transaction, configuration.durability)
         pendingCommit = pending
+        // They do not check for a pending commit.
+        closeFastPaths()
         // The transaction no longer ends on this thread.
         endHere()
         return pending
@@ -400,6 +404,7 @@ final class RealmCore {
         guard pendingCommit === pending else { return }
         pending.wait()
         pendingCommit = nil
+        openFastPaths()
         transaction = nil
         guard pending.error == nil else {
             changedCells = [:]
@@ -415,7 +420,7 @@ final class RealmCore {
     func commit(_ durability: Realm.Durability? = nil) throws {
         confinement.check()
         guard let transaction, isInTransaction else {
-            preconditionFailure("Can't commit a non-existing write transaction: begin one with beginWrite() or write { … }.")
+            trap("Can't commit a non-existing write transaction: begin one with beginWrite() or write { … }.")
         }
         do throws(FirnError) {
             if let damage { throw damage }
@@ -454,7 +459,7 @@ final class RealmCore {
 
     func cancel() {
         confinement.check()
-        guard let transaction, isInTransaction else { preconditionFailure("Can't cancel a non-existing write transaction") }
+        guard let transaction, isInTransaction else { trap("Can't cancel a non-existing write transaction") }
         if let group {
             // Blocks that were already committed to the group are kept.
             transaction.rollBack()
@@ -473,8 +478,8 @@ final class RealmCore {
     func hold(_ group: CommitGroup) {
         self.group = group
         isBetweenParts = true
-        // The next block of a queue or an actor may run on another thread.
-        if place.thread == 0 { endHere() }
+        // The next block may run on another thread.
+        if writer != place.thread { endHere() }
         changedCells = [:]
         moved()
     }
@@ -516,8 +521,8 @@ final class RealmCore {
 
     func requireTransaction(_ action: @autoclosure () -> String) {
         if isInTransaction { return }
-        if isFrozen { preconditionFailure(RealmMessage.frozen) }
-        preconditionFailure(RealmMessage.outsideTransaction(action()))
+        if isFrozen { trap(RealmMessage.frozen) }
+        trap(RealmMessage.outsideTransaction(action()))
     }
 
     /// Writes changed collections into their tables, so that reads of columns see them.

@@ -116,8 +116,8 @@ final class RealmFile: Sendable {
         let me = currentThread()
         lock.withLock {
             while let other = table.opening[name], other.isHere {
-                precondition(
-                    other.thread != me,
+                trap(
+                    unless: other.thread != me,
                     "A realm was opened, or deleted, by a block that runs while the same realm is being opened: shouldCompactOnLaunch must do neither."
                 )
                 lock.wait()

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// An object or collection at one version, which any task, thread or actor can read.
@@ -14,16 +15,16 @@ public struct Snapshot<Value: ThreadConfined>: @unchecked Sendable {
     /// deleted or was created in the same transaction.
     public init(_ value: Value) {
         guard let realm = value.realm else {
-            preconditionFailure("Unmanaged objects have no snapshot: add them to a realm first, or pass on a detached() copy.")
+            trap("Unmanaged objects have no snapshot: add them to a realm first, or pass on a detached() copy.")
         }
         if realm.isFrozen {
             self.value = value
             return
         }
         realm.core.confinement.check()
-        precondition(!value.isInvalidated, "Object has been deleted or invalidated.")
+        trap(unless: !value.isInvalidated, "Object has been deleted or invalidated.")
         guard let frozen = value._moved(to: realm.freeze()) else {
-            preconditionFailure("Cannot freeze an object in the same write transaction as it was created in.")
+            trap("Cannot freeze an object in the same write transaction as it was created in.")
         }
         self.value = frozen
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 import Synchronization
@@ -33,13 +34,13 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
     /// Creates a reference. Traps unless the value is managed and valid, and after the first change of a write transaction.
     public init(to threadConfined: Confined) {
         guard let core = threadConfined.realm?.core else {
-            preconditionFailure(
+            trap(
                 "Cannot construct reference to unmanaged object, which can be passed across threads directly: add it to a realm first, or pass on a detached() copy."
             )
         }
-        precondition(!threadConfined.isInvalidated, "Cannot construct reference to invalidated object")
-        precondition(
-            !core.isInTransaction || !core.hasChanges,
+        trap(unless: !threadConfined.isInvalidated, "Cannot construct reference to invalidated object")
+        trap(
+            unless: !core.isInTransaction || !core.hasChanges,
             "Cannot obtain thread safe reference during a write transaction that has made changes: commit first.")
         file = core.file
         confined = Mutex(Carried(threadConfined))
@@ -55,9 +56,9 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
                 defer { held = nil }
                 return held
             })
-        else { preconditionFailure("Can only resolve a thread safe reference once: make another one.") }
-        precondition(
-            file === core.file,
+        else { trap("Can only resolve a thread safe reference once: make another one.") }
+        trap(
+            unless: file === core.file,
             "Cannot resolve thread safe reference in Realm with different configuration than the source Realm: open one of the same file.")
         if !core.isInTransaction { _ = try? core.refresh() }
         return taken.value._moved(to: Realm(core))

@@ -1,3 +1,4 @@
+import FirnBytes
 import Synchronization
 #if canImport(Glibc)
     import Glibc
@@ -33,8 +34,8 @@ final class ThreadToken: Sendable {
     static var current: ThreadToken {
         if let held = pthread_getspecific(key) { return Unmanaged<ThreadToken>.fromOpaque(held).takeUnretainedValue() }
         let token = ThreadToken()
-        precondition(
-            pthread_setspecific(key, Unmanaged.passRetained(token).toOpaque()) == 0,
+        trap(
+            unless: pthread_setspecific(key, Unmanaged.passRetained(token).toOpaque()) == 0,
             "no memory for the thread-specific data of another thread")
         return token
     }
@@ -48,7 +49,7 @@ final class ThreadToken: Sendable {
                 if let held { Unmanaged<ThreadToken>.fromOpaque(held).takeRetainedValue().end() }
             #endif
         }
-        precondition(failure == 0, "cannot create the key of thread-specific data (error \(failure))")
+        trap(unless: failure == 0, "cannot create the key of thread-specific data (error \(failure))")
         return key
     }()
 
@@ -78,9 +79,15 @@ final class ThreadToken: Sendable {
 }
 
 extension RealmCore {
-    /// Stops the fast paths from using the number of a thread that has ended, which a later thread may get.
-    func closeFastPaths() {
-        thread = 0
-        for access in allAccesses { access.state.pointee.thread = 0 }
+    /// Stops the fast paths: they must not use the number of a thread that has ended, which a later thread may get, and they do not check for
+    /// a pending commit.
+    func closeFastPaths() { setFastPaths(0) }
+
+    /// Allows the fast paths again on the realm's thread.
+    func openFastPaths() { setFastPaths(place.thread) }
+
+    private func setFastPaths(_ number: UInt) {
+        thread = number
+        for access in allAccesses { access.state.pointee.thread = number }
     }
 }

@@ -54,7 +54,7 @@ extension TypeAccess {
         } catch {
             if error.code == .duplicateKey, let key = schema.primaryKey {
                 let value = schema.properties[key].access.get(object)
-                preconditionFailure(
+                trap(
                     "Attempting to create an object of type \"\(name)\" with an existing primary key value \"\(value.map { "\($0)" } ?? "nil")\"."
                 )
             }

@@ -102,7 +102,7 @@ final class TypeAccess {
 
     /// The rows of the transaction under way. The caller has called `requireTransaction`.
     var working: WorkingTable {
-        guard let workingRows else { preconditionFailure(RealmMessage.outsideTransaction("modify \(name) objects")) }
+        guard let workingRows else { trap(RealmMessage.outsideTransaction("modify \(name) objects")) }
         return workingRows.takeUnretainedValue()
     }
 
@@ -111,7 +111,7 @@ final class TypeAccess {
     func write(_ column: Int, _ body: (WorkingTable) throws(FirnError) -> Void) {
         guard let writableRows else { refuseChange() }
         if hasKey, isKey(column) {
-            preconditionFailure("Primary key can't be changed after an object is inserted: delete the object and add another.")
+            trap("Primary key can't be changed after an object is inserted: delete the object and add another.")
         }
         writableRows._withUnsafeGuaranteedRef { rows in
             do throws(FirnError) { try body(rows) } catch { core.writing { () throws(FirnError) in throw error } }
@@ -121,7 +121,7 @@ final class TypeAccess {
 
     private func refuseChange() -> Never {
         core.requireTransaction("modify \(name) objects")
-        preconditionFailure(RealmMessage.outsideTransaction("modify \(name) objects"))
+        trap(RealmMessage.outsideTransaction("modify \(name) objects"))
     }
 
     func changed(_ column: Int) {

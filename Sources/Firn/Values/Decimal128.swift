@@ -82,7 +82,7 @@ public struct Decimal128: Sendable {
         case let integer as any BinaryInteger: self.init(integer)
         case let text as String where FirnTable.Decimal(rounding: text) != nil: self.init(shortest: text)
         case let decimal as Foundation.Decimal: self.init(decimal)
-        default: preconditionFailure("\"\(value)\" cannot be converted to a Decimal128: pass a number, or a string that contains one")
+        default: trap("\"\(value)\" cannot be converted to a Decimal128: pass a number, or a string that contains one")
         }
     }
 
@@ -98,7 +98,7 @@ public struct Decimal128: Sendable {
 
     /// Parses and rounds a text, which must be a number.
     private init(shortest text: String) {
-        guard let read = FirnTable.Decimal(rounding: text) else { preconditionFailure("\"\(text)\" is not a decimal number") }
+        guard let read = FirnTable.Decimal(rounding: text) else { trap("\"\(text)\" is not a decimal number") }
         self.init(read)
     }
 }
@@ -147,7 +147,7 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
     /// Parses a number. Traps if the text is not a number of at most 34 digits: use `init(string:)` for untrusted text.
     public init(stringLiteral value: String) {
         guard let read = FirnTable.Decimal(value) else {
-            preconditionFailure("\"\(value)\" is not a decimal of at most 34 digits: use Decimal128(string:) to catch the error")
+            trap("\"\(value)\" is not a decimal of at most 34 digits: use Decimal128(string:) to catch the error")
         }
         self.init(read)
     }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnQuery
 
 // Points and shapes on the globe, for `GEOWITHIN`. Objects hold points as GeoJSON does: an embedded object with `type`, "Point", and
@@ -37,8 +38,9 @@ public struct GeoBox: Hashable, Sendable, GeoShaped {
 
     /// Creates a box. Traps if `bottomLeft` is north of `topRight`.
     public init(bottomLeft: GeoPoint, topRight: GeoPoint) {
-        precondition(
-            bottomLeft.latitude <= topRight.latitude, "bottomLeft must be the southern corner of a GeoBox: exchange the two corners")
+        trap(
+            unless: bottomLeft.latitude <= topRight.latitude, "bottomLeft must be the southern corner of a GeoBox: exchange the two corners"
+        )
         self.bottomLeft = bottomLeft
         self.topRight = topRight
     }
@@ -64,6 +66,8 @@ public struct GeoPolygon: Hashable, Sendable, GeoShaped {
     public let holes: [[GeoPoint]]
 
     /// Returns nil unless every ring has at least three different points. The first point may be repeated at the end.
+    ///
+    /// A query refuses a polygon with edges that cross or occur twice, or with a hole that is not within the outer ring.
     public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
         guard ([outerRing] + holes).allSatisfy({ Set($0.map(\.place)).count >= 3 }) else { return nil }
         self.outerRing = outerRing

@@ -120,7 +120,7 @@ extension ObjectId: ExpressibleByStringLiteral {
     /// Parses 24 hexadecimal digits, in either case. Traps if the text is anything else: use `init(string:)` for untrusted text.
     public init(stringLiteral value: StaticString) {
         guard let read = Identifier(objectIDText: value.description) else {
-            preconditionFailure(
+            trap(
                 "\"\(value)\" is not an object id: write 24 hexadecimal digits, or use ObjectId(string:) to catch the error")
         }
         self.init(read)

@@ -84,7 +84,7 @@ struct ByteTable: Sendable {
             }
             at = (at &+ 1) & mask
         }
-        precondition(keys.count < 1 << 31, "more than 2^31 distinct values")
+        trap(unless: keys.count < 1 << 31, "more than 2^31 distinct values")
         let id = UInt32(keys.count)
         slots[at] = hash & ~0xFFFF_FFFF | UInt64(id)
         keys.append(bytes)

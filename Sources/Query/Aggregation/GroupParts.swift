@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// The chosen rows of a vector, sorted by group if there are few groups. Each group's rows are then added in registers.
@@ -27,7 +28,7 @@ final class GroupParts {
 
     /// Sorts `hits` rows by `groups`, each of which is below `count`.
     func sort(_ source: UnsafePointer<Int32>, _ groups: UnsafePointer<UInt32>, _ hits: Int, _ count: Int) {
-        precondition(count <= GroupParts.most && hits <= vectorSize, "too many groups to sort, or more rows than a vector has")
+        trap(unless: count <= GroupParts.most && hits <= vectorSize, "too many groups to sort, or more rows than a vector has")
         self.count = count
         for share in 0..<4 {
             for group in 0..<count { ends[share &* GroupParts.most &+ group] = (share &* GroupParts.most &+ group) &* GroupParts.room }

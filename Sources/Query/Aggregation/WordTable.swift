@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// An open-addressing table from words to numbers, counted from 0.
 struct WordTable: Sendable {
     private var slots: [UInt32] = Array(repeating: .max, count: 16)
@@ -64,7 +66,7 @@ struct WordTable: Sendable {
     }
 
     private mutating func insert(_ key: Int64, _ at: Int, _ distance: Int) -> UInt32 {
-        precondition(keys.count < Int(UInt32.max) - 1, "more than 2^32 distinct values")
+        trap(unless: keys.count < Int(UInt32.max) - 1, "more than 2^32 distinct values")
         let id = UInt32(keys.count)
         slots[at] = id
         keys.append(key)

@@ -157,9 +157,9 @@ extension Binder {
             trail.isMany = true
         case .type: throw error("@type can only be compared with the name of a type, such as x.@type == 'int'", at: position)
         case .minimum, .maximum, .sum, .average, .links:
-            preconditionFailure("aggregates and @links must be bound together with the names after them")
+            trap("aggregates and @links must be bound together with the names after them")
         case .variable: throw error("a variable is allowed only at the beginning of a path", at: position)
-        case .path: preconditionFailure("path arguments must be expanded first")
+        case .path: trap("path arguments must be expanded first")
         }
     }
 

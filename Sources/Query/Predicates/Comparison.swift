@@ -16,7 +16,7 @@ enum Comparison {
         case .lessOrEqual: return order <= 0
         case .greater: return order > 0
         case .greaterOrEqual: return order >= 0
-        default: preconditionFailure("IN and BETWEEN are bound to other tests")
+        default: trap("IN and BETWEEN are bound to other tests")
         }
     }
 

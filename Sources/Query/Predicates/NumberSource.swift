@@ -127,7 +127,7 @@ enum NumberSource {
         switch self {
         case .column(let column): column.words.withUnsafeBufferPointer { if let base = $0.baseAddress { body(base, 1) } }
         case .constant(.int(let word)): withUnsafePointer(to: word) { body($0, 0) }
-        case .constant: preconditionFailure("only ints have words")
+        case .constant: trap("only ints have words")
         }
     }
 }

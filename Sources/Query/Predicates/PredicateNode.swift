@@ -10,7 +10,7 @@ class PredicateNode: @unchecked Sendable {
 
     /// Clears the bits of rows that do not match in `mask`: 16 words, one bit for each row of the vector.
     func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
-        preconditionFailure("every node narrows")
+        trap("every node narrows")
     }
 
     /// Returns what zones determine for a vector, or, if `vector` is nil, for the segment.

@@ -121,7 +121,7 @@ package final class QueryRun {
 
     /// Returns the rows of the result, in order, as (segment, row within it). The request must not have groups.
     package func rowPositions() throws(FirnError) -> [(segment: Int, row: Int)] {
-        precondition(plan.group == nil, "groups have no row positions: use forEachBatch")
+        trap(unless: plan.group == nil, "groups have no row positions: use forEachBatch")
         try narrow()
         let places = (table as? ChosenRows)?.places
         return try ordered().map { (places?[Int($0 >> 32)] ?? Int($0 >> 32), Int($0 & 0xFFFF_FFFF)) }

@@ -14,13 +14,13 @@ extension StoreTransaction {
     /// is kept. The bytes follow the root, and the file ends with them. The next commit must rewrite what it keeps of them.
     @discardableResult
     package func commitAlone(_ bytes: [UInt8]) throws(FirnError) -> UInt64 {
-        precondition(
-            mayStandAlone && bytes.count <= StoreTransaction.mostAlone,
+        trap(
+            unless: mayStandAlone && bytes.count <= StoreTransaction.mostAlone,
             "only a small file that has no name yet can be committed as an inline file")
         guard !store.isInherited else { throw store.file.inherited }
         do throws(FirnError) {
             try lock.withLock { () throws(FirnError) in
-                precondition(isOpen, "commit a transaction once")
+                trap(unless: isOpen, "commit a transaction once")
                 try checkUnbroken()
                 try publishAlone(bytes)
                 close()

@@ -27,7 +27,7 @@ extension StoreTransaction {
         let joined: Bool
         do throws(FirnError) {
             joined = try lock.withLock { () throws(FirnError) in
-                precondition(isOpen, "commit a transaction once")
+                trap(unless: isOpen, "commit a transaction once")
                 try checkUnbroken()
                 // If the file was truncated while it was mapped, zeros may have been read; nothing based on them may be committed.
                 do throws(Damage) { try base.checkIntact() } catch { throw FirnError(error, in: store.path) }

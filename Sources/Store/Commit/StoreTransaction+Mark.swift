@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// Transactions of several parts, of which the last one can be rolled back separately.
 extension StoreTransaction {
     /// The state of the transaction at a mark.
@@ -13,7 +15,7 @@ extension StoreTransaction {
     /// Sets the state that `rollBack` restores. It replaces an earlier mark.
     package func setMark() {
         lock.withLock {
-            precondition(isOpen, "mark before commit or cancel")
+            trap(unless: isOpen, "mark before commit or cancel")
             settleMark()
             mark = Mark(written: Set(written.keys), freedCount: freed.count)
         }
@@ -22,8 +24,8 @@ extension StoreTransaction {
     /// Undoes everything that was written and freed since the mark.
     package func rollBack() {
         lock.withLock {
-            precondition(isOpen, "roll back before commit or cancel")
-            guard let mark else { preconditionFailure("roll back to a mark: set one first") }
+            trap(unless: isOpen, "roll back before commit or cancel")
+            guard let mark else { trap("roll back to a mark: set one first") }
             freed.removeLast(freed.count - mark.freedCount)
             self.mark!.postponed = []
             for ref in written.values.map(\.ref) where !mark.written.contains(ref.offset / 64) { drop(ref) }

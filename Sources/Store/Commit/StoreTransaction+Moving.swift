@@ -73,7 +73,7 @@ extension StoreTransaction {
             return range
         case .lowest(let barred): return store.writer.space!.allocateLowest(size, avoiding: barred)
         case .at(let range):
-            precondition(range.count == size, "an extent must have the size of the range that it is moved to")
+            trap(unless: range.count == size, "an extent must have the size of the range that it is moved to")
             placing = .usual
             return store.writer.space!.take(range)
         }

@@ -10,7 +10,7 @@ extension StoreTransaction {
             throw FirnError(.unsupported, "an extent of an encrypted file has at most 64 GiB", at: .init(file: store.path))
         }
         let range = try lock.withLock { () throws(FirnError) in
-            precondition(isOpen, "write before commit or cancel")
+            trap(unless: isOpen, "write before commit or cancel")
             guard !store.isInherited else { throw store.file.inherited }
             try checkUnbroken()
             return allocate(ExtentRef.units(of: UInt64(count)))

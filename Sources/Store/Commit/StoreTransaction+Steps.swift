@@ -80,7 +80,7 @@ extension StoreTransaction {
     /// Writes the commit record that version 1 of an inline file does not have. The one extent of version 1 is dead from now on, because
     /// the commit after this one overwrites the slot before it.
     private func recordFirstVersion(replacedBy catalogue: ExtentRef) throws(FirnError) -> ExtentRef {
-        precondition(catalogue.birth == version, "the second commit of an inline file must write a new catalogue")
+        trap(unless: catalogue.birth == version, "the second commit of an inline file must write a new catalogue")
         if !freed.contains(base.catalogue) { freed.append(base.catalogue) }
         let used = base.root.end
         let record = CommitRecord(
@@ -134,7 +134,7 @@ extension StoreTransaction {
     }
 
     func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) throws(FirnError) -> ExtentRef {
-        precondition(bytes.count <= place.bytes, "a record is longer than the space that was reserved for it")
+        trap(unless: bytes.count <= place.bytes, "a record is longer than the space that was reserved for it")
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: place.bytes, alignment: 16)
         buffer.initializeMemory(as: UInt8.self, repeating: 0)
         buffer.copyBytes(from: bytes)

@@ -93,13 +93,14 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     /// Writes an extent. The returned reference contains its hash.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(FirnError) -> ExtentRef {
-        precondition(
-            UInt64(bytes.count) <= ExtentRef.maximumLength, "an extent has at most one tebibyte: store longer data in several extents")
+        trap(
+            unless: UInt64(bytes.count) <= ExtentRef.maximumLength,
+            "an extent has at most one tebibyte: store longer data in several extents")
         if let cipher = store.cipher { return try writeSealed(bytes, cipher) }
         let hash = Hash128(of: bytes)
         let direct = bytes.count >= StoreTransaction.directBytes
         let ref = try lock.withLock { () throws(FirnError) -> ExtentRef in
-            precondition(isOpen, "write before commit or cancel")
+            trap(unless: isOpen, "write before commit or cancel")
             guard !store.isInherited else { throw store.file.inherited }
             try checkUnbroken()
             let range = allocate(ExtentRef.units(of: UInt64(bytes.count)))
@@ -182,7 +183,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// Marks an extent as dead from this commit on. The space of an extent that this transaction wrote is free immediately.
     package func free(_ ref: ExtentRef) {
         lock.withLock {
-            precondition(isOpen, "free before commit or cancel")
+            trap(unless: isOpen, "free before commit or cancel")
             if ref.isNone { return }
             guard ref.birth == version, let entry = written[ref.offset / 64], entry.ref == ref else {
                 freed.append(ref)  // the commit rejects extents that were not in use

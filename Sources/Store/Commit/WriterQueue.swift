@@ -1,3 +1,4 @@
+import FirnBytes
 /// The threads of one process that write or wait to write. Guarded by the store's lock.
 ///
 /// Threads wait in the order of their tickets. A thread may begin before them while no transaction runs, which saves a thread switch for
@@ -42,7 +43,7 @@ struct WriterQueue {
 
     /// Makes a thread the writer. It counts as a transaction that overtakes the waiting ones, unless it only maintains the file.
     mutating func begin(isTransaction: Bool) {
-        precondition(!isWriting, "one thread writes at a time")
+        trap(unless: !isWriting, "one thread writes at a time")
         isWriting = true
         if isTransaction { begun += 1 }
     }

@@ -41,7 +41,7 @@ extension Root {
     /// Returns the bytes of the slot, sealed if the file is encrypted. Each call uses a new nonce.
     func encoded(sealing cipher: ExtentCipher?) throws(FirnError) -> [UInt8] {
         guard let cipher else { return encoded() }
-        precondition(isEncrypted && secondSlot == 0, "the root of an encrypted file must have the encryption bit and no second slot")
+        trap(unless: isEncrypted && secondSlot == 0, "the root of an encrypted file must have the encryption bit and no second slot")
         var inner = ByteWriter(reserving: 72)
         inner.append(time)
         record.encode(to: &inner)

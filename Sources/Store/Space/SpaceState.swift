@@ -35,8 +35,9 @@ struct SpaceState: Sendable {
 
     /// Advances to the first version of an inline file, which has no record: it owns the units up to `end`.
     mutating func beginAlone(end used: UInt64) {
-        precondition(
-            version == 0 && used <= secondSlot, "only the first commit of a file can be inline, and it must end before the second slot")
+        trap(
+            unless: version == 0 && used <= secondSlot,
+            "only the first commit of a file can be inline, and it must end before the second slot")
         if used > 8 { _ = free.remove(UnitRange(start: 8, end: used)) }
         version = 1
     }
@@ -107,19 +108,19 @@ struct SpaceState: Sendable {
 
     /// Allocates these free units.
     mutating func take(_ range: UnitRange) -> UnitRange {
-        precondition(free.remove(range), "a range of units was allocated twice")
+        trap(unless: free.remove(range), "a range of units was allocated twice")
         return range
     }
 
     /// Frees units that the running transaction allocated.
     mutating func giveBack(_ range: UnitRange) {
-        precondition(free.insert(range), "an extent was freed twice")
+        trap(unless: free.insert(range), "an extent was freed twice")
         end = free.trim(end: end)
     }
 
     /// Removes a range from the free ones because it is after the end that is kept.
     mutating func takeHole(_ range: UnitRange) {
-        precondition(free.remove(range), "a hole was not free")
+        trap(unless: free.remove(range), "a hole was not free")
     }
 
     /// Records that the commit of `version` is durable: what it freed is pending from now on.

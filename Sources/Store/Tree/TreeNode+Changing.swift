@@ -115,7 +115,7 @@ extension TreeNode {
 
     /// Returns the bytes of the extent. The children must have been written.
     func encoded() -> [UInt8] {
-        precondition(loadedChildren.isEmpty, "children must be written before their parent")
+        trap(unless: loadedChildren.isEmpty, "children must be written before their parent")
         let prefix = prefix
         var writer = ByteWriter(reserving: TreeLimit.nodeBytes)
         writer.append(TreeLimit.mark)
@@ -126,7 +126,7 @@ extension TreeNode {
         if count > 0 { writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: key(0)[..<prefix])) }
         for (index, entry) in entries.enumerated() {
             let at = writer.count
-            precondition(at < TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
+            trap(unless: at < TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
             writer.bytes[6 + 2 * index] = UInt8(truncatingIfNeeded: at)
             writer.bytes[7 + 2 * index] = UInt8(truncatingIfNeeded: at >> 8)
             writer.appendVarint(Int(entry.keyCount) - prefix)
@@ -134,7 +134,7 @@ extension TreeNode {
             if level == 0 { writer.appendVarint(entry.isExtent ? 65 : 2 * Int(entry.valueCount)) }
             writer.append(contentsOf: valueBytes(entry))
         }
-        precondition(writer.count <= TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
+        trap(unless: writer.count <= TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
         return writer.bytes
     }
 }

@@ -142,7 +142,7 @@ final class TreeNode {
 
     private func ref(_ index: Int) -> ExtentRef {
         var reader = ByteReader(valueBytes(entries[index]))
-        guard let ref = try? ExtentRef(from: &reader) else { preconditionFailure("a reference has 32 bytes") }
+        guard let ref = try? ExtentRef(from: &reader) else { trap("a reference has 32 bytes") }
         return ref
     }
 

@@ -151,7 +151,7 @@ package struct TreeCursor {
 
     /// Returns the value of the current entry. The pointer leads into the file.
     package func value() throws(Damage) -> UnsafeRawBufferPointer {
-        guard let current else { preconditionFailure("call value() only after next() has returned true") }
+        guard let current else { trap("call value() only after next() has returned true") }
         do throws(Damage) {
             let (inline, extent) = try current.node.value(current.index)
             if let inline { return inline }

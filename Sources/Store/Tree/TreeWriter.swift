@@ -56,7 +56,7 @@ package final class TreeWriter {
     /// Sets the value of `key` (at most 512 bytes).
     /// - Throws: `.damaged` if the tree is damaged; the system's error if a large value cannot be written.
     package func put(_ key: [UInt8], _ value: [UInt8]) throws(FirnError) {
-        precondition(key.count <= TreeLimit.keyBytes, "tree keys are at most 512 bytes: hash longer ones")
+        trap(unless: key.count <= TreeLimit.keyBytes, "tree keys are at most 512 bytes: hash longer ones")
         let stored: TreeValue = value.count <= TreeLimit.inlineBytes ? .inline(value) : .extent(try transaction.write(value))
         try checked { () throws(Damage) in
             hasChanged = true

@@ -59,9 +59,9 @@ extension StoreTransaction {
 
     /// Tags a version from this commit on. If another version has the tag, it is moved. The snapshot is held until the commit.
     package func tag(_ name: String, _ snapshot: StoreSnapshot) {
-        precondition(Tag.refusal(of: name) == nil, "\(Tag.refusal(of: name) ?? "")")
-        precondition(
-            snapshot.store === store && snapshot.version > 0 && snapshot.version <= base.version,
+        trap(unless: Tag.refusal(of: name) == nil, "\(Tag.refusal(of: name) ?? "")")
+        trap(
+            unless: snapshot.store === store && snapshot.version > 0 && snapshot.version <= base.version,
             "a tag must refer to a version of its own file, and not to the empty version")
         lock.withLock {
             var changed = history ?? store.writer.history
@@ -74,7 +74,7 @@ extension StoreTransaction {
 
     /// Tags the version that this transaction will commit.
     package func tagItself(_ name: String) {
-        precondition(Tag.refusal(of: name) == nil, "\(Tag.refusal(of: name) ?? "")")
+        trap(unless: Tag.refusal(of: name) == nil, "\(Tag.refusal(of: name) ?? "")")
         lock.withLock { ownTags.append(name) }
     }
 

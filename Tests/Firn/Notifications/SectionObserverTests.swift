@@ -11,7 +11,6 @@ import Testing
             log.note(
                 "\(count(all)): -\(deletions.map { Array($0) }) +\(insertions.map { Array($0) }) ~\(modifications.map { Array($0) }) sections +\(Array(more)) -\(Array(less))"
             )
-        case .error: log.note("error")
         }
     }
 
