@@ -53,7 +53,7 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
     let realm = _RealmReference(core: cell.core)
     guard cell.type.kind == .link || cell.type.kind == .embedded else { return elements.map { $0._stored(in: realm).value } }
     return elements.map { element in
-        if cell.access.schema == nil, let object = element._object, object._typeName != cell.type.target {
+        if cell.access.schema == nil, let object = element._firnObject, object._typeName != cell.type.target {
             trap(
                 "Object of type \"\(object._typeName)\" does not match the collection's type \"\(cell.type.target ?? "?")\".")
         }

@@ -129,7 +129,7 @@ extension Map {
     /// Returns the value of a key as an untyped one; nil if the map has no such key. `@allKeys`, `@allValues` and `@count` are those of
     /// `value(forKeyPath:)`.
     public func value(forKey key: String) -> Any? {
-        key.hasPrefix("@") ? value(forKeyPath: key) : self[Key(_name: key)]?._untypedElement
+        key.hasPrefix("@") ? value(forKeyPath: key) : self[Key(_name: key)]?._firnUntyped
     }
 
     /// Sets the value of a key; nil removes the key. Traps if the value is of another type or the key is not allowed.

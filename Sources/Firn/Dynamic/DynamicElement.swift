@@ -148,7 +148,7 @@ extension CollectionCell {
     private func untyped<Element: _Element>(_ value: Value) -> Element {
         let element = DynamicElement(value, type.element, core)
         if let same = element as? Element { return same }
-        let object = element._object as? DynamicObject
+        let object = element._firnObject as? DynamicObject
         if Element.self == DynamicObject.self { return (object ?? DynamicObject()) as! Element }
         if Element.self == DynamicObject?.self { return object as! Element }
         return Firn.element(value, core)
