@@ -73,6 +73,8 @@ final class GraphCopy {
         case let object as ObjectBase: return shell(object, target)
         case let map as any _AnyMap: return map._untypedEntries.mapValues { self.copied($0, target) }
         case let collection as any _AnyCollection: return collection._untypedElements.map { self.copied($0, target) }
+        // An unmanaged object in a value of any type is added with it, unless it is copied already.
+        case .object(let object)? as AnyRealmValue? where object._core == nil && copies[ObjectIdentity(object)] == nil: return content
         case .object(let object)? as AnyRealmValue?: return (shell(object, nil) as? Object).map { AnyRealmValue.object($0) }
         case .list(let list)? as AnyRealmValue?: return AnyRealmValue(untyped: Array(list).map { copied($0, nil) })
         case .dictionary(let map)? as AnyRealmValue?:

@@ -114,11 +114,12 @@ extension ConstantSyntax {
 }
 
 extension ObjectBase {
-    /// Returns the row that represents the object in a query over a realm. No row equals an unmanaged object: it is represented by -1.
+    /// Returns the row that represents the object in a query over a realm. For an unmanaged object that is no row: comparisons with it are
+    /// refused, and it is in no list.
     ///
     /// - Throws: `Realm.Error` of code `.invalidInput` if the object belongs to another file.
     func linked(for core: RealmCore?) throws -> Int64 {
-        guard let own = _core else { return -1 }
+        guard let own = _core else { return QuerySyntax.unmanagedRow }
         guard core == nil || core!.file === own.file else {
             throw Realm.Error(.invalidInput, "Object must be from the Realm being queried")
         }

@@ -41,11 +41,10 @@ public struct Migration {
         }
     }
 
-    /// Creates an object from a dictionary, an array or another object. Properties without a value have the initial value of the program's
-    /// class for the type; without a class, they are zero or nil.
+    /// Creates an object from a dictionary, an array or another object. Properties without a value are zero or nil.
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
-        Realm(new).dynamicCreate(typeName, value: value)
+        Realm(new).dynamicCreate(typeName, value: value, update: .error, usesClass: false)
     }
 
     /// Deletes an object.

@@ -28,11 +28,16 @@ extension Realm {
     /// Properties without a value have the initial value of the program's class for the type; without a class, they are zero or nil.
     @discardableResult
     public func dynamicCreate(_ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error) -> DynamicObject {
+        dynamicCreate(typeName, value: value, update: update, usesClass: true)
+    }
+
+    /// As above; unless `usesClass` is true, properties without a value are zero or nil.
+    func dynamicCreate(_ typeName: String, value: Any, update: UpdatePolicy, usesClass: Bool) -> DynamicObject {
         core.confinement.check()
         core.requireTransaction("create objects")
         let access = dynamic(typeName)
         trap(unless: !access.type.isEmbedded, "\"\(typeName)\" is embedded: set it as a property of its owner instead.")
-        return access.object(access.create(value, update: update)) as! DynamicObject
+        return access.object(access.create(value, update: update, usesClass: usesClass)) as! DynamicObject
     }
 
     private func dynamic(_ typeName: String) -> TypeAccess {
@@ -51,7 +56,7 @@ extension Realm {
 
 extension TypeAccess {
     /// Adds (or updates) the row that an untyped value describes. Returns its row id, or -1 if it could not be written.
-    func create(_ value: Any, update: Realm.UpdatePolicy) -> Int64 {
+    func create(_ value: Any, update: Realm.UpdatePolicy, usesClass: Bool = false) -> Int64 {
         var given: [Int: Any?] = [:]
         switch value {
         case let object as ObjectBase:
@@ -85,7 +90,7 @@ extension TypeAccess {
                 return existing
             }
         }
-        let initial = initialValues(except: given)
+        let initial = usesClass ? initialValues(except: given) : [:]
         let values = type.columns.indices.map { place in
             given[place].map { stored($0, place) } ?? initial[place] ?? Column.absentValue(type.columns[place].type)
         }

@@ -19,8 +19,7 @@ extension Binder {
                 at: syntax.position.offset,
                 suggestion: (named ?? quotedColumn(a, b)).map { "\(PathSyntax.inBackQuotes($0)) (in back-quotes, for the property)" })
         case (_, .constant(let constant)):
-            // No row equals an object without a row, and nothing is in it.
-            if syntax.comparator == .isIn, case .link(-1) = constant.value { return ConstantNode(false) }
+            if syntax.comparator == .isIn, case .link(QuerySyntax.unmanagedRow) = constant.value { return ConstantNode(false) }
             guard syntax.comparator != .isIn else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
             return try test(left, syntax.comparator, constant, syntax)
         case (.constant(let constant), _):
@@ -75,6 +74,9 @@ extension Binder {
     private mutating func test(_ operand: Operand, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax)
         throws(QueryError) -> PredicateNode
     {
+        if case .link(QuerySyntax.unmanagedRow) = constant.value {
+            throw error("an unmanaged object cannot be searched for", at: constant.position.offset, expected: "an object of the realm")
+        }
         if case .path(let path) = operand, path.type.isCollection, !path.isMany, constant.value.isNull, comparator.isEquality,
             path.quantifier == nil
         {

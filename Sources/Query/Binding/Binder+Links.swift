@@ -135,12 +135,13 @@ extension Binder {
                 "cannot compare: one side links to \(wanted), the other is a \(known)", at: constant.position.offset,
                 expected: "a \(wanted)")
         }
+        var none = constant
+        none.value = .link(-1)
+        if case .link(QuerySyntax.unmanagedRow) = constant.value { return none }
         guard case .link(let rowID) = constant.value, case .path(let path) = operand, let target = path.type.target,
             let table = try? related(target),
             var rows = try? LinkedColumn(table, path: []), let isLive = try? rows.isLive(rowID), !isLive
         else { return constant }
-        var none = constant
-        none.value = .link(-1)
         return none
     }
 }

@@ -235,3 +235,8 @@ package struct SortKeySyntax: Hashable, Sendable {
         self.ascending = ascending
     }
 }
+
+extension QuerySyntax {
+    /// The row of links to objects that no table has: queries that compare with one are refused, and it is in no list.
+    package static let unmanagedRow = Int64.min
+}

@@ -10,6 +10,7 @@ private class Crate: Object {
     @Persisted var counts: Map<String, Int>
     @Persisted var texts: Map<String, String?>
     @Persisted var anything: Map<String, AnyRealmValue>
+    @Persisted var crates: Map<String, Crate?>
 }
 
 /// Null among mixed values, and keys that a map does not have.
@@ -62,7 +63,14 @@ private class Crate: Object {
             #expect(crates.filter("\(path) != nil").isEmpty, "\(path)")
         }
         #expect(crates.where { $0.counts["missing"] == nil }.count == 7 && crates.where { $0.texts["missing"] == nil }.count == 7)
+        #expect(crates.filter("crates.missing == nil").count == 7 && crates.filter("crates.missing.number == nil").count == 7)
+        #expect(crates.where { $0.crates["missing"] == nil }.count == 7 && crates.filter("crates.missing != nil").isEmpty)
         let realm = try #require(crates.realm)
+        try realm.write {
+            realm.create(Crate.self, value: ["number": 7])
+            #expect(crates.filter("counts.missing == nil").count == 8 && crates.filter("crates.missing == nil").count == 8)
+            realm.delete(crates[7])
+        }
         try realm.write { crates[2].counts["missing"] = 3 }
         #expect(crates.filter("counts.missing == nil").count == 6 && crates.filter("counts.missing == 3").count == 1)
         try realm.write { crates[3].counts["other"] = 3 }
