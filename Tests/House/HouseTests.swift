@@ -41,13 +41,14 @@ import Testing
         }
     }
 
-    /// The standard library's functions print nothing in release builds, or stop without a place where the message could be checked.
+    /// `precondition` and its relatives print nothing in release builds.
     @Test func `programming errors stop the process through trap, which prints in release builds too`() throws {
-        let mute = /\b(precondition|preconditionFailure|fatalError|assertionFailure)\(|\btry!/
+        let mute = ["precondition(", "preconditionFailure(", "fatalError(", "assertionFailure(", " try! ", "(try! "]
         for folder in ["Sources", "Formats", "Tools"] {
-            for file in try swiftFiles(under: folder) where file.path != "Sources/Bytes/Trap.swift" {
+            for file in try swiftFiles(under: folder)
+            where file.path != "Sources/Bytes/Trap.swift" && mute.contains(where: file.text.contains) {
                 for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-                where line.contains(mute) && !line.drop(while: { $0 == " " }).hasPrefix("//") {
+                where mute.contains(where: line.contains) && !line.drop(while: { $0 == " " }).hasPrefix("//") {
                     Issue.record("\(file.path):\(number + 1): use trap(_:) or trap(unless:_:) of FirnBytes")
                 }
             }
