@@ -202,7 +202,7 @@ package struct Oracle {
         switch listQuantifier {
         case nil where comparator.isOrder || comparator.isTextual:
             return judge(elements, elements.quantifier) { element in
-                values.contains { compare(comparator, alive(element, elements), $0, syntax) }
+                values.contains { compare(comparator, alive(element, elements), $0, syntax, areMixed: elements.type.kind == .any) }
             }
         case nil:
             return judge(elements, elements.quantifier) { element in
