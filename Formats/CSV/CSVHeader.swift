@@ -140,7 +140,8 @@ struct CSVHeader {
                 return cells
             }
             guard let bad = index.bad.first else {
-                throw FirnError(.rejected, "the first record cannot be read", at: .init(file: text.input.name))
+                throw FirnError(
+                    .rejected, "the first record has no end and cannot be read as a header", at: .init(file: text.input.name, line: 1))
             }
             switch bad.fault {
             case .tooFew(let count): width = count

@@ -46,12 +46,12 @@ package struct ByteReader {
         }
     }
 
-    /// Reads a length or count. Throws `Damage` if it is more than `limit`.
+    /// Reads a length or count. Throws `Damage` if it is more than `limit`; a negative limit allows none.
     @inlinable
     package mutating func readCount(limit: Int = Int.max >> 1) throws(Damage) -> Int {
         let start = position
         let value = try readVarint()
-        guard value <= UInt64(limit) else { throw Damage("count too large", at: start) }
+        guard limit >= 0, value <= UInt64(limit) else { throw Damage("count too large", at: start) }
         return Int(value)
     }
 

@@ -97,7 +97,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
     public static func damaged(_ file: String, what: String, byte: UInt64) -> FirnError {
         FirnError(
             .damaged, what, at: Place(file: file, byte: byte),
-            advice: "'firn verify \(file)' reports what is intact, and 'firn recover \(file) OUT' copies that into a new file")
+            advice: "'firn verify \(file)' reports what is damaged, and 'firn recover \(file) OUT' copies what is intact into a new file")
     }
 
     /// The error that users receive for a fault in the bytes of the named file: damage, or an error of input and output or of memory.

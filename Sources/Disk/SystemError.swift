@@ -27,7 +27,8 @@ private func shownError(_ code: Int32, _ doing: String, _ path: String) -> FirnE
     case ENOENT: return FirnError(.notFound, "\(doing): \(words)", at: place)
     case EEXIST: return FirnError(.exists, "\(doing): \(words)", at: place)
     case ENOSPC, EDQUOT:
-        return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is unchanged")
+        return FirnError(
+            .noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; committed versions are unchanged")
     case EFBIG:
         return FirnError(
             .noSpace, "\(doing): \(words)", at: place,

@@ -213,8 +213,9 @@ package final class Store: @unchecked Sendable {
         }
         let unknown = root.readerFeatures & ~knownReaderFeatures
         if unknown != 0 {
+            let bits = (0..<UInt64.bitWidth).filter { unknown >> $0 & 1 != 0 }.map(String.init).joined(separator: ", ")
             throw FirnError(
-                .unsupported, "the file uses feature \(unknown.trailingZeroBitCount), which this program does not know",
+                .unsupported, "the file has the reader feature bits \(bits), which this program does not know",
                 at: .init(file: path),
                 advice: "use a newer version of Firn")
         }

@@ -138,10 +138,15 @@ package final class DatabaseTransaction {
     private func extend(_ index: Int, to wanted: TypeSchema) throws(FirnError) {
         var type = schema.types[index]
         for column in type.columns {
-            guard let same = wanted.index(of: column.name), wanted.columns[same].type == column.type else {
+            guard let same = wanted.index(of: column.name) else {
+                throw FirnError(.schema, "column \"\(column.name)\" of type \"\(type.name)\" is in the file, but not in the given schema")
+            }
+            let given = wanted.columns[same].type
+            guard given == column.type else {
                 throw FirnError(
                     .schema,
-                    "column \"\(column.name)\" of type \"\(type.name)\" is missing or has another type (in the file: \(column.type.name))")
+                    "column \"\(column.name)\" of type \"\(type.name)\" is \(column.type.name) in the file and \(given.name) in the given schema"
+                )
             }
         }
         let last = type.columns.map(\.id).max() ?? 0

@@ -83,7 +83,8 @@ public struct Realm: Equatable {
 
     /// Makes the changes of the transaction the next version atomically; with the default durability they are durable when this returns.
     /// - Parameter durability: When this returns; by default that of the configuration.
-    /// - Throws: `Realm.Error` if the commit fails or a change before it failed. Then none of the changes is stored.
+    /// - Throws: `Realm.Error` if the commit fails or a change before it failed. Then none of the changes is stored, unless only the last
+    /// sync failed: then readers can see the changes, and they may be there when the file is opened again.
     public func commitWrite(durability: Durability? = nil) throws { try core.commit(durability) }
     /// Cancels the transaction and its changes.
     public func cancelWrite() { core.cancel() }

@@ -104,7 +104,7 @@ extension Realm {
                 case .inputOutput: error.isPermission ? .filePermissionDenied : error.systemCode == nil ? .fileAccess : .fileOperationFailed
                 default: .fail
                 }
-            self.init(code, error.description, cause: error)
+            self.init(code, error.description + (error.advice.map { "; \($0)" } ?? ""), cause: error)
         }
 
         /// What failed, and why: the same as `message`.

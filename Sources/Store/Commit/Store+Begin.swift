@@ -9,7 +9,11 @@ extension Store {
         if isBeyondWriting { throw beyondWriting }
         guard isWritable else { throw FirnError(.inputOutput, "the file is open for reading only", at: .init(file: path)) }
         let end = wait.end
-        guard try takeTurn(wait, until: end) else { throw FirnError(.locked, "the file is being written", at: .init(file: path)) }
+        guard try takeTurn(wait, until: end) else {
+            throw FirnError(
+                .locked, "another thread of this process is writing the file", at: .init(file: path),
+                advice: "try again when its transaction has ended")
+        }
         do throws(FirnError) {
             if group.pending?.isFull(waiting: 0) ?? false {
                 try revalidateFile()
@@ -63,8 +67,9 @@ extension Store {
 
     private var beyondWriting: FirnError {
         FirnError(
-            .unsupported, "the file uses a feature that this program cannot maintain when it writes", at: .init(file: path),
-            advice: "use a newer version of Firn to write it; this version can read it")
+            .unsupported, "the file has writer feature bits that this program does not know: it can be read, but not written",
+            at: .init(file: path),
+            advice: "use a newer version of Firn to write it")
     }
 
     func endWriting() {

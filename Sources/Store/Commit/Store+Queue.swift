@@ -58,7 +58,8 @@ extension Store {
             guard !hasFailed else {
                 lock.wakeAll()
                 throw FirnError(
-                    .inputOutput, "an earlier write failed; committed versions are safe", at: .init(file: path),
+                    .inputOutput, "an earlier write failed: durable versions are intact, commits that were not durable are lost",
+                    at: .init(file: path),
                     advice: "open the file again")
             }
             queue.begin(isTransaction: true)
@@ -66,7 +67,7 @@ extension Store {
         }
     }
 
-    /// Takes the writer lock. Returns false if another process holds it, or is the next to hold it, for longer than `patience` allows.
+    /// Takes the write lock. Returns false if another process holds it, or is the next to hold it, for longer than `patience` allows.
     func takeWriterLock(_ patience: WriterPatience, until end: Double) throws(FirnError) -> Bool {
         if try file.lock(.exclusive, at: Store.writerLock, count: 2) {
             file.unlock(at: Store.nextWriterLock)

@@ -5,7 +5,9 @@ extension StoreTransaction {
     /// Commits the transaction's extents and `catalogue` as the newest version, and ends the transaction. `durability` determines when it
     /// returns; `retention` determines which versions stay readable, by default the rule in the file.
     ///
-    /// After an error the store is unchanged. If a write or a sync failed, it rejects further commits until it is opened again.
+    /// After an error nothing is stored, with one exception: if the sync after the root fails, readers of all processes can see the
+    /// version, and it may still be there after the file is opened again. If a write or a sync failed, the store rejects further commits
+    /// until it is opened again.
     /// - Returns: the version.
     @discardableResult
     package func commit(catalogue: ExtentRef, retention: Retention? = nil, time: Int64? = nil, durability: Durability = .full)

@@ -22,7 +22,7 @@ extension Store {
     }
 
     /// Restores the newest root of a file that was opened for writing earlier, or that another process wrote meanwhile. The caller holds
-    /// the writer lock.
+    /// the write lock.
     func restoreNewest() throws(FirnError) {
         guard standIn != nil || fellBack != nil, refused == nil, !writer.hasLookedForLost, group.pending == nil else { return }
         let now = try RootSearch(file: file, path: path, key: nil, known: cipher).run()

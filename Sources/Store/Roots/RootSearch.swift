@@ -174,7 +174,9 @@ struct RootSearch {
             }
         }
         guard !opened.isEmpty else {
-            throw FirnError(.wrongKey, "the key is not the one that the file was encrypted with", at: .init(file: path))
+            throw FirnError(
+                .wrongKey, "the key is not the one that the file was encrypted with", at: .init(file: path),
+                advice: "pass the key with --key-file or FIRN_KEY, or in the configuration")
         }
         whole = opened
         return cipher
