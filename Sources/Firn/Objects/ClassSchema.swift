@@ -26,6 +26,9 @@ final class ClassSchema: @unchecked Sendable {
     /// The properties that have a column.
     let stored: [Property]
 
+    /// True if values of properties can be objects or contain objects.
+    let refersToObjects: Bool
+
     /// True if the objects have properties that are declared without `@Persisted`. Their instances belong to one row.
     let hasOlderProperties: Bool
 
@@ -93,6 +96,7 @@ final class ClassSchema: @unchecked Sendable {
         }
         self.properties = properties
         stored = properties.filter { !$0.shape.isLinking }
+        refersToObjects = stored.contains { $0.shape.mayHoldObjects }
         let keys = properties.indices.filter { properties[$0].options.contains(.primaryKey) }
         trap(unless: keys.count <= 1, "class \"\(name)\" marks more than one property with primaryKey: true: keep one")
         trap(unless: keys.isEmpty || !isEmbedded, "\"\(name)\" is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")

@@ -32,7 +32,7 @@ final class GraphCopy {
 
     /// Returns the content of a property with copies in place of the objects in it, at any depth.
     func copy(of content: Any?, for property: ClassSchema.Property) -> Any? {
-        guard property.shape.target != nil || property.shape.type.kind == .any else { return content }
+        guard property.shape.mayHoldObjects else { return content }
         defer { fill() }
         return copied(content, property.shape)
     }

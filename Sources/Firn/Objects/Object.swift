@@ -39,6 +39,11 @@ extension ObjectBase {
     /// Sets properties from a dictionary by name, an array in the order of the properties, or another object.
     final func assign(_ value: Any) {
         let schema = ClassSchema.of(type(of: self))
+        // The most frequent case, without copies of the properties.
+        if Swift.type(of: value) == [String: Any].self {
+            for (index, content) in ObjectBase.indexed(value as! [String: Any], in: schema) { put(content, in: schema.properties[index]) }
+            return
+        }
         for (property, content) in ObjectBase.contents(of: value, for: schema) {
             put(content, in: property)
         }
@@ -68,17 +73,23 @@ extension ObjectBase {
     private final class func contents<Content>(_ dictionary: [String: Content], for schema: ClassSchema) -> [(
         property: ClassSchema.Property, value: Any?
     )] {
+        indexed(dictionary, in: schema).map { (schema.properties[$0.index], $0.content) }
+    }
+
+    /// Returns the values of a dictionary with the indexes of their properties, in the order of the properties. Traps if there is no property
+    /// for a value.
+    private final class func indexed<Content>(_ dictionary: [String: Content], in schema: ClassSchema) -> [(index: Int, content: Any?)] {
         var found: [(index: Int, content: Any?)] = []
         found.reserveCapacity(dictionary.count)
         for (key, content) in dictionary {
             guard let index = schema.index(of: key) else { trap("type \"\(schema.name)\" has no property \"\(key)\"") }
-            let property = schema.properties[index]
             // Derived properties are not set. If both names of a property are given, the name in the file has precedence.
-            if property.shape.isLinking || (key != property.name && dictionary[property.name] != nil) { continue }
+            let name = schema.properties[index].name
+            if schema.properties[index].shape.isLinking || (key != name && dictionary[name] != nil) { continue }
             found.append((index, content))
         }
         found.sort { $0.index < $1.index }
-        return found.map { (schema.properties[$0.index], $0.content) }
+        return found
     }
 
     /// The value of the property with this name, managed or not. Traps if there is none, or if a new value does not fit it.

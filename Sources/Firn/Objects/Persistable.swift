@@ -49,6 +49,9 @@ public struct _Shape: Sendable {
         self.type = type
         self.target = target
     }
+
+    /// True if values can be objects or contain objects.
+    var mayHoldObjects: Bool { target != nil || type.kind == .any }
 }
 
 /// The end of a column, where the values of an object that is being added are appended.

@@ -32,8 +32,24 @@ public class _PropertyAccess {
 }
 
 final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
+    /// Sets the property to an untyped value, and returns false if it does not fit. A closure for the same reason as `attach`.
+    private let assign: (ObjectBase, Any?) -> Bool
+
     @inline(__always)
     init(at offset: Int) {
+        assign = { object, value in
+            let place = PersistedProperty.place(object, offset)
+            if Value._isCollection {
+                guard
+                    let collection = (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object))
+                        as? any _AnyCollection
+                else { return false }
+                return collection._replaceAll(untyped: value)
+            }
+            guard let value = Value._fromUntyped(value) else { return false }
+            if object._state != nil { Value._write(object, Int(place.pointee.column), value) } else { place.pointee.state = .value(value) }
+            return true
+        }
         super.init(
             offset: offset, shape: Value._shape,
             attach: { object, column in
@@ -71,19 +87,7 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
         return (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object))._untyped
     }
 
-    override func set(_ object: ObjectBase, _ value: Any?) -> Bool {
-        let place = storage(object)
-        if Value._isCollection {
-            guard
-                let collection = (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object))
-                    as? any _AnyCollection
-            else { return false }
-            return collection._replaceAll(untyped: value)
-        }
-        guard let value = Value._fromUntyped(value) else { return false }
-        if object._state != nil { Value._write(object, Int(place.pointee.column), value) } else { place.pointee.state = .value(value) }
-        return true
-    }
+    override func set(_ object: ObjectBase, _ value: Any?) -> Bool { assign(object, value) }
 
     override func unmanagedContent(_ object: ObjectBase) -> Any? { storage(object).pointee.settle(object) }
 

@@ -12,11 +12,15 @@ extension Realm {
     /// values for missing properties.
     @discardableResult
     public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
-        core.confinement.check()
+        core.check()
         core.requireTransaction("create objects")
         if update != .error { return upsert(type, value, update) as! T }
         let object = type.init()
-        for (property, content) in imported(value, as: object) { object.put(content, in: property) }
+        if ClassSchema.of(type).refersToObjects {
+            for (property, content) in imported(value, as: object) { object.put(content, in: property) }
+        } else {
+            object.assign(value)
+        }
         add(object)
         return object
     }
@@ -24,6 +28,7 @@ extension Realm {
     /// Returns the values that `value` has for properties of an object, with unmanaged copies in place of the objects that are not of this
     /// realm, and `made` in place of `value` itself.
     private func imported(_ value: Any, as made: ObjectBase) -> [(property: ClassSchema.Property, value: Any?)] {
+        let schema = ClassSchema.of(Swift.type(of: made))
         let core = core
         let graph = GraphCopy { object in
             guard let other = object._core else { return nil }
@@ -32,7 +37,7 @@ extension Realm {
             return other.isFrozen && other.file === core.file ? core.object(object._rowID, like: object._access!) : nil
         }
         if let original = value as? ObjectBase, original._core !== core { graph.use(made, insteadOf: original) }
-        return ObjectBase.contents(of: value, for: ClassSchema.of(Swift.type(of: made))).map {
+        return ObjectBase.contents(of: value, for: schema).map {
             ($0.property, graph.copy(of: $0.value, for: $0.property))
         }
     }
