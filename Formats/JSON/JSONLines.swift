@@ -61,7 +61,7 @@ final class JSONLines: JSONRows {
             lane.screen = RowScreen.needed(lane.parser, given, isBare: isBare, options)
             if lane.screen != nil, given == nil { lane.bareTree = ShapeTree(lane.parser, options, input.budget) }
         }
-        try JSONLines.observe(blocks, lanes, options.threads, progress)
+        let firstLines = try JSONLines.observe(blocks, lanes, options.threads, progress)
 
         // Merges the trees of all lanes into one, which has key numbers of its own.
         let keys = KeyNumbers()
@@ -81,7 +81,9 @@ final class JSONLines: JSONRows {
             (lane.tree, lane.bareTree) = (nil, nil)
         }
         rowCount = total
-        let plan = try RowPlan(root.root, options: options, given: given.map { ($0, isBare) }) { keys.keys[Int($0)] }
+        let plan = try RowPlan(
+            root.root, options: options, given: given.map { ($0, isBare) }, line: { firstLines[$0.place.block] + $0.place.at + 1 },
+            keys: { keys.keys[Int($0)] })
         rowType = plan.type(options, envelope: plan.isBare ? Envelope(.values).text : nil)
         embedded = plan.embedded
         remarks = plan.remarks + RowScreen.respellings(lanes.compactMap(\.screen))
@@ -105,10 +107,10 @@ final class JSONLines: JSONRows {
         return text.first { $0 > 32 }.map { $0 != UInt8(ascii: "{") } ?? false
     }
 
-    /// The first reading: fills the trees of the lanes.
-    private static func observe(_ blocks: LineBlocks, _ lanes: [Lane], _ threads: Int, _ progress: Progress?) throws(FirnError) {
+    /// The first reading: fills the trees of the lanes. Returns the number of lines before each block.
+    private static func observe(_ blocks: LineBlocks, _ lanes: [Lane], _ threads: Int, _ progress: Progress?) throws(FirnError) -> [Int] {
         let queue = BlockQueue<LaneJob, BlockResult>(threads: threads) { (job: LaneJob) throws(FirnError) in observe(job.lane) }
-        var idle = lanes, lines = 0, isAtEnd = false
+        var idle = lanes, lines = 0, firstLines: [Int] = [], isAtEnd = false
         while true {
             while !isAtEnd, let lane = idle.popLast() {
                 if try blocks.fill(
@@ -123,7 +125,8 @@ final class JSONLines: JSONRows {
                     idle.append(lane)
                 }
             }
-            guard let result = try queue.next() else { return }
+            guard let result = try queue.next() else { return firstLines }
+            firstLines.append(lines)
             if let fault = result.fault { throw blocks.error(fault.message, line: lines + fault.line, column: fault.column) }
             lines += result.lines
             progress?.add(bytes: result.lane.count)
@@ -159,7 +162,7 @@ final class JSONLines: JSONRows {
                 }
             } else {
                 let into = tape.items[item].tag == Tag.object ? tree : lane.bareTree ?? tree
-                into.observe(tape, item..<end, block: lane.block)
+                into.observe(tape, item..<end, block: lane.block, row: row)
                 if let fault = into.fault {
                     let place = fault.place(tape, row: { lane.parser.line(ofRow: row) })
                     result.fault = (fault.message, place.line, place.column)

@@ -128,11 +128,14 @@ struct RowPlan {
     var remarks: [String]
     var losses: [String]
 
-    /// - Parameter given: The requested type, and whether its rows are bare.
-    init(_ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil, keys: @escaping (UInt32) -> [UInt8])
-        throws(FirnError)
-    {
-        var types = JSONTypes(typeName: options.typeName, given: given?.rows, keys: keys)
+    /// - Parameters:
+    ///   - given: The requested type, and whether its rows are bare.
+    ///   - line: Returns the line, from 1, of a duplicate key.
+    init(
+        _ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil,
+        line: @escaping (Shape.Duplicate) -> Int, keys: @escaping (UInt32) -> [UInt8]
+    ) throws(FirnError) {
+        var types = JSONTypes(typeName: options.typeName, given: given?.rows, line: line, keys: keys)
         if let (rows, isBare) = given {
             self.isBare = isBare
             if isBare {
@@ -157,6 +160,7 @@ struct RowPlan {
         let others = shape.nulls + shape.bools + shape.ints + shape.doubles + shape.numberTexts + shape.strings + shape.arrays
         isBare = others > 0 || shape.mapValue != nil || shape.objects == 0
         if isBare {
+            if shape.mapValue != nil { types.noteMap(options.typeName, root, isRow: true) }
             fields = [
                 Plan.Field(
                     name: Array("value".utf8), column: "value", plan: types.plan(root, path: options.typeName, depth: 0),

@@ -47,6 +47,10 @@ struct JSONTypes {
     private(set) var losses: [String] = []
     private var names: Set<String>
     private let keys: (UInt32) -> [UInt8]
+    /// Returns the line of a duplicate key. In a document each call can read the text up to it, so only some calls are made.
+    private let line: (Shape.Duplicate) -> Int
+    private var lines = 0
+    private static let mostLines = 20
 
     /// The maximum depth of embedded objects; deeper ones are stored in columns of type any.
     static let deepestEmbedding = 7
@@ -54,7 +58,8 @@ struct JSONTypes {
     /// By the name of a given embedded type: how often each field was null, and how often it was missing.
     private var givenCounts: [String: [(nulls: Int, missing: Int)]] = [:]
 
-    init(typeName: String, given: GivenRows? = nil, keys: @escaping (UInt32) -> [UInt8]) {
+    init(typeName: String, given: GivenRows? = nil, line: @escaping (Shape.Duplicate) -> Int, keys: @escaping (UInt32) -> [UInt8]) {
+        self.line = line
         names = Set([typeName] + (given?.schema.types.map(\.name) ?? []))
         self.keys = keys
     }
@@ -62,9 +67,12 @@ struct JSONTypes {
     /// Returns the fields of the objects at a node: the given ones, then the others in the order of first appearance.
     mutating func fields(_ node: Shape.Node, path: String, depth: Int, given: [Plan.Field] = []) -> [Plan.Field] {
         let objects = node.pointee.objects
-        if node.pointee.hasDuplicateKeys {
-            remarks.append("\(path): a key occurred twice in one object; its last value was used")
-            losses.append("an object of \"\(path)\" has the same key twice")
+        if let twice = node.pointee.duplicate {
+            let key = String(decoding: keys(twice.key), as: UTF8.self)
+            lines += 1
+            let place = lines <= JSONTypes.mostLines ? " (line \(line(twice)))" : ""
+            remarks.append("\(path): the key \"\(key)\" occurs twice in one object\(place); its last value was used")
+            losses.append("an object of \"\(path)\" has the key \"\(key)\" twice\(place)")
         }
         let shapes = given.isEmpty ? [:] : Dictionary(node.pointee.members.map { (keys($0.key), $0.node) }) { first, _ in first }
         let known = given.map { field in
@@ -197,8 +205,21 @@ struct JSONTypes {
         return shape.members.count > ShapeTree.mostKeys || (shape.members.count > 64 && 5 * present < shape.members.count * shape.objects)
     }
 
+    /// Adds a remark about objects that become a map because they have many different keys.
+    mutating func noteMap(_ path: String, _ node: Shape.Node, isRow: Bool = false) {
+        let shape = node.pointee
+        guard shape.mapValue != nil || !shape.members.isEmpty else { return }
+        let count = shape.mapValue == nil ? "\(shape.members.count)" : "more than \(isRow ? ShapeTree.mostColumns : ShapeTree.mostKeys)"
+        remarks.append(
+            isRow
+                ? "\(path): the rows have \(count) different keys, too many for columns: each row is a map in the column \"value\""
+                : "\(path): the objects have \(count) different keys, and are maps from key to value; to keep columns, name them with --schema"
+        )
+    }
+
     private mutating func object(_ node: Shape.Node, path: String, depth: Int) -> Plan {
         if isMap(node) {
+            noteMap(path, node)
             ShapeTree.collapse(node)
             return collection(.map, node.pointee.mapValue!, path: path, depth: depth)
         }

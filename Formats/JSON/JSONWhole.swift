@@ -58,7 +58,13 @@ final class JSONWhole: JSONRows {
         let tree = ShapeTree(parser, options, input.budget)
         try JSONWhole.observe(tape, first, total, tree, screen, hasGiven: given != nil, cursor, input, options)
         rowCount = tree.rowCount
-        var plan = try RowPlan(tree.root, options: options, given: given.map { ($0, isBare) }) { [parser] in Array(parser.key($0)) }
+        let start = cursor
+        var plan = try RowPlan(
+            tree.root, options: options, given: given.map { ($0, isBare) },
+            line: {
+                var cursor = start
+                return cursor.place(cursor.find($0.place.at)).line + 1
+            }, keys: { [parser] in Array(parser.key($0)) })
         if plan.isBare {
             if envelope.form == .rows { envelope.form = .values }
             if envelope.form == .one { envelope.form = .oneValue }

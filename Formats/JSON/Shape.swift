@@ -12,6 +12,18 @@ struct Shape {
         var node: Node
     }
 
+    /// The first key that occurs twice in one object.
+    final class Duplicate {
+        let key: UInt32
+        /// The block, and in it the line from 0; in a document, which is one block, the item.
+        let place: (block: Int, at: Int)
+
+        init(_ key: UInt32, _ place: (block: Int, at: Int)) {
+            self.key = key
+            self.place = place
+        }
+    }
+
     var nulls = 0, bools = 0, ints = 0, doubles = 0, numberTexts = 0, strings = 0, arrays = 0, objects = 0
     /// Whether there is an int that a double would write with other digits.
     var hasWideInts = false
@@ -23,7 +35,8 @@ struct Shape {
     var fraction: Int32 = -1
     /// The form that all strings share, see `TextForm`.
     var form = TextForm.unseen
-    var hasDuplicateKeys = false
+    /// The first object that has a key twice; nil if none has.
+    var duplicate: Duplicate?
     /// The position of first appearance: the block, then the item in it.
     var first = (block: Int.max, item: Int.max)
     /// The serial number of the object that had this member last; a second one in the same object is a duplicate.
@@ -46,6 +59,8 @@ final class ShapeTree: @unchecked Sendable {
     let parser: JSONParser
     private var serial = 0
     private var block = 0
+    /// The number in the block of the row that is being observed.
+    private var row = 0
     private let options: JSONOptions
     /// What ended the reading.
     struct Fault {
@@ -98,9 +113,11 @@ final class ShapeTree: @unchecked Sendable {
         return node
     }
 
-    /// Observes the values at items `range` (complete and consecutive) as values of the root.
-    func observe(_ tape: Tape, _ range: Range<Int>, block: Int) {
+    /// Observes the values at items `range` (complete and consecutive) as values of the root. `row` is the number of the first one in the
+    /// block.
+    func observe(_ tape: Tape, _ range: Range<Int>, block: Int, row first: Int = 0) {
         self.block = block
+        self.row = first
         var item = range.lowerBound
         var row = 0
         while item < range.upperBound {
@@ -108,6 +125,7 @@ final class ShapeTree: @unchecked Sendable {
             rowCount &+= 1
             if fault != nil, faultRow == nil { faultRow = row }
             row &+= 1
+            self.row &+= 1
             item &+= tape.items[item].step
         }
     }
@@ -184,7 +202,10 @@ final class ShapeTree: @unchecked Sendable {
             } else {
                 let child = member(items[item].key, of: node, item: item)
                 if child.pointee.owner == mine {
-                    node.pointee.hasDuplicateKeys = true
+                    if node.pointee.duplicate == nil {
+                        node.pointee.duplicate = Shape.Duplicate(
+                            items[item].key, (block, options.layout == .lines ? parser.line(ofRow: row) : item))
+                    }
                 } else {
                     child.pointee.owner = mine
                     child.pointee.presence &+= 1
@@ -259,7 +280,9 @@ final class ShapeTree: @unchecked Sendable {
         node.pointee.hasWideInts = node.pointee.hasWideInts || o.hasWideInts
         node.pointee.hasWholeDoubles = node.pointee.hasWholeDoubles || o.hasWholeDoubles
         node.pointee.hasPointZero = node.pointee.hasPointZero || o.hasPointZero
-        node.pointee.hasDuplicateKeys = node.pointee.hasDuplicateKeys || o.hasDuplicateKeys
+        if let twice = o.duplicate, node.pointee.duplicate.map({ twice.place < $0.place }) ?? true {
+            node.pointee.duplicate = Shape.Duplicate(keys(twice.key), twice.place)
+        }
         if o.fraction != -1 { node.pointee.fraction = node.pointee.fraction == -1 || node.pointee.fraction == o.fraction ? o.fraction : -2 }
         node.pointee.form = TextForm.common(node.pointee.form, o.form)
         if o.first < node.pointee.first { node.pointee.first = o.first }

@@ -88,6 +88,58 @@ import Testing
         #expect(table.remarks.count == 1)
     }
 
+    @Test func `a key that occurs twice is reported with its name and its first line`() throws {
+        let plain = (0..<500).map { "{\"id\":\($0),\"in\":{\"x\":1}}\n" }.joined()
+        let lines = plain + "\n{\"id\":1,\"in\":{\"x\":1,\"y\":2,\"x\":3}}\n{\"id\":1,\"id\":2}\n{\"id\":1,\"id\":2}\n"
+        for (threads, block) in [(1, 1 << 20), (3, 600)] {
+            let table = try Table(lines, .lines) {
+                ($0.threads, $0.blockSize) = (threads, block)
+            }
+            #expect(
+                table.remarks.contains("Row: the key \"id\" occurs twice in one object (line 503); its last value was used")
+                    && table.remarks.contains("Row_in: the key \"x\" occurs twice in one object (line 502); its last value was used"),
+                "\(table.remarks)")
+        }
+        let document = "[\n {\"id\":1},\n {\"id\":1,\n  \"in\":{\"x\":1,\n \"x\":3}}\n]"
+        let remarks = try Table(document).remarks
+        #expect(
+            remarks.contains("Row_in: the key \"x\" occurs twice in one object (line 5); its last value was used"), "\(remarks)")
+        let error = #expect(throws: FirnError.self) { try Table(document) { $0.isLossless = true } }
+        #expect(error?.message == "an object of \"Row_in\" has the key \"x\" twice (line 5)", "\(error?.message ?? "")")
+    }
+
+    @Test func `a remark reports objects that become a map because they have many keys, with the way to keep columns`() throws {
+        let many = (0..<1200).map { "{\"id\":\($0),\"in\":{\"k\($0)\":1}}\n" }.joined()
+        let table = try Table(many, .lines)
+        #expect(table.typeName("in") == "map<string, int>")
+        #expect(
+            table.remarks == [
+                "Row_in: the objects have more than 1000 different keys, and are maps from key to value; to keep columns, name them with --schema"
+            ], "\(table.remarks)")
+        let few = try Table((0..<100).map { "{\"in\":{\"k\($0)\":1}}\n" }.joined(), .lines)
+        #expect(few.remarks.count == 1 && few.remarks[0].contains("100 different keys"), "\(few.remarks)")
+        // An empty object is a map without keys: nothing to report.
+        #expect(try Table("{\"in\":{}}\n", .lines).remarks.isEmpty)
+        let wide = try Table((0..<21_000).map { "{\"k\($0)\":1}\n" }.joined(), .lines)
+        #expect(wide.remarks.contains { $0.contains("each row is a map in the column \"value\"") }, "\(wide.remarks)")
+    }
+
+    @Test(arguments: [
+        (#"{"a":1 "b":2}"#, 8, #"expected "," or "}", found a string"#), (#"{"a" 1}"#, 6, #"expected ":" after the key, found "1""#),
+        (#"{"a":1,}"#, 8, #"expected a key, found "}""#), (#"{a:1}"#, 2, #"expected a key or "}", found "a""#),
+        (#"{"a":[1 2]}"#, 9, #"expected "," or "]", found "2""#), (#"{"a":[1,]}"#, 9, #"expected a value, found "]""#),
+        (#"{"a":tru}"#, 6, #"expected a value, found "tru""#), (#"{"a":[1,2}"#, 10, #"expected "," or "]", found "}""#),
+        (#"{"a":}"#, 6, #"expected a value, found "}""#), (#"{"a":[1,2]"#, 11, #"expected "," or "}", found the end"#),
+        (#"{"a":undefinedundefinedundefined}"#, 6, #"found "undefinedundefinedundefi…""#), (#"{"a":é}"#, 6, #"found "é""#),
+    ])
+    func `an error in the syntax says what was expected and found, with line and column`(text: String, column: Int, words: String) throws {
+        for (layout, input) in [(JSONOptions.Layout.document, "\n" + text), (.lines, "{}\n" + text + "\n{}\n")] {
+            let error = #expect(throws: FirnError.self) { try Table(input, layout) }
+            #expect(error?.place == .init(file: "test.json", line: 2, column: column), "\(text): \(error.map { "\($0)" } ?? "")")
+            #expect(error?.message.contains(words) == true, "\(text): \(error?.message ?? "")")
+        }
+    }
+
     @Test func `objects with many different keys become a map`() throws {
         var lines = ""
         for i in 0..<100 { lines += "{\"m\":{\"k\(i)\":\(i),\"j\(i)\":null}}\n" }

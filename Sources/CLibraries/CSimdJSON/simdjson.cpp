@@ -4,6 +4,7 @@
 #define NDEBUG
 #endif
 #include "CSimdJSON.h"
+#include "fault.hpp"
 #include "number.hpp"
 #include <simdjson.h>
 #include <charconv>
@@ -37,7 +38,7 @@ const char *const too_deep = "values nest deeper than 512 levels";
 struct Line { size_t start, number; };
 
 /// A line that was set aside: its text without the newline, and the fault with its byte offset.
-struct Refused { size_t number, offset; const char *message; std::string text; };
+struct Refused { size_t number, offset; std::string message, text; };
 
 const char *words_of(error_code error) {
     switch (error) {
@@ -50,7 +51,7 @@ const char *words_of(error_code error) {
     case DEPTH_ERROR: return too_deep;
     case EMPTY: return "no value here";
     case T_ATOM_ERROR: case F_ATOM_ERROR: case N_ATOM_ERROR: case INCORRECT_TYPE: return "expected a value";
-    default: return "something is missing or in the wrong place here";
+    default: return "not valid JSON here";
     }
 }
 
@@ -89,6 +90,14 @@ size_t string_fault(const char *text, size_t count, size_t otherwise) {
         }
     }
     return open == count ? otherwise : open;
+}
+
+/// Returns whether an error concerns the structure of a text, so that `fault_in` finds what was expected.
+bool is_structural(error_code error) {
+    switch (error) {
+    case UTF8_ERROR: case UNCLOSED_STRING: case UNESCAPED_CHARS: case STRING_ERROR: case NUMBER_ERROR: case DEPTH_ERROR: case MEMALLOC: case CAPACITY: return false;
+    default: return true;
+    }
 }
 
 /// Returns the byte offset of an error. The first stage of the parser reports no position, so it is determined here.
@@ -337,10 +346,27 @@ struct firn_json_parser {
         return SUCCESS;
     }
 
+    std::string explained;
+
+    /// Returns the explanation of an error in a text, and moves `offset` to its place. The result is valid until the next call.
+    const char *explain(error_code error, size_t &offset, const char *text, size_t count) {
+        // In the buffer of several lines, newlines were replaced.
+        if (!message && is_structural(error) && (lines.empty() || text != buffer + 1)) {
+            SyntaxFault fault = fault_in(text, count, deepest);
+            if (fault.found) {
+                offset = fault.offset;
+                explained = std::move(fault.words);
+                return explained.c_str();
+            }
+        }
+        offset = place_of(error, offset, text, count);
+        return message ? message : words_of(error);
+    }
+
     void fail(firn_json_result *result, error_code error, size_t offset, char *start, size_t count) {
         result->error = error == MEMALLOC ? FIRN_JSON_NO_MEMORY : error == CAPACITY ? FIRN_JSON_TOO_LARGE : FIRN_JSON_BAD;
-        result->message = message ? message : words_of(error);
-        result->error_offset = place_of(error, offset, start, count);
+        result->message = explain(error, offset, start, count);
+        result->error_offset = offset;
         result->items = nullptr;
         result->item_count = 0;
         result->row_count = 0;
@@ -399,8 +425,8 @@ struct firn_json_parser {
             if (error == MEMALLOC) return error;
             if (!error) continue;
             size_t start = lines[i].start, length = line_end(i) - start;
-            const char *words = message ? message : words_of(error);
-            offset = place_of(error, offset, text + start, length);
+            // The byte after the copied line is a bracket, which is not part of a number.
+            const char *words = explain(error, offset, copy.data() + 1, length);
             refused.push_back({lines[i].number, offset, words, std::string(text + start, length)});
             std::memset(text + start, ' ', length);
         }
@@ -524,7 +550,7 @@ const uint8_t *firn_json_refused(const firn_json_parser *p, size_t index, size_t
     *length = refused.text.size();
     *line = refused.number;
     *offset = refused.offset;
-    *message = refused.message;
+    *message = refused.message.c_str();
     return reinterpret_cast<const uint8_t *>(refused.text.data());
 }
 
