@@ -182,6 +182,9 @@ import Testing
             ("born > 2021-02-03@25:00:00", 7, "not a time of day"), ("x == uuid(12)", 5, "not a UUID"),
             ("x == oid(12)", 5, "not an object id"), ("x == decimal(a)", 5, "not a decimal number"),
             ("x == bin(B64'*')", 9, "not base 64"), ("x == 0xfffffffffffffffff", 5, "not a 64-bit number"),
+            ("GICS Sector == 'x'", 5, "write it in back-quotes: `GICS Sector`"),
+            ("age > 5 AND first  name of CONTAINS 'x'", 19, "back-quotes: `first  name of`"),
+            ("TRUEPREDICATE SORT(first name ASC)", 25, "back-quotes: `first name`"),
             ("5a == 1", 0, "cannot begin with a digit"), ("age == $", 7, "the number of an argument"), ("SORT(age ASC)", 4, "a comparison"),
             // Errors that depend on the zoo's columns.
             ("agee == 5", 0, "did you mean \"age\"?"), ("best.nmae == 'x'", 5, "did you mean \"name\"?"),
@@ -201,6 +204,12 @@ import Testing
             #expect(error.position == position, "\(query): at \(error.position): \(error)")
             #expect(error.text == query)
         }
+    }
+
+    @Test(arguments: ["name beginwith 'x'", "name == 'x' amd age == 5", "name NOT 'x'", "age > 5 name", "name startswith {'x'}"])
+    func `neighbouring words that cannot be a name give no advice about back-quotes`(query: String) {
+        let error = #expect(throws: QueryError.self) { try QueryRun(QueryRequest(filter: query), table: Zoo.table) }
+        #expect(error?.description.contains("is one name") == false, "\(query): \(error.map { $0.description } ?? "")")
     }
 
     // MARK: Numbers beyond a range

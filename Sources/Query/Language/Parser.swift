@@ -78,8 +78,11 @@ package struct Parser {
     // MARK: Tokens
 
     /// Returns the text from a position to the current token, without the white space before the token.
-    func written(from start: Int) -> String {
-        var end = tokens[at].position
+    func written(from start: Int) -> String { written(from: start, to: at) }
+
+    /// Returns the text from a position to a token, without the white space before the token.
+    private func written(from start: Int, to token: Int) -> String {
+        var end = tokens[token].position
         let bytes = text.utf8
         func byte(_ place: Int) -> UInt8 { bytes[bytes.index(bytes.startIndex, offsetBy: place)] }
         while end > start, byte(end - 1) == 32 || (9...13).contains(byte(end - 1)) { end -= 1 }
@@ -138,10 +141,34 @@ package struct Parser {
         case .word(let word), .postfix(let word): suggestion = closest(to: word, in: known)
         default: break
         }
-        let hint = hintForSQL
+        let hint = hintForSQL ?? hintForSpaces
         return QueryError(.syntax, found, at: position, expected: expected, suggestion: hint == nil ? suggestion : nil, hint: hint)
     }
 
+    /// Returns advice if the current word and its neighbours may be one name with spaces: `GICS Sector == 'Energy'`.
+    private var hintForSpaces: String? {
+        func isPart(_ index: Int) -> Bool {
+            guard tokens.indices.contains(index), case .word(let word) = tokens[index].kind else { return false }
+            let lower = word.lowercased()
+            return !Parser.reserved.contains(lower) && !Parser.wordsAfterNames.contains(lower)
+        }
+        guard at > 0, isPart(at), isPart(at - 1) else { return nil }
+        var first = at, end = at
+        while isPart(first - 1) { first -= 1 }
+        while isPart(end) { end += 1 }
+        switch tokens[end].kind {
+        // What follows a name: a comparison, an operator, the end of a list or of the text.
+        case .end, .word: break
+        case .symbol(let symbol): guard !["(", "{", "["].contains(symbol) else { return nil }
+        default: return nil
+        }
+        let name = written(from: tokens[first].position, to: end)
+        return "if \"\(name)\" is one name, write it in back-quotes: `\(name)`"
+    }
+
+    /// The words that can follow a name.
+    private static let wordsAfterNames: Set<String> = Set(
+        (operatorWords + descriptorWords + ["FULLTEXT", "IS", "ASC", "DESC", "ASCENDING", "DESCENDING"]).map { $0.lowercased() })
     private static let descriptorWords = ["SORT", "DISTINCT", "LIMIT"]
     private static let operatorWords = ["BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "IN", "BETWEEN", "TEXT", "GEOWITHIN"]
 
