@@ -71,6 +71,31 @@ import Testing
         #expect(try table.value(rowID: 70_000, column: 0) == .string("zzz"))
     }
 
+    @Test func `a full verification checks the zones of columns with a chunk overlay or with changes in the delta store`() throws {
+        for isSealed in [true, false] {
+            let database = try database("a\(isSealed).firn", rows: 100_000) { TextBoundsTests.padded($0) }
+            var transaction = try database.begin()
+            try transaction.update("T", rowID: 5, column: "v", .int(-7))
+            if isSealed { try transaction.flushAll() }
+            try transaction.commit()
+            #expect(try database.snapshot().verify(full: true).isEmpty)
+            #expect(try database.snapshot().core.catalogue.types[0].touches(0) == !isSealed)
+            transaction = try database.begin()
+            try transaction.directoryChange(0) { (entries) throws(FirnError) in
+                var header = try transaction.reading { () throws(Damage) in try SegmentHeader(try transaction.store.read(entries[0].header))
+                }
+                #expect((header.entries[1].patch != nil) == isSealed)
+                header.entries[1].zone.bounds = .words(0, 1000)
+                transaction.store.free(entries[0].header)
+                entries[0].header = try transaction.write(header.encoded)
+            }
+            try transaction.commit()
+            let defects = try database.snapshot().verify(full: true)
+            #expect(
+                defects.contains { $0.column == "v" && $0.damage.what.contains("outside their zone") }, "\(isSealed): \(defects)")
+        }
+    }
+
     @Test func `a full verification finds values outside their bounds, and contradictory bounds are damage`() throws {
         for (low, high, ascends) in [("b", "c", false), ("", "a common", false), ("", "z", true)] {
             let database = try database("a\(low)\(high).firn") { TextBoundsTests.padded(ascends && $0 == 9 ? 3_000_000 : $0) }

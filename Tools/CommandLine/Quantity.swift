@@ -1,5 +1,12 @@
 /// Formats numbers for human readers.
 package enum Quantity {
+    /// Returns the number of rows, and that of embedded objects if there are any: "3 rows, 7 embedded objects". Embedded objects are stored
+    /// as rows of their own types, but belong to the rows that hold them.
+    package static func content(_ types: [(rows: Int, isEmbedded: Bool)]) -> String {
+        let rows = types.reduce(0) { $0 + ($1.isEmbedded ? 0 : $1.rows) }, embedded = types.reduce(0) { $0 + ($1.isEmbedded ? $1.rows : 0) }
+        return count(rows, "row") + (embedded > 0 ? ", " + count(embedded, "embedded object") : "")
+    }
+
     /// Formats a number with separators: `1,234,567`.
     package static func count(_ value: Int) -> String {
         let digits = String(value.magnitude)

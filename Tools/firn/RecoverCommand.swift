@@ -90,13 +90,13 @@ struct RecoverCommand {
             try session.out.write("lost: and \(Quantity.count(recovery.losses.count - RecoverCommand.listed)) more\n")
         }
         guard !session.isQuiet else { return }
-        let rows = recovery.saved.reduce(0) { $0 + $1.rows }, style = session.outStyle
+        let content = Quantity.content(recovery.saved.map { ($0.rows, $0.isEmbedded) }), style = session.outStyle
         let unproven = recovery.losses.count { $0.isUnproven }, count = recovery.losses.count - unproven
         var ends = count == 0 ? [] : [style.red(count == 1 ? "1 loss" : "\(Quantity.count(count)) losses")]
         if unproven > 0 { ends.append(style.red("\(unproven == 1 ? "1 range" : "\(Quantity.count(unproven)) ranges") unproven")) }
         let version = recovery.version > 0 ? "version \(recovery.version)" : "a version with unknown number"
         try session.out.write(
-            "\(DisplayWidth.visible(target)): \(Quantity.count(rows, "row")) of \(version), \(ends.isEmpty ? style.green("nothing lost") : ends.joined(separator: ", "))\n"
+            "\(DisplayWidth.visible(target)): \(content) of \(version), \(ends.isEmpty ? style.green("nothing lost") : ends.joined(separator: ", "))\n"
         )
     }
 
@@ -113,6 +113,7 @@ struct RecoverCommand {
                 var inner = JSONLine()
                 inner.add("type", saved.type)
                 inner.add("rows", saved.rows)
+                if saved.isEmbedded { inner.add("embedded", true) }
                 return inner
             })
         line.add(

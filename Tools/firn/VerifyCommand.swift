@@ -49,10 +49,10 @@ struct VerifyCommand {
         let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { progress.add(rows: $0) }
         // Values that did not fit in memory were not checked, so the result is unknown.
         if let unread = defects.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: operand) }
-        let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
+        let content = Quantity.content(snapshot.tables.map { ($0.rowCount, $0.type.isEmbedded) })
         let summary =
             defects.isEmpty
-            ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
+            ? "intact (version \(snapshot.version), \(content), \(isFull ? "every value decoded" : "structure and hashes"))"
             : "\(Quantity.count(defects.count, "defect")) found"
         // A damaged root without any loss of data is a notice, not a defect.
         let notice = try database.rootNotice().map { "\($0.what) (byte \($0.offset))" }

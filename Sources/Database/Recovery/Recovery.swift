@@ -11,6 +11,8 @@ package struct Recovery: Sendable {
     package struct Saved: Sendable {
         package var type: String
         package var rows: Int
+        /// Whether the rows are embedded objects, which belong to rows of other types.
+        package var isEmbedded: Bool
     }
     /// The version that was read; 0 if its number is not known.
     package var version: UInt64
@@ -107,7 +109,7 @@ package struct Recovery: Sendable {
                 progress(rowIDs.count)
             }
             writer.skip(to: version.core.catalogue.types[index].nextRowID)
-            recovery.saved.append(Saved(type: schema.types[index].name, rows: rows))
+            recovery.saved.append(Saved(type: schema.types[index].name, rows: rows, isEmbedded: schema.types[index].isEmbedded))
         }
         try transaction.commit()
         return recovery

@@ -31,6 +31,9 @@ extension StoredRows {
 }
 
 extension StoredSegment {
+    /// Returns every row of a column without the changes in the delta store, as the segment's header describes it.
+    func sealedRows(_ index: Int) throws(Damage) -> Column { try allRows(of: StoredColumn(try sealedColumn(index)), index) }
+
     func zone(of column: Int) throws(Damage) -> Zone? { overlay[column] == nil ? entry(column)?.zone : nil }
 
     /// The maximum number of bytes that a column of a segment may take in memory, unless at least 1/4096 of them is stored.
@@ -55,8 +58,9 @@ extension StoredRows {
     func isLive(_ position: Int) -> Bool { live?[position] ?? true }
 
     /// Returns every row of a column, in canonical form.
-    func allRows(_ index: Int) throws(Damage) -> Column {
-        let reader = try storedColumn(index)
+    func allRows(_ index: Int) throws(Damage) -> Column { try allRows(of: try storedColumn(index), index) }
+
+    fileprivate func allRows(of reader: any ColumnReader, _ index: Int) throws(Damage) -> Column {
         var all = Column(reader.type), scratch = Column(reader.type)
         for vector in 0..<vectorCount {
             try reader.read(vector: vector, into: &scratch)
