@@ -43,7 +43,9 @@ import Testing
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
         let whole = try Data(contentsOf: scratch.file("a.firn"))
         let check = try scratch.firn("patch", "--check", "a.firn", "c.firn")
-        #expect(check.code == 0 && check.out.contains("would be 1 added, 1 removed, 1 changed"), "\(check.out)\(check.errors)")
+        #expect(
+            check.code == 0 && check.out.contains("the changes apply: 1 added, 1 removed, 1 changed; the rows would be exactly those"),
+            "\(check.out)\(check.errors)")
         #expect(try Data(contentsOf: scratch.file("a.firn")) == whole)
         let run = try scratch.firn("patch", "a.firn", "c.firn")
         #expect(run.code == 0 && run.out.contains("version 2"), "\(run.out)\(run.errors)")
@@ -55,6 +57,8 @@ import Testing
                     "id=2: another value in name", "id=3: there is no such row", "id=4: there is such a row already",
                 ], "\(again.out)")
         #expect(again.errors.contains("already applied") && again.errors.contains("was not changed"), "\(again.errors)")
+        let checked = try scratch.firn("patch", "--check", "a.firn", "c.firn")
+        #expect(checked.code == 1 && checked.errors.contains("the changes do not apply to a.firn") && checked.out == again.out)
         let lines = try scratch.firn("patch", "--json", "a.firn", "c.firn").out
         #expect(lines.contains(#""applied":false"#) && lines.contains(#""conflicts":3"#), "\(lines)")
     }

@@ -118,17 +118,20 @@ struct PatchCommand {
             try session.out.write(DisplayWidth.visible((conflict.key.isEmpty ? "" : conflict.key + ": ") + conflict.what) + "\n")
         }
         if count > conflicts.count { try session.out.write("and \(Quantity.count(count - conflicts.count, "row")) more\n") }
-        if count > 0 { return session.remark("\(path) was not changed") }
+        let isCheck = arguments.has("check")
+        if count > 0 { return session.remark(isCheck ? "the changes do not apply to \(path)" : "\(path) was not changed") }
         guard !session.isQuiet else { return }
-        if changes.isEmpty { return try session.out.write("\(path)\(type.map { ":\($0)" } ?? ""): nothing to change, no new version\n") }
+        if changes.isEmpty {
+            return try session.out.write("\(path)\(type.map { ":\($0)" } ?? ""): nothing to change\(isCheck ? "" : ", no new version")\n")
+        }
         let facts =
             "\(Quantity.count(changes.added)) added, \(Quantity.count(changes.removed)) removed, \(Quantity.count(changes.pairs)) changed"
         let proof =
             isProven
-            ? "the rows are those that the changes lead to (\(hash.map { "\($0)" } ?? ""))"
-            : "other rows differ from those that the changes were made from"
+            ? "the rows \(isCheck ? "would be" : "are") exactly those that the changes lead to (\(hash.map { "\($0)" } ?? ""))"
+            : "rows that the changes do not contain differ from those that they were made from"
         try session.out.write(
-            "\(DisplayWidth.visible(path + (type.map { ":\($0)" } ?? ""))): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n"
+            "\(DisplayWidth.visible(path + (type.map { ":\($0)" } ?? ""))): \(version.map { "version \($0): " } ?? "the changes apply: ")\(facts); \(proof)\n"
         )
     }
 }

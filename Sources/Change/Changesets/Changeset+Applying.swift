@@ -161,7 +161,12 @@ struct Patch {
     }
 
     func reading<T>(_ body: () throws(Damage) -> T) throws(FirnError) -> T {
-        do throws(Damage) { return try body() } catch { throw FirnError(error, in: changes.name) }
+        do throws(Damage) { return try body() } catch {
+            var error = FirnError(error, in: changes.name)
+            // Not `firn recover`: a part of the changes is of no use.
+            if error.code == .damaged { error.advice = damaged("").advice }
+            throw error
+        }
     }
 
     /// Hashes the rows. If they were exactly those that the changes were made from, they must be exactly those that the changes lead to.

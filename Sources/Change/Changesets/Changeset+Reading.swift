@@ -26,7 +26,10 @@ private struct ChangesetReader {
         }
         // The rows are copied to another file unchanged, so they are verified first.
         if let defect = snapshot.firstDefect() {
-            throw .damaged(name, what: "\(defect.part): \(defect.damage.what)", byte: defect.damage.offset)
+            // Not `firn recover`: a part of the changes is of no use.
+            throw FirnError(
+                .damaged, "\(defect.part): \(defect.damage.what)", at: .init(file: name, byte: defect.damage.offset),
+                advice: "create the changes file again with 'firn diff OLD NEW --changes FILE'")
         }
         switch version {
         case 1: return try first(row)
