@@ -6,10 +6,13 @@ import FirnBytes
 #endif
 
 /// Temporary files of replacements. They are next to their targets as `TARGET.tmp-STAMP-RANDOM`, with the stamp of the process that writes
-/// them. The next process that writes the target removes those whose process has ended without removing them.
+/// them. The next process that writes a file in the same folder removes those whose process has ended without removing them. Other files are
+/// never removed: the stamp contains a mark of the running system, so no other program makes such names.
 package enum AbandonedFiles {
     private static let mark = ".tmp-"
     private static let randomDigits = 8
+    /// The ending of the copy that `firn convert --lossless` makes next to a temporary file.
+    package static let copyEnding = ".lossless"
     /// The maximum length of a file name in bytes.
     private static let longestName = 255
 
@@ -25,13 +28,9 @@ package enum AbandonedFiles {
         return folder + start(of: name, before: ending) + ending
     }
 
-    /// Removes the files next to `place` whose processes have ended. Files that cannot be removed stay; nothing depends on their removal.
-    package static func remove(beside place: String) {
-        let (folder, name) = split(place)
-        // The part of a long name that all names made from it begin with.
-        let first = start(of: name, before: String(repeating: " ", count: 100))
-        if !name.isEmpty { remove(in: folder, beginningWith: first) { owner(of: $0, beside: name) } }
-    }
+    /// Removes the temporary files in the folder of `place`, of any target, whose processes have ended. Files that cannot be removed stay;
+    /// nothing depends on their removal.
+    package static func remove(beside place: String) { remove(in: split(place).folder, containing: mark, owner) }
 
     private static let memoryStart = "firn-memory-"
 
@@ -40,13 +39,14 @@ package enum AbandonedFiles {
 
     /// Removes the files of realms in memory whose processes have ended without removing them.
     package static func removeMemory(in folder: String) {
-        remove(in: folder + "/", beginningWith: memoryStart) { name in
+        remove(in: folder + "/", containing: memoryStart) { name in
+            guard name.hasPrefix(memoryStart) else { return nil }
             let parts = name.dropFirst(memoryStart.count).split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false)
             return parts.count == 4 ? ProcessStamp(parts[0..<3].joined(separator: "-")) : nil
         }
     }
 
-    private static func remove(in folder: String, beginningWith first: String, _ owner: (String) -> ProcessStamp?) {
+    private static func remove(in folder: String, containing part: String, _ owner: (String) -> ProcessStamp?) {
         guard let directory = opendir(folder.isEmpty ? "." : folder) else { return }
         defer { closedir(directory) }
         var found: [String] = []
@@ -54,7 +54,7 @@ package enum AbandonedFiles {
             // Most names do not match, so they are compared before they are copied.
             let isNear = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    strncmp($0, first, first.utf8.count) == 0 ? String(cString: $0) : nil
+                    strstr($0, part) != nil ? String(cString: $0) : nil
                 }
             }
             if let isNear { found.append(isNear) }
@@ -66,8 +66,8 @@ package enum AbandonedFiles {
         }
     }
 
-    /// Returns the stamp in the name of a temporary file of `name`, or nil if it is another file.
-    static func owner(of other: String, beside name: String) -> ProcessStamp? {
+    /// Returns the stamp in the name of a temporary file, or nil if it is another file.
+    static func owner(of other: String) -> ProcessStamp? {
         var from = other[...]
         // A name may contain the mark itself.
         while let at = range(of: mark, in: from) {
@@ -78,9 +78,8 @@ package enum AbandonedFiles {
                 parts[3].utf8.prefix(randomDigits).allSatisfy({ isHexDigit($0) })
             else { continue }
             // The rest is empty, or the ending of a file that was made next to the temporary one.
-            let ending = mark + "\(stamp)-" + parts[3].prefix(randomDigits), further = parts[3].dropFirst(randomDigits)
-            guard further.isEmpty || further.first == "." else { continue }
-            if other[..<at.lowerBound] == start(of: name, before: ending) { return stamp }
+            let further = parts[3].dropFirst(randomDigits)
+            if at.lowerBound > other.startIndex, further.isEmpty || further == copyEnding || further.hasPrefix(mark) { return stamp }
         }
         return nil
     }

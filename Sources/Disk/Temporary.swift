@@ -49,6 +49,15 @@ enum TemporaryPaths {
         lock.withLock { installHandlers(&$0) }
         for code in [SIGPIPE, SIGQUIT, SIGXCPU] { install(code) }
         FileSizeLimit.ignoreSignal()
+        MemoryExhaustion.report()
+    }
+
+    /// Removes the temporary files of this process and the line on the terminal; called by signal handlers.
+    static func removeInHandler() {
+        for slot in 0..<slots where Forks.count == forks {
+            if let path = table[slot] { unlink(path) }
+        }
+        TerminalLine.removeInHandler()
     }
 
     private static func installHandlers(_ guarded: inout Guarded) {
@@ -76,12 +85,10 @@ enum TemporaryPaths {
         #else
             let handler = before.__sigaction_u.__sa_handler
         #endif
-        guard unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_DFL, to: Int.self) else { return }
+        // SIG_DFL is null.
+        guard handler == nil else { return }
         _ = signal(code) { code in
-            for slot in 0..<TemporaryPaths.slots where Forks.count == TemporaryPaths.forks {
-                if let path = TemporaryPaths.table[slot] { unlink(path) }
-            }
-            TerminalLine.removeInHandler()
+            TemporaryPaths.removeInHandler()
             if TemporaryPaths.endsWithCode.pointee, code == SIGINT || code == SIGTERM || code == SIGHUP { _exit(130) }
             // End as if there were no handler.
             signal(code, SIG_DFL)

@@ -38,16 +38,18 @@ import Testing
             }
         }
 
-        @Test func `the next writer of a target removes the files of writers that have ended, and no others`() throws {
+        @Test func `the next writer in a folder removes the temporary files of writers that have ended, and no other files`() throws {
             let own = ProcessStamp.own, gone = try Self.gone(),
                 other = ProcessStamp(system: own.system ^ 1, process: gone.process, start: 1)
             let left = [
                 "a.firn.tmp-\(gone)-0123abcd", "a.firn.tmp-\(gone)-0123abcd.tmp-\(gone)-00000001", "a.firn.tmp-\(gone)-0123abcd.lossless",
+                "b.firn.tmp-\(gone)-0123abcd", "a.firn2.tmp-\(gone)-0123abcd", "c.tmp-d.csv.tmp-\(gone)-0123abcd",
             ]
             let kept = [
                 "a.firn.tmp-\(own)-0123abcd", "a.firn.tmp-\(other)-0123abcd", "a.firn.tmp-1234abcd", "a.firn.tmp-\(gone)",
                 "a.firn.tmp-\(gone)-0123abcdx", "a.firn.tmp-\(gone)-012",
-                "b.firn.tmp-\(gone)-0123abcd", "a.firn.tmp", "a.firn2.tmp-\(gone)-0123abcd",
+                "b.firn.tmp-\(own)-0123abcd", "b.firn.tmp-\(other)-0123abcd", "a.firn.tmp", ".tmp-\(gone)-0123abcd",
+                "a.firn.tmp-\(gone)-0123abcd.bak", "b.firn-\(gone)-0123abcd", "firn-memory-\(gone)-x",
             ]
             for name in left + kept { make(name) }
             let replacement = try Replacement(of: folder.file("a.firn"), overwrite: false)

@@ -40,7 +40,9 @@ import Testing
         }
     }
 
-    @Test func `the next command on a target removes the temporary files of a killed command, but not those of a running one`() throws {
+    @Test func `the next command that writes in a folder removes the temporary files of killed commands, but not those of running ones`()
+        throws
+    {
         let scratch = try Scratch()
         try scratch.write("a.csv", rows(10))
         func leftovers() -> [String] { scratch.names.filter { $0.contains(".tmp-") } }
@@ -63,6 +65,14 @@ import Testing
         #expect(left.count == 1)
         let (running, open) = try start()
         #expect(leftovers().count == 1 && leftovers() != left)
+        // A command on another target removes them too.
+        let (second, more) = try start()
+        #expect(leftovers().count == 2)
+        kill(second.processIdentifier, SIGKILL)
+        second.waitUntilExit()
+        #expect(try scratch.firn("convert", "a.csv", "other.firn").code == 0)
+        #expect(leftovers().count == 1)
+        withExtendedLifetime(more) {}
         #expect(try scratch.firn("convert", "a.csv", "c.firn", "--rejects", "r.txt", "--force").code == 0)
         #expect(leftovers().count == 1)
         try open.fileHandleForWriting.write(contentsOf: Data("id\n1\n".utf8))

@@ -40,6 +40,23 @@ import Testing
         #expect(try FirnRun(["query", bomb, "c0 ENDSWITH \"15\"", "--select", "c1", "--json", "--memory", "2GB"]).code == 0)
     }
 
+    @Test(arguments: [42_000, 60_000, 80_000])
+    func `a command in a small address space prints an error with exit code 5, and leaves no temporary file`(limit: Int) throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,city,x\n" + (0..<60_000).map { "\($0),city \($0 % 200),\($0 * 7919 % 100_003)\n" }.joined())
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "-k", "id", "-q").code == 0)
+        for words in [
+            ["hash", "a.firn"], ["query", "a.firn", "--group-by", "city", "-q"], ["compact", "a.firn", "b.firn", "--force"],
+            ["convert", "a.csv", "b.firn", "--force"], ["diff", "a.firn", "a.firn"], ["sql", "a.firn", "SELECT count(*) FROM a"],
+        ] {
+            let run = try FirnRun(words, in: scratch.folder, addressSpace: limit)
+            // 127: the libraries of the command cannot be loaded.
+            #expect(!run.isCrash && [0, 5, 127].contains(run.code), "\(words): \(run.code) \(run.errors.suffix(300))")
+            if run.code == 5 { #expect(run.errors.contains("firn: "), "\(words): \(run.errors)") }
+            #expect(!scratch.names.contains { $0.contains(".tmp-") }, "\(words): \(scratch.names)")
+        }
+    }
+
     @Test func `--memory takes sizes, and the error lists their units`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.csv")
         try Data("a\n1\n".utf8).write(to: URL(filePath: path))

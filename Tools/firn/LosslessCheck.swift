@@ -10,7 +10,7 @@ struct LosslessCheck {
     let threads: Int
 
     func run(_ snapshot: DatabaseSnapshot, beside path: String) throws(FirnError) {
-        let copy = AbandonedFiles.sibling(of: path, ".lossless")
+        let copy = AbandonedFiles.sibling(of: path, AbandonedFiles.copyEnding)
         let output = try Output(path: copy, force: true, sources: SourceModes([path]))
         var options = WritingOptions(threads: threads)
         options.isLossless = true
