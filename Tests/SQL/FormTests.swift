@@ -121,7 +121,10 @@ import Testing
             (ColumnType(.date), .plain, .date(Timestamp(seconds: -1)), [.string("1969-12-31 23:59:59")], "DATETIME TEXT"),
             (ColumnType(.decimal), .plain, .decimal(Decimal("1.10")!), [.double(1.1)], "DECIMAL"),
             (ColumnType(.decimal), .plain, .decimal(Decimal("12.00")!), [.int(12)], "DECIMAL"),
-            (ColumnType(.decimal), .plain, .decimal(Decimal("1234567890.1234567890")!), [.string("1234567890.1234567890")], "DECIMAL"),
+            (
+                ColumnType(.decimal), .plain, .decimal(Decimal("1234567890.1234567890")!), [.string("1234567890.1234567890")],
+                "DECIMAL TEXT"
+            ),
             (
                 ColumnType(.uuid), .uuidUpper, .uuid(Identifier(high: 0xAB, low: 1)), [.string("00000000-0000-00AB-0000-000000000001")],
                 "UUID TEXT"
@@ -144,6 +147,63 @@ import Testing
             #expect(try sql.all("SELECT c FROM T") == [expected])
             #expect(try sql.all("SELECT type FROM pragma_table_info('T')") == [[.string(declaration)]])
         }
+    }
+
+    /// Decimals of which neighbours differ only beyond the digits of a double, in ascending order.
+    private static let longDecimals = [
+        "-1E+40", "-12345678901234567890.5", "-12345678901234567890.4", "-9", "-1.2E-20", "0", "1E-30", "0.5", "1.10",
+        "9", "10", "9007199254740992.1", "9007199254740992.2", "9007199254740993", "12345678901234567890123456789012.34", "1E+40",
+    ]
+
+    private func longDecimals(_ texts: [String?]) throws -> SQLConnection {
+        let type = TypeSchema("T", columns: [ColumnSchema("m", ColumnType(.decimal, optional: true)), ColumnSchema("n", ColumnType(.int))])
+        let rows = texts.enumerated().map { [$1.map { .decimal(Decimal($0)!) } ?? .null, Value.int(Int64($0))] }
+        let table = MemoryTable(type, schema: Schema([type]), batches: [RandomTables.batch(rows, of: type, in: Schema([type]))])
+        let sql = try SQLConnection(functions: firn_sqlite_functions())
+        try sql.add(SQLFile(name: "memory", tables: [table]), type: "T", as: "T")
+        return sql
+    }
+
+    @Test func `decimals of more than 15 digits are compared, sorted and grouped by their exact values`() throws {
+        let sorted = FormTests.longDecimals
+        // A fixed shuffle, with nulls and one value written in two ways.
+        var texts: [String?] = sorted.indices.map { sorted[$0 * 7 % sorted.count] }
+        #expect(Set(texts).count == sorted.count)
+        texts += [nil, "1.1"]
+        let sql = try longDecimals(texts)
+        func column(_ statement: String) throws -> [String] {
+            try sql.all(statement).map { if case .string(let text) = $0[0] { text } else { "\($0[0])" } }
+        }
+        #expect(try column("SELECT m FROM T WHERE m IS NOT NULL AND m <> '1.1' ORDER BY m") == sorted.filter { $0 != "1.10" })
+        #expect(try column("SELECT m FROM T WHERE m IS NOT NULL AND m <> 1.1 ORDER BY m DESC") == sorted.filter { $0 != "1.10" }.reversed())
+        #expect(try sql.all("SELECT min(m), max(m) FROM T") == [[.string("-1E+40"), .string("1E+40")]])
+        #expect(try sql.all("SELECT max(m) FROM T GROUP BY n % 1 HAVING max(m) > '9' COLLATE firn_decimal") == [[.string("1E+40")]])
+        #expect(try sql.all("SELECT count(DISTINCT m), count(m) FROM T") == [[.int(Int64(sorted.count)), .int(Int64(sorted.count) + 1)]])
+        #expect(try sql.all("SELECT count(*) FROM (SELECT m FROM T GROUP BY m)") == [[.int(Int64(sorted.count) + 1)]])
+        for (place, text) in sorted.enumerated() where text != "1.10" {
+            for limit in ["'\(text)'", "'+0\(text)'"] where limit == "'\(text)'" || !text.hasPrefix("-") {
+                let less = place + (place > 8 ? 1 : 0)
+                #expect(try sql.all("SELECT count(*) FROM T WHERE m < \(limit)") == [[.int(Int64(less))]], "\(limit)")
+                #expect(try sql.all("SELECT count(*) FROM T WHERE m = \(limit)") == [[.int(1)]], "\(limit)")
+                #expect(try sql.all("SELECT count(*) FROM T WHERE m IN (\(limit), '77')") == [[.int(1)]], "\(limit)")
+            }
+        }
+        #expect(try sql.all("SELECT count(*) FROM T WHERE m = 1.1") == [[.int(2)]])
+        #expect(try sql.all("SELECT count(*) FROM T WHERE m BETWEEN 9 AND 10") == [[.int(2)]])
+        #expect(try sql.all("SELECT count(*) FROM T a JOIN T b ON a.m = b.m") == [[.int(Int64(sorted.count) - 1 + 4)]])
+        #expect(try sql.all("SELECT type FROM pragma_table_info('T') WHERE name = 'm'") == [[.string("DECIMAL TEXT")]])
+        // Sums are those of doubles.
+        #expect(try sql.all("SELECT sum(m) FROM T WHERE m IN ('0.5', '9')") == [[.double(9.5)]])
+    }
+
+    @Test func `decimals of at most 15 digits are numbers, and compare as numbers in every expression`() throws {
+        let sql = try longDecimals(["9.5", "10.25", nil, "100", "-3", "99999999999.9999"])
+        #expect(try sql.all("SELECT max(m), min(m), sum(m) FROM T WHERE m < 1000") == [[.int(100), .int(-3), .double(116.75)]])
+        #expect(
+            try sql.all("SELECT m FROM T GROUP BY m HAVING max(m) > 10 ORDER BY max(m)") == [
+                [.double(10.25)], [.int(100)], [.double(99999999999.9999)],
+            ])
+        #expect(try sql.all("SELECT type FROM pragma_table_info('T') WHERE name = 'm'") == [[.string("DECIMAL")]])
     }
 
     @Test func `tables and columns keep their names, except that names which SQLite considers equal get numbers`() throws {

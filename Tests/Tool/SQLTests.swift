@@ -212,6 +212,44 @@ import Testing
         #expect(scratch.names == ["dogs.ndjson", "people.csv", "people.firn"])
     }
 
+    @Test func `a statement that runs too long ends by --timeout or a signal with exit code 130, and files are unchanged`() throws {
+        let scratch = try Scratch()
+        try scratch.write("t.csv", "id\n" + (0..<20_000).map { "\($0)\n" }.joined())
+        #expect(try scratch.firn("convert", "t.csv", "t.firn", "-q").code == 0)
+        let before = scratch.names, bytes = try Data(contentsOf: scratch.file("t.firn"))
+        for statement in [
+            "SELECT count(*) FROM t a, t b, t c", "SELECT sum(a.id * b.id) FROM t a, t b, t c WHERE a.id + b.id > c.id",
+            "CREATE TEMP TABLE x AS SELECT count(*) FROM t a, t b, t c",
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+        ] {
+            let run = try scratch.firn("sql", "t.firn", statement, "--timeout", "1")
+            #expect(
+                run.code == 130 && run.errors.contains("longer than 1 seconds, the limit of --timeout") && run.out.isEmpty,
+                "\(statement): \(run.code) \(run.errors)")
+        }
+        let usage = try scratch.firn("sql", "t.firn", "SELECT 1", "--timeout", "soon")
+        #expect(usage.code == 2 && usage.errors.contains("--timeout takes a time"))
+        #expect(try scratch.firn("sql", "t.firn", "SELECT count(*) AS n FROM t", "--timeout", "1h", "--format", "csv").out == "n\n20000\n")
+        for (signal, quiet) in [(SIGINT, false), (SIGTERM, true)] {
+            let process = Process(), errors = Pipe()
+            process.executableURL = FirnRun.binary
+            process.arguments = ["sql", "t.firn", "SELECT count(*) FROM t a, t b, t c", "--progress"] + (quiet ? ["-q"] : [])
+            process.currentDirectoryURL = scratch.folder
+            (process.standardOutput, process.standardError) = (FileHandle.nullDevice, errors)
+            try process.run()
+            // The first line of progress shows that the statement runs.
+            if quiet {
+                usleep(500_000)
+            } else {
+                #expect(String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self).contains("row"))
+            }
+            kill(process.processIdentifier, signal)
+            process.waitUntilExit()
+            #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+        }
+        #expect(try scratch.names == before && Data(contentsOf: scratch.file("t.firn")) == bytes)
+    }
+
     @Test func `a statement that needs too much memory is an error`() throws {
         let scratch = try sample()
         let sql =

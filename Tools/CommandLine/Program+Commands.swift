@@ -103,6 +103,9 @@ extension Command {
             Flag("format", nil, in: .writing, "how rows are printed", preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
             .json,
             Flag("explain", nil, in: .writing, "print the plan, the conditions that Firn executed and what it skipped instead of the rows"),
+            Flag(
+                "timeout", nil, "TIME", in: .working, "end the statements after TIME: 30 (seconds), 5m, 1h",
+                detail: "Files are not changed. The exit code is then 130, as after Ctrl-C. The time to read the inputs is not counted."),
         ] + Flag.readingText,
         exit: "0 rows were printed, 1 no rows")
 

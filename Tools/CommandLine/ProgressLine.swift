@@ -20,6 +20,11 @@ package struct ProgressLine: Sendable {
     }
 
     func text(elapsed: Double, rows: Int, bytes: Int, total: Int?) -> String {
+        // Statements of SQL read no bytes, only rows.
+        if bytes == 0, total == nil {
+            return [Quantity.count(rows, "row"), "\(Quantity.count(Int(Double(rows) / max(elapsed, 0.001))))/s", Quantity.seconds(elapsed)]
+                .joined(separator: " · ")
+        }
         let speed = Double(bytes) / max(elapsed, 0.001)
         var parts = [Quantity.count(rows, "row"), Quantity.bytes(bytes), "\(Quantity.bytes(Int(speed)))/s"]
         if let total, total > 0 {

@@ -42,7 +42,7 @@ final class ColumnBuffer {
             out.reals = UnsafePointer(reals.take(column.reals))
         case .text: take(column.text, &out, FIRN_SQL_TEXT)
         case .blob: take(column.text, &out, FIRN_SQL_BLOB)
-        case .date, .uuid, .objectID, .json:
+        case .date, .uuid, .objectID, .json, .longDecimal:
             scratch.removeAll()
             for row in 0..<column.count { write(column, row, form, description, schema) }
             take(scratch, &out, FIRN_SQL_TEXT)
@@ -72,6 +72,8 @@ final class ColumnBuffer {
             var text: [UInt8] = []
             JSONText.append(column, row: row, of: description, in: schema, to: &text)
             scratch.append(text)
+        case .longDecimal:
+            if case .decimal(let value) = column.value(at: row) { scratch.append(value.description) } else { scratch.appendEmpty() }
         default: scratch.append(SQLText.text(column.value(at: row), isUpper: form == .uuid(isUpper: true)))
         }
     }
@@ -143,30 +145,6 @@ enum SQLText {
             JSONText.append(value, to: &text)
             return text
         }
-    }
-}
-
-/// A decimal as SQLite stores one in a column declared DECIMAL, except that decimals of more than 15 digits are text, so that no digit is
-/// lost.
-enum SQLDecimal {
-    case int(Int64), real(Double), text(String)
-
-    init(_ value: Decimal) {
-        let text = value.description
-        var digits = 0, isNumber = true
-        for byte in text.utf8 {
-            switch byte {
-            case 48...57: if digits > 0 || byte > 48 { digits += 1 }
-            case UInt8(ascii: "E"), UInt8(ascii: "e"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): break
-            default: isNumber = false
-            }
-        }
-        // Digits of the exponent are counted too. Such numbers are rare, and as text they have the same meaning.
-        guard isNumber, digits <= 15, let real = Double(text), real.isFinite, real != 0 || digits == 0 else {
-            self = .text(text)
-            return
-        }
-        self = Int64(exactly: real).map { .int($0) } ?? .real(real)
     }
 }
 

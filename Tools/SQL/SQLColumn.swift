@@ -8,8 +8,10 @@ enum SQLForm: Sendable, Equatable {
     case text, blob
     /// `2016-09-29 10:11:12.5` in UTC, or `2016-09-29` in a column of days. The order of the texts is that of the times.
     case date(isDay: Bool)
-    /// Numbers if SQL can represent them exactly, otherwise text with all digits. Compared as numbers.
+    /// Decimals that numbers of SQL represent exactly.
     case decimal
+    /// The texts of decimals, in a column in which some have more digits than a number of SQL. Compared by the collation `firn_decimal`.
+    case longDecimal
     case uuid(isUpper: Bool), objectID
     /// Values of different kinds.
     case any
@@ -49,6 +51,7 @@ enum SQLForm: Sendable, Equatable {
         case .blob: "BLOB"
         case .date(let isDay): isDay ? "DATE TEXT" : "DATETIME TEXT"
         case .decimal: "DECIMAL"
+        case .longDecimal: "DECIMAL TEXT COLLATE \(SQLDecimal.collation)"
         case .uuid: "UUID TEXT"
         case .objectID: "OBJECTID TEXT"
         case .any: ""
@@ -95,12 +98,14 @@ struct SQLColumn: Sendable {
     }
 
     /// Returns a SQL column for each column of the type.
-    static func all(of type: TypeSchema, in schema: Schema) -> [SQLColumn] {
+    static func all(of table: any Table) -> [SQLColumn] {
+        let type = table.type, schema = table.schema
         var names = NameTable()
         return type.columns.enumerated().map { position, column in
             let target = column.type.kind == .link ? column.type.target.flatMap { SQLColumn.target($0, in: schema) } : nil
-            let form =
+            var form =
                 column.type.kind == .link && !column.type.isCollection ? target?.keySchema.map { SQLForm($0) } ?? .int : SQLForm(column)
+            if form == .decimal, SQLDecimal.needsText(position, of: table) { form = .longDecimal }
             return SQLColumn(position: position, name: names.unique(column.name), schema: column, form: form, target: target)
         }
     }

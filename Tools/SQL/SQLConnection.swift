@@ -29,7 +29,9 @@ package final class SQLConnection {
         guard let functions else { throw FirnError(.unsupported, "SQLite cannot be started") }
         firn_sql_use(functions)
         context = SQLContext(threads: threads, keepsTables: true)
-        guard firn_sql_open(":memory:", &db) == Int32(FIRN_SQL_OK), context.registerTables(db) else {
+        guard firn_sql_open(":memory:", &db) == Int32(FIRN_SQL_OK), context.registerTables(db),
+            firn_sql_add_collation(db, SQLDecimal.collation) == Int32(FIRN_SQL_OK)
+        else {
             firn_sql_close(db)
             throw FirnError(.unsupported, "SQLite cannot be started")
         }
@@ -82,6 +84,16 @@ package final class SQLConnection {
         context.given.append((file, type))
         try executeOwn("CREATE VIRTUAL TABLE main.\(SQLSpelling.name(name)) USING firn_table(\(context.given.count - 1))")
     }
+
+    /// Ends statements with an error that still run after this time from now.
+    package func setTimeout(seconds: Int) {
+        timeout = seconds
+        firn_sql_set_timeout(db, Double(seconds))
+    }
+    private var timeout: Int?
+
+    /// The number of rows that tables have passed to SQLite. Any thread may read it while a statement runs.
+    package static var rowsPassed: Int { Int(firn_sql_rows_passed()) }
 
     /// Keeps temporary data in memory from now on, so that SQLite writes no temporary files.
     package func keepInMemory() throws(FirnError) { try executeOwn("PRAGMA temp_store = MEMORY") }
@@ -156,6 +168,11 @@ package final class SQLConnection {
         if let known = context.lastError { return known }
         let message = String(cString: firn_sql_message(db))
         if let refused { return SQLConnection.error(refused) }
+        if let timeout, firn_sql_is_timed_out() {
+            return FirnError(
+                .interrupted, "the statements ran longer than \(timeout) seconds, the limit of --timeout",
+                advice: "raise the limit, or select fewer rows: a join without a condition makes every pair of rows")
+        }
         if message.hasSuffix("may not be modified") {
             return SQLConnection.error(.change("a change of \(message.dropLast(" may not be modified".count))"))
         }

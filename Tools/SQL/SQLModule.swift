@@ -205,7 +205,7 @@ extension SQLContext {
         for arguments: Int32 in [1, 2] {
             code |= firn_sql_add_function(db, "firn_open", arguments, Unmanaged.passRetained(self).toOpaque())
         }
-        return code == Int32(FIRN_SQL_OK)
+        return code | firn_sql_add_collation(db, SQLDecimal.collation) == Int32(FIRN_SQL_OK)
     }
 }
 

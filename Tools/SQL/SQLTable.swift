@@ -37,7 +37,7 @@ package final class SQLTable {
         self.name = name
         self.context = context
         generation = file.generation
-        columns = SQLColumn.all(of: table.type, in: table.schema)
+        columns = SQLColumn.all(of: table)
     }
 
     /// `CREATE TABLE x("name" TEXT, …)`: the declaration from which SQLite reads names and types.
@@ -54,6 +54,12 @@ package final class SQLTable {
             throw FirnError(
                 .schema, "the columns of type \"\(table.type.name)\" have changed", at: .init(file: file.name),
                 advice: "drop the table \"\(name)\" and create it again")
+        }
+        if let longer = columns.first(where: { $0.form == .decimal && SQLDecimal.needsText($0.position, of: newest) }) {
+            file.end()
+            throw FirnError(
+                .schema, "the column \"\(longer.name)\" of type \"\(table.type.name)\" now has decimals of more than 15 digits",
+                at: .init(file: file.name), advice: "drop the table \"\(name)\" and create it again")
         }
         generation = file.generation
         table = newest

@@ -152,7 +152,8 @@ struct LogCommand {
         if address.version != nil || address.type != nil {
             throw FirnError(.usage, "--keep and --keep-for apply to the whole file", at: .init(file: arguments.operands[0]))
         }
-        let count = try arguments.count("keep"), seconds = try arguments.text("keep-for").map(LogCommand.seconds)
+        let count = try arguments.count("keep"),
+            seconds = try arguments.text("keep-for").map { (text) throws(FirnError) in try LogCommand.seconds(text, of: "keep-for") }
         let database = try keys.open(path: address.path, writable: true), now = try database.retention()
         let isCustomary = count == 0 && (seconds ?? 0) == 0
         let wanted =
@@ -175,13 +176,13 @@ struct LogCommand {
     }
 
     /// Parses a time such as `90m`, `12h`, `7d` or `30` (seconds). Returns seconds.
-    static func seconds(_ text: String) throws(FirnError) -> Int {
+    static func seconds(_ text: String, of flag: String) throws(FirnError) -> Int {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         let unit = text.last.flatMap { units[$0] }
         guard let number = Int(unit == nil ? text : String(text.dropLast())), number >= 0,
             case let (product, overflow) = number.multipliedReportingOverflow(by: unit ?? 1), !overflow
         else {
-            throw FirnError(.usage, "--keep-for takes a time such as 90m, 12h or 7d, not \"\(text)\"")
+            throw FirnError(.usage, "--\(flag) takes a time such as 90m, 12h or 7d, not \"\(text)\"")
         }
         return product
     }

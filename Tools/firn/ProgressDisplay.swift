@@ -7,7 +7,8 @@ import FirnThreads
 final class ProgressDisplay {
     private let ticker: Ticker?
 
-    init(_ session: Session, _ progress: Progress) {
+    /// `moreRows` returns rows that `progress` does not count; it is called on another thread.
+    init(_ session: Session, _ progress: Progress = Progress(), moreRows: @escaping @Sendable () -> Int = { 0 }) {
         let isTerminal = Machine.isTerminal(2), isAsked = session.arguments.has("progress")
         guard (isTerminal || isAsked) && !session.isQuiet else {
             ticker = nil
@@ -24,7 +25,10 @@ final class ProgressDisplay {
                 }
                 return
             }
-            guard let text = line.line(now: Machine.seconds, rows: progress.rows, bytes: progress.bytes, total: progress.totalBytes) else {
+            guard
+                let text = line.line(
+                    now: Machine.seconds, rows: progress.rows + moreRows(), bytes: progress.bytes, total: progress.totalBytes)
+            else {
                 return
             }
             isShown = true

@@ -16,6 +16,7 @@ struct SQLCommand {
         defer { display.end() }
         let threads = try session.threads(), operands = Array(arguments.operands.dropLast())
         let parameters = try SQLParameters(arguments.texts("param"))
+        let timeout = try arguments.text("timeout").map { (text) throws(FirnError) in try LogCommand.seconds(text, of: "timeout") }
         let text = try statements(operands)
         let connection = try SQLConnection(functions: firn_sqlite_functions(), threads: threads)
         let options = try ReadingOptions(arguments, threads: threads)
@@ -25,6 +26,7 @@ struct SQLCommand {
         if files.contains(where: { $0.key != nil }) { try connection.keepInMemory() }
         let names = try SQLNames(files).add(to: connection)
         display.end()
+        if let timeout { connection.setTimeout(seconds: timeout) }
 
         let sql = text.utf8.map { CChar(bitPattern: $0) }
         var place = 0, rows = 0, results = 0, count = 0, bound: Set<String> = []
@@ -35,6 +37,8 @@ struct SQLCommand {
                 try explain(statement, connection)
                 try session.out.flush()
             } else if statement.columns.isEmpty {
+                let display = ProgressDisplay(session) { SQLConnection.rowsPassed }
+                defer { display.end() }
                 while try statement.step() {}
                 continue
             } else {
@@ -101,7 +105,12 @@ struct SQLCommand {
 
     private func print(_ statement: SQLStatement, isFirst: Bool) throws(FirnError) -> Int {
         let rows = SQLRows(statement, asText: ["csv", "tsv"].contains(try session.rowFormat()))
-        guard try rows.fill() else {
+        // Progress is shown until there are rows to print.
+        let display = ProgressDisplay(session) { SQLConnection.rowsPassed }
+        defer { display.end() }
+        let hasRows = try rows.fill()
+        display.end()
+        guard hasRows else {
             try begin(rows, isFirst: isFirst) { (writer) throws(FirnError) in _ = writer }
             return 0
         }
@@ -136,7 +145,10 @@ struct SQLCommand {
         try session.out.write(DisplayWidth.visible(try connection.plan(of: statement), keepingLines: true))
         let before = connection.tables.map(\.work)
         var rows = 0
+        let display = ProgressDisplay(session) { SQLConnection.rowsPassed }
+        defer { display.end() }
         while try statement.step() { rows += 1 }
+        display.end()
         for (table, old) in zip(connection.tables, before) {
             for line in table.work.lines(since: old, table: table.name) { try session.out.write(DisplayWidth.visible(line) + "\n") }
         }

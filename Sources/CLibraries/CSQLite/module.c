@@ -1,8 +1,10 @@
 // The module `firn`: virtual tables of .firn files. Calls for each row and value are answered here from arrays that Swift filled; everything else
 // is implemented in Swift (Tools/SQL).
 #include <sqlite3ext.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include "CSQLite.h"
 
@@ -126,8 +128,12 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *description, 
     return code == SQLITE_OK ? code : table_failed(base->pVtab, error, code);
 }
 
+/// The number of rows that SQLite has requested from all tables, for the display of progress. If several threads run statements, some are not counted.
+static _Atomic int64_t rows_passed;
+
 static int next_row(sqlite3_vtab_cursor *base) {
     firn_cursor *cursor = (firn_cursor *)base;
+    atomic_store_explicit(&rows_passed, atomic_load_explicit(&rows_passed, memory_order_relaxed) + 1, memory_order_relaxed);
     if (++cursor->rows.at < cursor->rows.count) return SQLITE_OK;
     if (cursor->rows.is_last) {
         cursor->rows.ended = true;
@@ -201,6 +207,85 @@ static const sqlite3_module file_module = {METHODS, .xCreate = create_file, .xCo
 int firn_sql_add_module(sqlite3 *db, const char *name, bool opens_files, void *context) {
     return sqlite3_create_module_v2(db, name, opens_files ? &file_module : &table_module, context, firn_sql_context_release);
 }
+
+// MARK: The collation of decimals
+
+/// A number in digits: sign (-1, 0 or 1), the exponent of the first digit, and the digits from `first` to before `end`, without zeros at both ends. There may
+/// be a point between digits.
+typedef struct {
+    int sign;
+    int64_t power;
+    const uint8_t *first, *end;
+} firn_digits;
+
+static bool is_digit(uint8_t byte) { return (uint8_t)(byte - '0') < 10; }
+
+/// Returns false unless the whole text is a number in SQL's notation.
+static bool read_digits(const uint8_t *text, int count, firn_digits *out) {
+    const uint8_t *end = text + count, *point = NULL, *first = NULL, *last = NULL;
+    while (text < end && *text == ' ') text++;
+    while (end > text && end[-1] == ' ') end--;
+    bool negative = text < end && *text == '-', has_digits = false;
+    if (text < end && (*text == '-' || *text == '+')) text++;
+    for (; text < end; text++) {
+        if (is_digit(*text)) {
+            has_digits = true;
+            if (*text != '0') {
+                if (!first) first = text;
+                last = text;
+            }
+        } else if (*text == '.' && !point) {
+            point = text;
+        } else {
+            break;
+        }
+    }
+    if (!has_digits) return false;
+    const uint8_t *whole = point ? point : text;
+    int64_t exponent = 0;
+    if (text < end) {
+        if ((*text | 32) != 'e' || ++text >= end) return false;
+        bool below = *text == '-';
+        if ((below || *text == '+') && ++text >= end) return false;
+        for (; text < end; text++) {
+            if (!is_digit(*text)) return false;
+            if (exponent < 1 << 30) exponent = exponent * 10 + (*text - '0');
+        }
+        if (below) exponent = -exponent;
+    }
+    *out = (firn_digits){0};
+    if (!first) return true;
+    out->sign = negative ? -1 : 1;
+    out->power = exponent + (first < whole ? whole - first - 1 : whole - first);
+    out->first = first;
+    out->end = last + 1;
+    return true;
+}
+
+static int compare_sizes(firn_digits a, firn_digits b) {
+    if (a.power != b.power) return a.power < b.power ? -1 : 1;
+    while (a.first < a.end && b.first < b.end) {
+        if (*a.first == '.') a.first++;
+        if (*b.first == '.') b.first++;
+        if (*a.first != *b.first) return *a.first < *b.first ? -1 : 1;
+        a.first++;
+        b.first++;
+    }
+    return (a.first < a.end) - (b.first < b.end);
+}
+
+/// Compares texts as decimals, by their exact values. Texts that are not numbers follow all numbers, in the order of their bytes.
+static int compare_decimals(void *context, int a_count, const void *a, int b_count, const void *b) {
+    (void)context;
+    firn_digits left, right;
+    bool is_left = read_digits(a, a_count, &left), is_right = read_digits(b, b_count, &right);
+    if (is_left != is_right) return is_left ? -1 : 1;
+    if (is_left) return left.sign != right.sign ? (left.sign < right.sign ? -1 : 1) : left.sign < 0 ? compare_sizes(right, left) : compare_sizes(left, right);
+    int order = memcmp(a, b, (size_t)(a_count < b_count ? a_count : b_count));
+    return order ? order : a_count - b_count;
+}
+
+int firn_sql_add_collation(sqlite3 *db, const char *name) { return sqlite3_create_collation_v2(db, name, SQLITE_UTF8, NULL, compare_decimals, NULL); }
 
 static void call_open(sqlite3_context *call, int count, sqlite3_value **values) { firn_sql_open_function(sqlite3_user_data(call), call, count, values); }
 
@@ -344,6 +429,31 @@ static int authorize(void *guard, int action, const char *first, const char *sec
 }
 
 void firn_sql_guard(sqlite3 *db, void *guard) { sqlite3_set_authorizer(db, guard ? authorize : NULL, guard); }
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static _Thread_local double deadline;
+static _Thread_local bool timed_out;
+
+static int is_late(void *unused) {
+    (void)unused;
+    if (seconds_now() > deadline) timed_out = true;
+    return timed_out;
+}
+
+void firn_sql_set_timeout(sqlite3 *db, double seconds) {
+    deadline = seconds_now() + seconds;
+    timed_out = false;
+    // The number of SQLite's instructions between two calls: less than a millisecond.
+    sqlite3_progress_handler(db, 50000, is_late, NULL);
+}
+
+bool firn_sql_is_timed_out(void) { return timed_out; }
+int64_t firn_sql_rows_passed(void) { return atomic_load_explicit(&rows_passed, memory_order_relaxed); }
 const char *firn_sql_message(sqlite3 *db) { return sqlite3_errmsg(db); }
 int firn_sql_error_offset(sqlite3 *db) { return is_recent() ? sqlite3_error_offset(db) : -1; }
 int firn_sql_prepare(sqlite3 *db, const char *sql, int count, sqlite3_stmt **statement, const char **rest) { return sqlite3_prepare_v2(db, sql, count, statement, rest); }

@@ -89,6 +89,8 @@ char *firn_sql_text(const char *bytes, int64_t count);
 /// Registers the module `name`; `context` is released with it. With `opens_files`, its arguments are paths, and views and triggers of a schema cannot use it.
 int firn_sql_add_module(sqlite3 *db, const char *name, bool opens_files, void *context);
 int firn_sql_add_function(sqlite3 *db, const char *name, int arguments, void *context);
+/// Adds the collation that compares texts as decimals.
+int firn_sql_add_collation(sqlite3 *db, const char *name);
 /// Replaces a function of SQLite by one that fails, in this connection.
 int firn_sql_forbid_function(sqlite3 *db, const char *name, int arguments);
 
@@ -134,6 +136,12 @@ void firn_sql_close(sqlite3 *db);
 int firn_sql_execute(sqlite3 *db, const char *sql, char **error);
 void firn_sql_free(void *memory);
 void firn_sql_guard(sqlite3 *db, void *guard);
+/// Interrupts the statements of this thread's connection that still run after this many seconds from now.
+void firn_sql_set_timeout(sqlite3 *db, double seconds);
+/// Returns whether the last timeout on this thread has interrupted a statement.
+bool firn_sql_is_timed_out(void);
+/// Returns the number of rows that SQLite has requested from all tables. Any thread may call it.
+int64_t firn_sql_rows_passed(void);
 const char *firn_sql_message(sqlite3 *db);
 /// Returns the byte offset in the statement that the last error refers to, or -1 if it is not known.
 int firn_sql_error_offset(sqlite3 *db);
