@@ -13,6 +13,8 @@ struct ConvertCommand {
     func run() throws(FirnError) -> ExitCode {
         let inputs = Array(arguments.operands.dropLast()), target = arguments.operands.last!
         let options = try readingOptions()
+        guard !target.isEmpty else { throw FirnError(.usage, "the name of OUT is empty") }
+        if target != "-", Paths.kind(target) == .directory { try Replacement.check(target, overwrite: true) }
         let format = try outputFormat(target)
         if target != "-", Paths.kind(target) != .other { try Replacement.check(target, overwrite: arguments.has("force")) }
         let progress = Progress(), display = ProgressDisplay(session, progress)

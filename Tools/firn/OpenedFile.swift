@@ -27,6 +27,7 @@ final class OpenedFile {
         let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
         self.address = address
         self.name = name
+        guard !operand.isEmpty else { throw FirnError(.usage, "the name of a file is empty") }
         let input = try Input(path: address.path, staysOffDisk: options.staysOffDisk)
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
@@ -48,7 +49,8 @@ final class OpenedFile {
                     input, format: format, options, typeName: address.type ?? stem, given: options.forced ?? given, progress: progress))
             return
         }
-        guard address.path != "-", input.compression == .none else {
+        // Opening a named pipe again would wait for another writer.
+        guard address.path != "-", input.compression == .none, Paths.kind(address.path) != .other else {
             throw FirnError(
                 .usage, "a .firn file cannot be read from a pipe or compressed", at: .init(file: name), advice: "name the uncompressed file"
             )
@@ -91,6 +93,7 @@ final class OpenedFile {
     /// Throws `.notFound` if the file of the operand does not exist. Reads nothing.
     static func check(_ operand: String) throws(FirnError) {
         let path = Address(operand).path
+        guard !path.isEmpty else { throw FirnError(.usage, "the name of a file is empty") }
         if !Paths.exists(path) { _ = try File(path: path, .read) }
     }
 
