@@ -22,8 +22,8 @@ struct TokenEncoder {
             out.append(UInt8(index))
         }
         // Readers need the starts before anything else, so they are entropy-coded only in the profile that minimizes size.
-        let tier = profile == .small ? profile : Profile.fast
-        out.append(lengthPrefixed: starts.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: tier) })
+        let startsProfile = profile == .small ? profile : Profile.fast
+        out.append(lengthPrefixed: starts.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: startsProfile) })
         var i = 0
         while i + 1 < codes.count {
             out.append(UInt8(truncatingIfNeeded: codes[i]))

@@ -12,7 +12,7 @@ struct SpaceState: Sendable {
     var end: UInt64
     /// The first unit of the slot that is not at 0.
     private let secondSlot: UInt64
-    /// Dead ranges by their first unit.
+    /// Pending space: dead ranges that older versions may still use, by their first unit. Not related to pending versions.
     private(set) var pending: [UInt64: DeadRange] = [:]
     private(set) var pendingUnits: UInt64 = 0
     /// Ranges that were released in memory and are not in a commit yet.
