@@ -35,6 +35,13 @@ import Testing
         try Self.check(query, expected)
     }
 
+    @Test(arguments: [("good == YES", "good == true"), ("good = no", "good == false"), ("NOT good != NO", "NOT good != false")])
+    func `YES and NO on the right of an equality are booleans, as for NSPredicate`(query: String, same: String) throws {
+        #expect(try Zoo.find(query, []) == Zoo.find(same, []))
+        #expect(try !Zoo.find(query, []).isEmpty)
+        #expect(throws: QueryError.self) { try Zoo.find("YES == good", []) }
+    }
+
     @Test(
         arguments: Kennel.expectations(
             #"""

@@ -2,7 +2,8 @@ import FirnBytes
 import FirnTable
 
 extension Binder {
-    mutating func comparison(_ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+    mutating func comparison(_ written: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+        let syntax = withTruthWord(written)
         if let node = try typeTest(syntax) { return node }
         if syntax.comparator == .geoWithin { return try within(syntax) }
         if let values = try list(syntax.right) { return try listComparison(syntax, values) }
@@ -34,6 +35,18 @@ extension Binder {
             if let node = try wholeCollections(left, right, syntax) { return node }
             return try pair(left, syntax.comparator, right, syntax)
         }
+    }
+
+    /// Returns the comparison with a boolean in place of `YES` or `NO` on its right, as `NSPredicate` writes booleans. A column or inverse with
+    /// that name has precedence.
+    private func withTruthWord(_ syntax: ComparisonSyntax) -> ComparisonSyntax {
+        guard syntax.comparator.isEquality, case .path(let path) = syntax.right, path.quantifier == nil, path.steps.count == 1,
+            case .name(let name, _) = path.steps[0], let value = ["YES": true, "yes": true, "NO": false, "no": false][name],
+            type.index(of: name) == nil, inverse(name, of: type.name) == nil
+        else { return syntax }
+        var syntax = syntax
+        syntax.right = .constant(ConstantSyntax(.bool(value), at: path.position))
+        return syntax
     }
 
     func mismatch(_ a: ScalarKind?, _ b: ScalarKind?, _ syntax: ComparisonSyntax) -> QueryError {
