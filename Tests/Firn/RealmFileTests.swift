@@ -200,14 +200,14 @@ import Testing
             let person = realm.create(
                 Person.self, value: ["id": 1, "name": "Ada", "dogs": [["name": "Rex"]], "address": ["street": "x"]] as [String: Any])
             let dynamic = try #require(realm.dynamicObject(ofType: "Person", forPrimaryKey: 1))
-            #expect(dynamic.name as? String == "Ada" && ((dynamic.dogs as? [Any?])?.first as? DynamicObject)?["name"] as? String == "Rex")
+            #expect(dynamic.name as? String == "Ada" && (dynamic.dogs as? List<DynamicObject>)?.first?["name"] as? String == "Rex")
             #expect((dynamic.address as? DynamicObject)?["city"] as? String == "Zürich")
             dynamic["name"] = "Grace"
             dynamic["age"] = 36
             #expect(person.name == "Grace" && person.age == 36)
             person.name = "Edith"
             person.dogs.append(Dog(value: ["name": "Bello"]))
-            #expect(dynamic.name as? String == "Edith" && (dynamic.dogs as? [Any?])?.count == 2)
+            #expect(dynamic.name as? String == "Edith" && (dynamic.dogs as? List<DynamicObject>)?.count == 2)
             dynamic["dogs"] = [realm.dynamicCreate("Dog", value: ["name": "Waldi"])]
             #expect(person.dogs.map(\.name) == ["Waldi"])
             dynamic["address"] = ["street": "new"]

@@ -1,10 +1,19 @@
 import FirnBytes
 import FirnTable
+import Foundation
 
 extension ObjectBase {
-    /// Returns the untyped value of a column of a dynamic object.
+    /// Returns the untyped value of a column of a dynamic object. Collections are those that a class would declare: `List<Int>`,
+    /// `MutableSet<String?>`, `Map<String, DynamicObject?>`.
     final func dynamicValue(_ name: String, _ access: TypeAccess) -> Any? {
         guard let column = access.type.index(of: name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
+        guard access.type.columns[column].type.isCollection else { return plainValue(column, access) }
+        _settled()
+        return CollectionCell.of(self, column).typedCollection
+    }
+
+    /// Returns the untyped value of a column of a dynamic object, with collections as arrays and dictionaries.
+    final func plainValue(_ column: Int, _ access: TypeAccess) -> Any? {
         _settled()
         // Collections that were changed through the class are not in the table yet.
         if access.type.columns[column].type.isCollection {
@@ -43,6 +52,38 @@ extension ObjectBase {
     }
 }
 
+extension CollectionCell {
+    /// The collection with elements of the type that the file has for them; objects have no class.
+    fileprivate var typedCollection: Any {
+        switch type.element.kind {
+        case .bool: collection(of: Bool.self)
+        case .int: collection(of: Int.self)
+        case .float: collection(of: Float.self)
+        case .double: collection(of: Double.self)
+        case .decimal: collection(of: Decimal128.self)
+        case .string: collection(of: String.self)
+        case .data: collection(of: Data.self)
+        case .date: collection(of: Date.self)
+        case .uuid: collection(of: UUID.self)
+        case .objectID: collection(of: ObjectId.self)
+        case .any: made(of: AnyRealmValue.self)
+        case .link, .embedded: type.collection == .map ? made(of: DynamicObject?.self) : made(of: DynamicObject.self)
+        }
+    }
+
+    private func collection<Element: RealmCollectionValue>(of _: Element.Type) -> Any {
+        type.element.isOptional ? made(of: Element?.self) : made(of: Element.self)
+    }
+
+    private func made<Element: RealmCollectionValue>(of _: Element.Type) -> Any {
+        switch type.collection {
+        case .set: MutableSet<Element>(self)
+        case .map: Map<String, Element>(self)
+        case .list, .none: List<Element>(self)
+        }
+    }
+}
+
 extension RealmCore {
     /// Returns a stored value in untyped form: links as objects, collections as arrays and dictionaries.
     func untyped(_ value: Value, _ type: ColumnType) -> Any? {
@@ -60,7 +101,7 @@ extension RealmCore {
         guard let value = unwrapped(value) else { return type.isOptional || type.kind == .any ? .null : nil }
         if type.isCollection {
             if type.collection == .map {
-                guard let entries = value as? [String: Any?] else { return nil }
+                guard let entries = (value as? any _AnyMap)?._untypedEntries ?? value as? [String: Any?] else { return nil }
                 var stored: [Value.Entry] = []
                 for key in entries.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
                     guard let one = self.stored(entries[key]!, type.element) else { return nil }
@@ -68,7 +109,7 @@ extension RealmCore {
                 }
                 return .map(stored)
             }
-            guard let elements = value as? [Any?] else { return nil }
+            guard let elements = (value as? any _AnyCollection)?._untypedElements ?? value as? [Any?] else { return nil }
             var stored: [Value] = []
             for element in elements {
                 guard let one = self.stored(element, type.element) else { return nil }

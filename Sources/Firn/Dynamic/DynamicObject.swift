@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnTable
 
-/// An object of a type without a known class. Its properties are accessed by name.
+/// An object of a type without a known class. Its properties are accessed by name. Collections of managed objects are live, and have the
+/// types that a class would declare: `List<Int>`, `MutableSet<String?>`, `Map<String, DynamicObject?>`.
 ///
 ///     for row in realm.dynamicObjects("babies") { print(row.name ?? "", row["count"] ?? 0) }
 @dynamicMemberLookup

@@ -14,6 +14,14 @@ public final class NotificationToken: Sendable {
     public func invalidate() -> Bool { subscription.end() }
 }
 
+extension NotificationToken: Hashable {
+    /// Returns whether both are the same token.
+    public static func == (a: NotificationToken, b: NotificationToken) -> Bool { a === b }
+
+    /// Hashes the identity of the token.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
 /// The state that a token and its observer share. It retains the observer, which belongs to the realm's thread, queue or actor, wherever
 /// the token is.
 final class Subscription: Sendable {

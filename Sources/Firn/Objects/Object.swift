@@ -124,6 +124,15 @@ extension ObjectBase {
     /// Sets a property. Traps if there is none with this name, or if the value does not fit it.
     public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
 
+    /// Sets the property at the end of a path through links and embedded objects, such as `owner.address.city`. Does nothing if one of them
+    /// is nil. Traps if there is no such property, or if the value does not fit it.
+    public final func setValue(_ value: Any?, forKeyPath path: String) {
+        guard let point = path.lastIndex(of: ".") else { return self[path] = value }
+        guard let owner = self.value(forKeyPath: String(path[..<point])) else { return }
+        guard let object = owner as? ObjectBase else { trap("\"\(path[..<point])\" does not lead to an object") }
+        object[String(path[path.index(after: point)...])] = value
+    }
+
     /// Returns the value at the end of a path through links and embedded objects, such as `owner.address.city`, or nil if one of them is
     /// nil.
     public final func value(forKeyPath path: String) -> Any? {

@@ -56,4 +56,13 @@ extension Realm {
     public init(configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior) async throws {
         try await self.init(configuration: configuration, actor: MainActor.shared)
     }
+
+    /// Opens the realm of a configuration for an actor. Opening and migrating run on another thread.
+    /// - Throws: `Realm.Error`.
+    @available(*, deprecated, message: "there is no synchronization: remove downloadBeforeOpen")
+    public init(
+        configuration: Configuration = .defaultConfiguration, actor: isolated any Actor, downloadBeforeOpen: OpenBehavior
+    ) async throws {
+        try await self.init(configuration: configuration, actor: actor)
+    }
 }

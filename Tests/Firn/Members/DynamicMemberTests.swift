@@ -35,6 +35,59 @@ import Testing
         #expect(guild.dynamicMap("offices")["master"]! == nil)
     }
 
+    @Test func `collections of a dynamic object have the types that a class would declare, and are live`() throws {
+        let all = try GuildRealm(), guild = all.realm.dynamicObjects("Guild")[0]
+        let members = try #require(guild["members"] as? List<MigrationObject>), papers = try #require(guild.papers as? List<Data>)
+        let guests = try #require(guild["guests"] as? MutableSet<DynamicObject>), fees = try #require(guild.fees as? Map<String, Int>)
+        let offices = try #require(guild.offices as? Map<String, DynamicObject?>), odds = try #require(guild.odds as? List<AnyRealmValue>)
+        #expect(members.count == 3 && guests.count == 1 && offices["master"]??.name as? String == "Ada")
+        let before = fees.count
+        try all.realm.write {
+            members.removeLast()
+            papers.append(Data([1]))
+            fees["new"] = 7
+            odds.append(.int(3))
+            guild["rooms"] = ["a": "b"]
+        }
+        #expect(all.guild.members.map(\.name) == ["Ada", "Bo"] && all.guild.papers.last == Data([1]) && all.guild.odds.last == .int(3))
+        #expect(all.guild.fees.count == before + 1 && guild.fees as? Map<String, Int> == fees && all.guild.rooms["a"] == "b")
+    }
+
+    @Test func `a property of a dynamic object is set to a collection, also to one of another realm`() throws {
+        let all = try GuildRealm(), other = try GuildRealm(), guild = all.realm.dynamicObjects("Guild")[0]
+        try other.realm.write {
+            other.guild.papers.append(objectsIn: [Data([1]), Data([2])])
+            other.guild.rooms["x"] = "y"
+        }
+        let source = other.realm.dynamicObjects("Guild")[0]
+        try all.realm.write {
+            guild["papers"] = source["papers"]
+            guild["rooms"] = source["rooms"]
+        }
+        #expect(Array(all.guild.papers) == [Data([1]), Data([2])] && all.guild.rooms.count == 1 && all.guild.rooms["x"] == "y")
+    }
+
+    @Test func `the end of a key path is set through links and embedded objects`() throws {
+        let realm = try memoryRealm([Person.self])
+        let person = Person(value: ["id": 1, "best": ["name": "Rex"], "address": ["street": "a"]] as [String: Any])
+        person.setValue("Bo", forKeyPath: "best.name")
+        try realm.write {
+            realm.add(person)
+            person.setValue("b", forKeyPath: "address.street")
+            person.setValue("Ada", forKeyPath: "name")
+            person.setValue("none", forKeyPath: "best.owner.name")
+        }
+        #expect(person.best?.name == "Bo" && person.address?.street == "b" && person.name == "Ada" && person.best?.owner == nil)
+    }
+
+    @Test func `notification tokens can be held in a set`() throws {
+        let all = try GuildRealm(), members = all.realm.objects(Member.self)
+        let first = members.observe { _ in }, second = members.observe { _ in }
+        let tokens: Set = [first, second, first]
+        #expect(tokens.count == 2 && first != second)
+        for token in tokens { token.invalidate() }
+    }
+
     @Test func `a value of any type gives its object without the class`() throws {
         let all = try GuildRealm()
         try all.realm.write { all.guild.odd = .object(all.ada) }

@@ -52,6 +52,7 @@ extension Surface {
         use("NotificationToken.invalidate()", "NotificationToken.invalidate() -> Bool") {
             let token: NotificationToken? = pets.observe { _ in }
             token?.invalidate()
+            _ = Set([token])
         }
     }
 

@@ -29,9 +29,13 @@ extension Surface {
             _ = (pet.realm, pet.objectSchema, pet.isInvalidated, pet.isFrozen, pet.description)
         }
         use("Object.className()", "Object.sharedSchema()") { _ = (SurfacePet.className(), SurfacePet.sharedSchema()) }
-        use("Object.subscript(_:)", "Object.value(forKey:)", "Object.setValue(_:forKey:)", "Object.value(forKeyPath:)") {
+        use(
+            "Object.subscript(_:)", "Object.value(forKey:)", "Object.setValue(_:forKey:)", "Object.value(forKeyPath:)",
+            "Object.setValue(_:forKeyPath:)"
+        ) {
             pet["name"] = "Rex"
             pet.setValue("Rex", forKey: "name")
+            pet.setValue("Rex", forKeyPath: "best.name")
             _ = (pet["name"], pet.value(forKey: "name"), pet.value(forKeyPath: "best.name"))
         }
         use("Object.isSameObject(as:)", "Object.freeze()", "Object.thaw()") { _ = (pet.isSameObject(as: pet), pet.freeze(), pet.thaw()) }
