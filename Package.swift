@@ -137,6 +137,18 @@ let misuse: [Target] =
             name: "firn-misuse", dependencies: ["FirnBytes", "FirnThreads", "Firn", "RLM"], path: "Tests/Misuse", swiftSettings: common)
     ]
 
+/// The apps of `Tests/Apps`, each in both language modes. `Tests/Apps` is also a package of its own, which `Tools/apps` builds.
+let apps: [Target] =
+    !isChosen("RealmSwift")
+    ? []
+    : ["Mail": "RealmSwift", "Feed": "Firn", "Habits": "RealmSwift"].sorted { $0.key < $1.key }.flatMap { name, module in
+        [(5, SwiftLanguageMode.v5, "Swift5"), (6, .v6, "Sources")].map { number, mode, folder in
+            .executableTarget(
+                name: "app-\(name)\(number)", dependencies: [.init(stringLiteral: module)], path: "Tests/Apps/\(folder)/\(name)",
+                swiftSettings: [.swiftLanguageMode(mode)])
+        }
+    }
+
 let tests: [Target] =
     modules.filter { $0.tested && isChosen($0.name) }.map { module in
         .testTarget(
@@ -163,6 +175,13 @@ let tests: [Target] =
                 name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool", "firn-stress"], path: "Tests/Tool",
                 swiftSettings: common)
         ] : [])
+    + (apps.isEmpty
+        ? []
+        : [
+            .testTarget(
+                name: "FirnAppTests", dependencies: apps.map { .init(stringLiteral: $0.name) }, path: "Tests/Apps/Tests",
+                swiftSettings: common)
+        ])
 
 /// The targets that the chosen modules and tests need: all of them, unless `FIRN_ONLY` says which.
 func needed(_ all: [Target]) -> [Target] {
@@ -198,6 +217,6 @@ let package = Package(
                     name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
                     swiftSettings: $0.kernels ? kernel : common)
             }
-            + tools + fuzzing + misuse + tests),
+            + tools + fuzzing + misuse + apps + tests),
     cxxLanguageStandard: .cxx17
 )
