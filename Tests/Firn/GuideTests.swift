@@ -25,6 +25,32 @@ class Home: EmbeddedObject {
     @Persisted var city = ""
 }
 
+class Appointment: Object, Codable {
+    @Persisted(primaryKey: true) var id: UUID
+    @Persisted var date: Date
+    @Persisted var vet: Vet?
+    @Persisted var notes: List<String>
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(date, forKey: .date)
+        try container.encode(vet, forKey: .vet)
+        try container.encode(notes, forKey: .notes)
+    }
+}
+
+class Vet: Object, Codable {
+    @Persisted(primaryKey: true) var name: String
+    @Persisted var city: String?
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(city, forKey: .city)
+    }
+}
+
 @Suite struct GuideTests {
     private func inFolder(_ body: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("firn-guide-\(UUID().uuidString)")
@@ -48,6 +74,29 @@ class Home: EmbeddedObject {
             try realm.write { ada?.pets.first?.age += 1 }
             #expect(old.map(\.name) == ["Fido"] && old[0].owners.first?.name == "Ada")
             #expect(ada?.pets[0].age == 5 && ada?.home?.city == "Zürich")
+        }
+    }
+
+    @Test func `objects move from one realm to another through JSON, and objects with a key stay shared`() throws {
+        try inFolder { url in
+            let json = url.appendingPathExtension("json")
+            let first = UUID(), second = UUID(), date = Date(timeIntervalSinceReferenceDate: 1234.567_891)
+            do {
+                let realm = try Realm(fileURL: url.appendingPathExtension("old"))
+                try realm.write {
+                    let vet = realm.create(Vet.self, value: ["name": "Ida"])
+                    realm.create(Appointment.self, value: ["id": first, "date": date, "vet": vet, "notes": ["a", "b"]] as [String: Any])
+                    realm.create(Appointment.self, value: ["id": second, "vet": vet] as [String: Any])
+                }
+                try JSONEncoder().encode(realm.objects(Appointment.self)).write(to: json)
+            }
+            let realm = try Realm(fileURL: url)
+            let appointments = try JSONDecoder().decode([Appointment].self, from: Data(contentsOf: json))
+            try realm.write { realm.add(appointments, update: .modified) }
+            #expect(realm.objects(Appointment.self).count == 2 && realm.objects(Vet.self).count == 1)
+            let one = try #require(realm.object(ofType: Appointment.self, forPrimaryKey: first))
+            #expect(one.date == date && Array(one.notes) == ["a", "b"] && one.vet?.name == "Ida" && one.vet?.city == nil)
+            #expect(realm.object(ofType: Appointment.self, forPrimaryKey: second)?.vet == one.vet)
         }
     }
 
