@@ -87,7 +87,7 @@ enum Bank {
             throw Damage("no ledger")
         }
         var sum: Int64 = 0, check: Int64 = 0, count = 0
-        let accounts = snapshot.table(named: "Account")!
+        guard let accounts = snapshot.table(named: "Account") else { throw Damage("no accounts") }
         for rowID in try accounts.liveRowIDs() {
             guard let row = try accounts.row(rowID), case .int(let id) = row[0], case .int(let balance) = row[1] else {
                 throw Damage("no account \(rowID)")
@@ -100,7 +100,8 @@ enum Bank {
         guard count == Bank.accounts, .int(sum) == ledger[1], .int(check) == ledger[2] else {
             throw Damage("the accounts do not match the ledger")
         }
-        let entries = snapshot.table(named: "Entry")!, ids = try entries.liveRowIDs()
+        guard let entries = snapshot.table(named: "Entry") else { throw Damage("no entries") }
+        let ids = try entries.liveRowIDs()
         guard ids.count == min(mostEntries, Int(sequence)) else { throw Damage("\(ids.count) entries at sequence \(sequence)") }
         for (index, rowID) in ids.enumerated() {
             guard try entries.value(rowID: rowID, column: 0) == .int(sequence - Int64(ids.count) + 1 + Int64(index)) else {

@@ -45,17 +45,17 @@ struct ForkCheck {
     /// The parent holds a version and the write lock.
     private func held(endsBySignal: Bool) throws(FirnError) {
         var database: Database? = try Bank.open(path, writable: true)
-        var snapshot: DatabaseSnapshot? = try database!.snapshot()
-        let version = snapshot!.version
-        var transaction: DatabaseTransaction? = try database!.begin()
+        var snapshot: DatabaseSnapshot? = try database.required().snapshot()
+        let version = try snapshot.required().version
+        var transaction: DatabaseTransaction? = try database.required().begin()
         var random = Dice(4)
-        let sequence = try Bank.move(transaction!, &random)
+        let sequence = try Bank.move(transaction.required(), &random)
         let code = try inChild {
-            guard refuses({ () throws(FirnError) in _ = try database!.snapshot() }) else { return 1 }
-            guard refuses({ () throws(FirnError) in _ = try database!.begin(wait: .no) }) else { return 2 }
-            guard refuses({ () throws(FirnError) in _ = try database!.pinnedVersions() }) else { return 3 }
-            guard refuses({ () throws(FirnError) in _ = try Bank.check(snapshot!) }) else { return 4 }
-            guard refuses({ () throws(FirnError) in _ = try transaction!.commit() }) else { return 5 }
+            guard refuses({ () throws(FirnError) in _ = try database.required().snapshot() }) else { return 1 }
+            guard refuses({ () throws(FirnError) in _ = try database.required().begin(wait: .no) }) else { return 2 }
+            guard refuses({ () throws(FirnError) in _ = try database.required().pinnedVersions() }) else { return 3 }
+            guard refuses({ () throws(FirnError) in _ = try Bank.check(snapshot.required()) }) else { return 4 }
+            guard refuses({ () throws(FirnError) in _ = try transaction.required().commit() }) else { return 5 }
             // Releases everything. The locks belong to the parent and must stay.
             (transaction, snapshot, database) = (nil, nil, nil)
             do throws(FirnError) {
@@ -73,8 +73,8 @@ struct ForkCheck {
             _ = try other.begin(wait: .no)
             throw fault("a child has unlocked the parent's transaction")
         } catch { if error.code != .locked { throw error } }
-        _ = try transaction!.commit()
-        guard try Bank.check(try other.snapshot()) == sequence, try Bank.check(snapshot!) == sequence - 1 else {
+        _ = try transaction.required().commit()
+        guard try Bank.check(try other.snapshot()) == sequence, try Bank.check(snapshot.required()) == sequence - 1 else {
             throw fault("the parent's commit does not have the expected contents")
         }
     }
@@ -84,20 +84,28 @@ struct ForkCheck {
         let target = path + ".new"
         unlink(target)
         var database: Database? = try Database.create(path: target, atFirstCommit: true, key: Bank.key)
-        var transaction: DatabaseTransaction? = try database!.begin()
-        try transaction!.extendSchema([TypeSchema("Row", columns: [ColumnSchema("n", ColumnType(.int))])])
-        try transaction!.insert("Row", [.int(7)])
+        var transaction: DatabaseTransaction? = try database.required().begin()
+        try transaction.required().extendSchema([TypeSchema("Row", columns: [ColumnSchema("n", ColumnType(.int))])])
+        try transaction.required().insert("Row", [.int(7)])
         let code = try inChild {
             if endsBySignal { raise(SIGTERM) }
-            guard refuses({ () throws(FirnError) in _ = try transaction!.commit() }) else { return 1 }
+            guard refuses({ () throws(FirnError) in _ = try transaction.required().commit() }) else { return 1 }
             (transaction, database) = (nil, nil)
             return 0
         }
         guard code == (endsBySignal ? 130 : 0) else { throw fault("a child of a process that creates a file fails in step \(code)") }
-        _ = try transaction!.commit()
+        _ = try transaction.required().commit()
         let made = try Bank.open(target).snapshot(), value: Value?
         do throws(Damage) { value = try made.table(named: "Row")?.value(rowID: 0, column: 0) } catch { throw fault(error.what) }
         guard value == .int(7) else { throw fault("a child has removed the parent's file") }
         unlink(target)
+    }
+}
+
+extension Optional {
+    /// Returns the value. It is not kept in a variable, so that a child can release what it inherits.
+    fileprivate func required() throws(FirnError) -> Wrapped {
+        guard let self else { throw FirnError(.damaged, "the fork check uses what it has released", at: nil) }
+        return self
     }
 }

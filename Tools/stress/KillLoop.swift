@@ -76,8 +76,8 @@ struct KillLoop {
         }
 
         let database = try Bank.open(path, writable: true, keep: 2)
-        guard database.fallback == nil || database.fallback!.what.contains("hash") || database.fallback!.what.contains("root") else {
-            throw fault("the newest version cannot be read: \(database.fallback!.what)")
+        if let cause = database.fallback?.what, !cause.contains("hash"), !cause.contains("root") {
+            throw fault("the newest version cannot be read: \(cause)")
         }
         // No process is left: the write lock must be free immediately, and no version may be pinned.
         let transaction = try database.begin(wait: .no)
