@@ -23,7 +23,8 @@ public protocol FailableCustomPersistable: _CustomPersistable {
 }
 
 /// The common requirements of both kinds of custom types.
-public protocol _CustomPersistable: _Persistable, RealmOptionalType, RealmCollectionValue where PersistedType: _CustomStorage {
+public protocol _CustomPersistable: _Persistable, RealmOptionalType, RealmCollectionValue, _QueryByStoredValue
+where PersistedType: _CustomStorage {
     /// The stored form of the value.
     var persistableValue: PersistedType { get }
     static func _made(of value: PersistedType) -> Self?

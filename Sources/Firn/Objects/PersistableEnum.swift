@@ -9,7 +9,8 @@ import FirnTable
 ///
 /// A file may contain a raw value that the enum does not have, from an older or newer program. Then an optional property is nil; a required
 /// property or an element of a collection is the first case. The stored value is unchanged until the property is set.
-public protocol PersistableEnum: _Persistable, RealmOptionalType, RealmCollectionValue, RawRepresentable, CaseIterable, _Indexable
+public protocol PersistableEnum: _Persistable, RealmOptionalType, RealmCollectionValue, RawRepresentable, CaseIterable, _Indexable,
+    _QueryByStoredValue
 where RawValue: _Scalar, PersistedType == RawValue {}
 
 extension PersistableEnum {

@@ -44,8 +44,8 @@ extension Query where T: RealmCollection, T.Element: _CustomPersistable, T.Eleme
     }
 }
 
-extension Query where T: PersistableEnum, T.RawValue: _QueryOrdered {
-    // Enums are ordered by their raw values.
+extension Query where T: _QueryByStoredValue, T.PersistedType: _QueryOrdered {
+    // Enums are ordered by their raw values, custom types by their stored forms.
     /// Matches where the stored value is less than that of `rhs`.
     public static func < (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.less, lhs.context.constant(rhs)) }
     /// Matches where the stored value is at most that of `rhs`.
@@ -56,8 +56,8 @@ extension Query where T: PersistableEnum, T.RawValue: _QueryOrdered {
     public static func >= (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.greaterOrEqual, lhs.context.constant(rhs)) }
 }
 
-extension Query where T: _QueryOptional, T.Wrapped: PersistableEnum, T.Wrapped.RawValue: _QueryOrdered {
-    // Optional enums; null never matches.
+extension Query where T: _QueryOptional, T.Wrapped: _QueryByStoredValue, T.Wrapped.PersistedType: _QueryOrdered {
+    // Null never matches.
     /// Matches where the stored value is less than that of `rhs`.
     public static func < (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.less, lhs.context.constant(rhs)) }
     /// Matches where the stored value is at most that of `rhs`.
@@ -68,38 +68,7 @@ extension Query where T: _QueryOptional, T.Wrapped: PersistableEnum, T.Wrapped.R
     public static func >= (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.greaterOrEqual, lhs.context.constant(rhs)) }
 }
 
-extension Query where T: _CustomPersistable, T.PersistedType: _QueryOrdered {
-    // Custom types are ordered by their stored values.
-    /// Matches where the stored value is less than that of `rhs`.
-    public static func < (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.less, lhs.context.constant(rhs)) }
-    /// Matches where the stored value is at most that of `rhs`.
-    public static func <= (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.lessOrEqual, lhs.context.constant(rhs)) }
-    /// Matches where the stored value is greater than that of `rhs`.
-    public static func > (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.greater, lhs.context.constant(rhs)) }
-    /// Matches where the stored value is at least that of `rhs`.
-    public static func >= (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.greaterOrEqual, lhs.context.constant(rhs)) }
-}
-
-extension Query where T: _QueryOptional, T.Wrapped: _CustomPersistable, T.Wrapped.PersistedType: _QueryOrdered {
-    // Optional custom types; null never matches.
-    /// Matches where the stored value is less than that of `rhs`.
-    public static func < (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.less, lhs.context.constant(rhs)) }
-    /// Matches where the stored value is at most that of `rhs`.
-    public static func <= (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.lessOrEqual, lhs.context.constant(rhs)) }
-    /// Matches where the stored value is greater than that of `rhs`.
-    public static func > (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.greater, lhs.context.constant(rhs)) }
-    /// Matches where the stored value is at least that of `rhs`.
-    public static func >= (lhs: Query, rhs: T.Wrapped) -> Query<Bool> { lhs.compared(.greaterOrEqual, lhs.context.constant(rhs)) }
-}
-
-extension Query where T: PersistableEnum & Comparable, T.RawValue: _QueryOrdered {
-    /// Matches where the stored value is within those of the bounds, both included.
-    public func contains(_ range: ClosedRange<T>) -> Query<Bool> { self >= range.lowerBound && self <= range.upperBound }
-    /// Matches where the stored value is within those of the bounds, the upper bound excluded.
-    public func contains(_ range: Range<T>) -> Query<Bool> { self >= range.lowerBound && self < range.upperBound }
-}
-
-extension Query where T: _CustomPersistable & Comparable, T.PersistedType: _QueryOrdered {
+extension Query where T: _QueryByStoredValue & Comparable, T.PersistedType: _QueryOrdered {
     /// Matches where the stored value is within those of the bounds, both included.
     public func contains(_ range: ClosedRange<T>) -> Query<Bool> { self >= range.lowerBound && self <= range.upperBound }
     /// Matches where the stored value is within those of the bounds, the upper bound excluded.

@@ -15,6 +15,9 @@ public protocol _QueryNumeric: _QueryOrdered where _Comparand == _NumberComparan
 /// A type that text functions apply to: strings, and binary data by its bytes.
 public protocol _QueryText: _QueryOrdered {}
 
+/// A type whose values are stored as those of another type, and compared by them: enums and custom types.
+public protocol _QueryByStoredValue: _Element, _HasPersistedType {}
+
 /// `Optional`, as a protocol that extensions can be constrained to.
 public protocol _QueryOptional {
     associatedtype Wrapped
