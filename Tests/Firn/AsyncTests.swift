@@ -56,18 +56,18 @@ private actor Ledger {
 
 @Suite struct AsyncTests {
     @Test(.timeLimit(.minutes(1))) func `asynchronous writes notify observers like other writes`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         let keeper = try await Ledger(configuration), token = try await keeper.observe(log)
         _ = try await keeper.add(3)
         // Sleeps without blocking a thread that the actor may need.
         while log.count < 3 { try await Task.sleep(nanoseconds: 1_000_000) }
-        let told = log.take()
-        #expect(told.filter { !$0.hasPrefix("didChange") } == ["initial 0", "3: -[] +[0, 1, 2] ~[]"] && told.contains("didChange"))
+        let received = log.take()
+        #expect(received.filter { !$0.hasPrefix("didChange") } == ["initial 0", "3: -[] +[0, 1, 2] ~[]"] && received.contains("didChange"))
         token.invalidate()
     }
 
     @Test func `actors open, write and refresh without blocking their thread`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self])
         let keeper = try await Ledger(configuration), other = try await Ledger(configuration)
         await other.stay()
         #expect(try await keeper.add(10) == 10)
@@ -82,8 +82,8 @@ private actor Ledger {
     }
 
     @Test func `many tasks can write through one actor, and no write is lost`() async throws {
-        let place = try Place()
-        let keeper = try await Ledger(place.configuration([Dog.self]))
+        let folder = try RealmFolder()
+        let keeper = try await Ledger(folder.configuration([Dog.self]))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 { group.addTask { _ = try await keeper.add(3) } }
             try await group.waitForAll()
@@ -92,7 +92,7 @@ private actor Ledger {
     }
 
     @Test func `waiting for the write lock can be cancelled`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self])
         let keeper = try await Ledger(configuration)
         let began = DispatchSemaphore(value: 0), end = DispatchSemaphore(value: 0), ended = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -123,7 +123,7 @@ private actor Ledger {
     }
 
     @Test func `asynchronous blocks are called in order, and completion follows when their changes are durable`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self])
         let queue = DispatchQueue(label: "writes")
         final class Log: Sendable { let lines = Mutex<[String]>([]) }
         let log = Log()
@@ -166,7 +166,7 @@ private actor Ledger {
 
     @Test(.timeLimit(.minutes(1)), arguments: [false, true])
     func `another realm of the queue can write during an asynchronous write of the first`(ofOtherTypes: Bool) throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "home")
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), queue = DispatchQueue(label: "home")
         let done = DispatchSemaphore(value: 0)
         var first: Realm?
         try queue.sync {
@@ -179,7 +179,7 @@ private actor Ledger {
             // The lock is held by now, and the queue is blocked here.
             usleep(200_000)
             let second = try Realm(
-                configuration: ofOtherTypes ? place.configuration([Dog.self, Person.self]) : configuration, queue: queue)
+                configuration: ofOtherTypes ? folder.configuration([Dog.self, Person.self]) : configuration, queue: queue)
             try second.write { second.create(Dog.self, value: ["name": "sync"]) }
         }
         #expect(done.wait(timeout: .now() + 20) == .success)
@@ -193,7 +193,7 @@ private actor Ledger {
     @Test(.timeLimit(.minutes(1))) func `asynchronous writes of a queue complete while all threads of the task pool are blocked`()
         async throws
     {
-        let place = try Place(), configuration = place.configuration([Dog.self]), done = DispatchSemaphore(value: 0)
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), done = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "home")
         nonisolated(unsafe) var realm: Realm?
         try queue.sync { realm = try Realm(configuration: configuration, queue: queue) }

@@ -10,10 +10,10 @@ import Testing
     private func pin(_ version: UInt64) -> UInt64 { 1 << 62 + version }
 
     @Test func `a durable commit succeeds although its version cannot be read yet`() throws {
-        let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
+        let folder = try RealmFolder(), realm = try Realm(configuration: folder.configuration([Dog.self]))
         try realm.write { realm.create(Dog.self, value: ["name": "a"]) }
         let next = realm.core.version + 1
-        let other = try File(path: place.file().path, .readWrite)
+        let other = try File(path: folder.file().path, .readWrite)
         #expect(try other.lock(.exclusive, at: pin(next)))
         let dogs = realm.objects(Dog.self)
         try realm.write { realm.create(Dog.self, value: ["name": "b"]) }
@@ -25,10 +25,10 @@ import Testing
     }
 
     @Test func `the next transaction continues from a version that could not be read`() throws {
-        let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
+        let folder = try RealmFolder(), realm = try Realm(configuration: folder.configuration([Dog.self]))
         try realm.write { realm.create(Dog.self, value: ["name": "a"]) }
         let next = realm.core.version + 1
-        let other = try File(path: place.file().path, .readWrite)
+        let other = try File(path: folder.file().path, .readWrite)
         #expect(try other.lock(.exclusive, at: pin(next)))
         try realm.write { realm.create(Dog.self, value: ["name": "b"]) }
         // A transaction cannot begin while the version cannot be read: this is an error without further effect.

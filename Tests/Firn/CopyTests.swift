@@ -49,18 +49,18 @@ private func rings(_ count: Int) -> [Ring] {
         let there = try memoryRealm([Ring.self]), here = try memoryRealm([Ring.self]), all = rings(2)
         try there.write { there.add(all[0]) }
         let own = try here.write { here.create(Ring.self, value: ["id": 50]) },
-            loose = Ring(value: ["id": 60, "next": ["id": 61]] as [String: Any])
+            unmanaged = Ring(value: ["id": 60, "next": ["id": 61]] as [String: Any])
         let made = try here.write {
             here.create(
                 Ring.self,
                 value: [
-                    "id": 70, "next": all[0].freeze(), "others": [own, loose, ["id": 71, "next": loose] as [String: Any]],
-                    "byName": ["name": own, "x": loose],
+                    "id": 70, "next": all[0].freeze(), "others": [own, unmanaged, ["id": 71, "next": unmanaged] as [String: Any]],
+                    "byName": ["name": own, "x": unmanaged],
                 ] as [String: Any])
         }
         #expect(made.next?.id == 0 && made.next?.next?.id == 1 && made.others.map(\.id) == [50, 60, 71] && made.others[0] == own)
         #expect(made.others[2].next?.id == 60 && made.byName["name"]??.id == 50 && made.byName["x"]??.id == 60)
-        #expect(loose.realm == nil && loose.next?.realm == nil && here.objects(Ring.self).count == 7)
+        #expect(unmanaged.realm == nil && unmanaged.next?.realm == nil && here.objects(Ring.self).count == 7)
     }
 
     @Test func `with an update policy, copies set the objects that exist`() throws {
@@ -130,36 +130,36 @@ private func rings(_ count: Int) -> [Ring] {
     }
 
     @Test func `an unmanaged object is in no list, and comparisons with it are refused`() throws {
-        let realm = try memoryRealm([Ring.self]), loose = Ring(value: ["id": 0])
+        let realm = try memoryRealm([Ring.self]), unmanaged = Ring(value: ["id": 0])
         try realm.write { realm.add(rings(3)[0]) }
         let results = realm.objects(Ring.self)
-        #expect(throws: Realm.Error.self) { _ = try results.filtered("next == %@", [loose]) }
-        #expect(results.filter("next IN %@", [loose]).isEmpty && results.filter("next IN %@", loose).isEmpty)
-        #expect(results.filter("%@ IN others", loose).isEmpty)
+        #expect(throws: Realm.Error.self) { _ = try results.filtered("next == %@", [unmanaged]) }
+        #expect(results.filter("next IN %@", [unmanaged]).isEmpty && results.filter("next IN %@", unmanaged).isEmpty)
+        #expect(results.filter("%@ IN others", unmanaged).isEmpty)
     }
 
     @Test func `key paths of observers lead through inverse links`() throws {
         let realm = try memoryRealm([Ring.self]), all = rings(3)
         try realm.write { realm.add(all[0]) }
-        var told: [String] = []
+        var received: [String] = []
         let results = realm.objects(Ring.self).observe(keyPaths: ["previous.name"]) {
-            if case .update(_, _, _, let modifications) = $0 { told.append("results \(modifications)") }
+            if case .update(_, _, _, let modifications) = $0 { received.append("results \(modifications)") }
         }
         let object = all[1].observe(keyPaths: [\.previous.name]) { (change: ObjectChange<Ring>) in
-            if case .change(_, let properties) = change { told.append("object \(properties.map(\.name))") }
+            if case .change(_, let properties) = change { received.append("object \(properties.map(\.name))") }
         }
         realm.refresh()
         try realm.write { all[0].name = "changed" }
         realm.refresh()
-        #expect(told.sorted() == ["object [\"previous\"]", "results [1]"])
-        told = []
+        #expect(received.sorted() == ["object [\"previous\"]", "results [1]"])
+        received = []
         try realm.write { all[1].name = "changed" }
         realm.refresh()
-        #expect(told == ["results [2]"])
-        told = []
+        #expect(received == ["results [2]"])
+        received = []
         try realm.write { all[2].next = all[1] }
         realm.refresh()
-        #expect(told.sorted() == ["object [\"previous\"]", "results [0, 1]"])
+        #expect(received.sorted() == ["object [\"previous\"]", "results [0, 1]"])
         results.invalidate()
         object.invalidate()
     }

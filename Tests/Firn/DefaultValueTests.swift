@@ -93,12 +93,12 @@ private class DefaultGuest: Object {
     }
 
     @Test func `properties that a migration adds are zero in the rows that exist`() throws {
-        let place = try Place()
+        let folder = try RealmFolder()
         do {
-            let realm = try Realm(configuration: place.configuration([OldVisit.self]))
+            let realm = try Realm(configuration: folder.configuration([OldVisit.self]))
             try realm.write { realm.add(OldVisit(value: ["place": "here"])) }
         }
-        let realm = try Realm(configuration: place.configuration([Visit.self], version: 1))
+        let realm = try Realm(configuration: folder.configuration([Visit.self], version: 1))
         let visit = try #require(realm.objects(Visit.self).first), zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         #expect(visit.place == "here" && visit.id == zero && visit.at == Date(timeIntervalSince1970: 0) && visit.token.id == zero)
         #expect(visit.key == (try ObjectId(string: "000000000000000000000000")))

@@ -27,9 +27,9 @@ import Testing
 
     private func numbers(_ realm: Realm) -> [Int] { realm.objects(Dog.self).map { Int($0.name.prefix { $0 != " " })! }.sorted() }
 
-    private func check(_ path: String, _ place: Comment) throws {
+    private func check(_ path: String, _ moment: Comment) throws {
         let database = try Database.open(path: path)
-        #expect(try database.snapshot().verify(full: true).isEmpty && database.verifyStructure().isEmpty, place)
+        #expect(try database.snapshot().verify(full: true).isEmpty && database.verifyStructure().isEmpty, moment)
     }
 
     @Test func `without space a write throws, reading continues, and after reopening with space writing works [T5]`() throws {

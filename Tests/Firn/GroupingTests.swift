@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func `grouped commits become one version, and each block can be cancelled separately`() async throws {
-        let place = try Place(), configuration = place.configuration([Person.self]), log = Log()
+        let folder = try RealmFolder(), configuration = folder.configuration([Person.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             for i in 0..<10 {
                 realm.beginAsyncWrite {
@@ -57,8 +57,8 @@ import Testing
         }
         #expect(came == 1)
         let seen = (0..<10).map { "\($0) sees \($0 <= 4 ? $0 : $0 <= 6 ? $0 - 1 : $0 - 2)" }
-        let told = [0, 1, 2, 3, 5, 7, 8, 9].map { "\($0) durable 8" }
-        #expect(log.all == Array(seen[...6]) + ["6 leaves 5"] + Array(seen[7...]) + told)
+        let received = [0, 1, 2, 3, 5, 7, 8, 9].map { "\($0) durable 8" }
+        #expect(log.all == Array(seen[...6]) + ["6 leaves 5"] + Array(seen[7...]) + received)
         let realm = try Realm(configuration: configuration)
         #expect(realm.objects(Person.self).map(\.id) == [0, 1, 2, 3, 5, 7, 8, 9] && realm.objects(Dog.self).count == 8)
         #expect(realm.objects(Person.self)[0].age == 9 && realm.object(ofType: Person.self, forPrimaryKey: 6) == nil)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func `a commit without grouping ends the group, and so does a synchronous write`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             func add(grouping: Bool) {
                 realm.beginAsyncWrite {
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func `observers are notified of a group once, when it is durable`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         nonisolated(unsafe) var token: NotificationToken?
         let came = try await versions(of: configuration) { realm in
             token = realm.objects(Dog.self).observe { change in
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func `two hundred grouped commits become two versions`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             for i in 0..<200 {
                 realm.beginAsyncWrite {

@@ -10,7 +10,7 @@ class Entry: Object {
 
 @Suite struct HistoryTests {
     @Test func `versions can be listed, tagged, frozen and reverted to`() throws {
-        let place = try Place(), realm = try Realm(configuration: place.configuration([Entry.self]))
+        let folder = try RealmFolder(), realm = try Realm(configuration: folder.configuration([Entry.self]))
         try realm.write {
             let second = Entry(value: ["id": 2, "text": "two"] as [String: Any])
             realm.add(second)
@@ -45,7 +45,7 @@ class Entry: Object {
     }
 
     @Test func `observers are notified of the changes of a revert`() throws {
-        let place = try Place(), realm = try Realm(configuration: place.configuration([Entry.self]))
+        let folder = try RealmFolder(), realm = try Realm(configuration: folder.configuration([Entry.self]))
         try realm.write { for i in 1...5 { realm.add(Entry(value: ["id": i, "text": "t\(i)"] as [String: Any])) } }
         try realm.tag("five")
         try realm.write {
@@ -54,10 +54,10 @@ class Entry: Object {
             realm.add(Entry(value: ["id": 6, "text": "t6"] as [String: Any]))
         }
         let results = realm.objects(Entry.self).sorted(byKeyPath: "id")
-        nonisolated(unsafe) var told: [(deletions: [Int], insertions: [Int], modifications: [Int])] = []
+        nonisolated(unsafe) var received: [(deletions: [Int], insertions: [Int], modifications: [Int])] = []
         let token = results.observe { change in
             if case .update(_, let deletions, let insertions, let modifications) = change {
-                told.append((deletions, insertions, modifications))
+                received.append((deletions, insertions, modifications))
             }
         }
         // Observers are not called before the first refresh.
@@ -67,12 +67,13 @@ class Entry: Object {
         realm.refresh()
         RunLoop.current.run(until: Date().addingTimeInterval(0.05))
         #expect(Array(results.map(\.id)) == [1, 2, 3, 4, 5])
-        if let last = told.last { #expect(last == ([4], [1], [2])) }
+        if let last = received.last { #expect(last == ([4], [1], [2])) }
         token.invalidate()
     }
 
     @Test func `the example of the page on history works`() throws {
-        let place = try Place(), realm = try Realm(configuration: place.configuration([Entry.self])), backup = place.file("backup.firn")
+        let folder = try RealmFolder(), realm = try Realm(configuration: folder.configuration([Entry.self])),
+            backup = folder.file("backup.firn")
         try realm.write { for i in 1...5 { realm.add(Entry(value: ["id": i, "text": i < 3 ? "" : "t\(i)"] as [String: Any])) } }
         try realm.tag("before-cleaning")
         try realm.write { realm.delete(realm.objects(Entry.self).where { $0.text == "" }) }
@@ -87,9 +88,9 @@ class Entry: Object {
     }
 
     @Test func `the number of kept versions is set by the configuration and stored in the file`() throws {
-        let place = try Place()
+        let folder = try RealmFolder()
         func count(_ history: Realm.History?) throws -> Int {
-            var configuration = place.configuration([Entry.self])
+            var configuration = folder.configuration([Entry.self])
             configuration.history = history
             let realm = try Realm(configuration: configuration)
             for i in 0..<20 {
@@ -107,9 +108,9 @@ class Entry: Object {
     }
 
     @Test func `copying a live realm during writes gives a consistent version, and never overwrites a file`() throws {
-        let place = try Place(), realm = try Realm(configuration: place.configuration([Entry.self]))
+        let folder = try RealmFolder(), realm = try Realm(configuration: folder.configuration([Entry.self]))
         try realm.write { for i in 1...100 { realm.add(Entry(value: ["id": i, "text": "t\(i)"] as [String: Any])) } }
-        let configuration = place.configuration([Entry.self])
+        let configuration = folder.configuration([Entry.self])
         nonisolated(unsafe) var isDone = false
         let lock = NSLock()
         let thread = Thread {
@@ -126,7 +127,7 @@ class Entry: Object {
         thread.start()
         for i in 0..<5 {
             realm.refresh()
-            let copy = place.file("copy\(i).firn")
+            let copy = folder.file("copy\(i).firn")
             try realm.writeCopy(toFile: copy)
             #expect { try realm.writeCopy(toFile: copy) } throws: { ($0 as? Realm.Error)?.code == .fileExists }
             let other = try Realm(configuration: .init(fileURL: copy, objectTypes: [Entry.self]))

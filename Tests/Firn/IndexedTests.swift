@@ -20,25 +20,25 @@ private class PlainSeeker: Object {
 }
 
 @Suite struct IndexedTests {
-    private func indexed(_ place: Place) throws -> [String] {
-        try Database.open(path: place.file().path).snapshot().indexes.map { "\($0.type).\($0.column)" }
+    private func indexed(_ folder: RealmFolder) throws -> [String] {
+        try Database.open(path: folder.file().path).snapshot().indexes.map { "\($0.type).\($0.column)" }
     }
 
     @Test func `classes add indexes of their marked properties to new and existing files`() throws {
-        let place = try Place()
+        let folder = try RealmFolder()
         do {
-            let realm = try Realm(configuration: place.configuration([PlainSeeker.self]))
+            let realm = try Realm(configuration: folder.configuration([PlainSeeker.self]))
             try realm.write {
                 for i in 0..<3000 {
                     realm.create(
                         PlainSeeker.self, value: ["id": i, "name": "hound \(i % 1000)", "story": "Found \(i % 300) bones", "age": i % 9])
                 }
             }
-            #expect(try indexed(place).isEmpty)
+            #expect(try indexed(folder).isEmpty)
         }
         do {
-            let realm = try Realm(configuration: place.configuration([Seeker.self]))
-            #expect(try indexed(place) == ["Seeker.name", "Seeker.story"])
+            let realm = try Realm(configuration: folder.configuration([Seeker.self]))
+            #expect(try indexed(folder) == ["Seeker.name", "Seeker.story"])
             #expect(realm.objects(Seeker.self).where { $0.name == "hound 7" && $0.age == 7 }.map(\.id) == [7])
             #expect(realm.objects(Seeker.self).filter("name == 'hound 8'").map(\.id) == [8, 1008, 2008])
             #expect(realm.objects(Seeker.self).filter("story TEXT 'bones 17 -lost'").count == 10)
@@ -52,12 +52,12 @@ private class PlainSeeker: Object {
             #expect(realm.object(ofType: Seeker.self, forPrimaryKey: 5000)?.name == "hound 8")
         }
         // A class without the indexes maintains them as well.
-        let realm = try Realm(configuration: place.configuration([PlainSeeker.self]))
+        let realm = try Realm(configuration: folder.configuration([PlainSeeker.self]))
         try realm.write { for i in 6000..<9000 { realm.create(PlainSeeker.self, value: ["id": i, "name": "later \(i)"]) } }
-        #expect(try indexed(place) == ["Seeker.name", "Seeker.story"])
+        #expect(try indexed(folder) == ["Seeker.name", "Seeker.story"])
         #expect(realm.objects(PlainSeeker.self).filter("name == 'later 7000'").map(\.id) == [7000])
-        #expect(try Database.open(path: place.file().path).snapshot().verify(full: true).isEmpty)
-        try realm.writeCopy(toFile: place.file("copy.firn"))
-        #expect(try Database.open(path: place.file("copy.firn").path).snapshot().indexes.map(\.entries).first == 6000)
+        #expect(try Database.open(path: folder.file().path).snapshot().verify(full: true).isEmpty)
+        try realm.writeCopy(toFile: folder.file("copy.firn"))
+        #expect(try Database.open(path: folder.file("copy.firn").path).snapshot().indexes.map(\.entries).first == 6000)
     }
 }

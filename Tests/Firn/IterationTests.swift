@@ -12,16 +12,18 @@ struct IterationTests {
 
     @Test func `an iteration reuses an object that has no other reference`() throws {
         let realm = try kennel(3000)
-        var places: Set<UInt> = [], sum = 0
+        var addresses: Set<UInt> = [], sum = 0
         for dog in realm.objects(Dog.self) {
-            places.insert(UInt(bitPattern: Unmanaged.passUnretained(dog).toOpaque()))
+            addresses.insert(UInt(bitPattern: Unmanaged.passUnretained(dog).toOpaque()))
             sum += dog.age
         }
-        #expect(places.count == 1)
+        #expect(addresses.count == 1)
         #expect(sum == (0..<3000).reduce(0, +))
-        places = []
-        for dog in realm.objects(Dog.self).filter("age > 100") { places.insert(UInt(bitPattern: Unmanaged.passUnretained(dog).toOpaque())) }
-        #expect(places.count == 1)
+        addresses = []
+        for dog in realm.objects(Dog.self).filter("age > 100") {
+            addresses.insert(UInt(bitPattern: Unmanaged.passUnretained(dog).toOpaque()))
+        }
+        #expect(addresses.count == 1)
     }
 
     @Test func `objects with other references keep their rows`() throws {

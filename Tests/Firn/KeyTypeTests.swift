@@ -88,14 +88,14 @@ private class MaybeKeyed: Object {
         let notes = try realm.write {
             realm.create(SeasonNotes.self, value: ["season": Season.summer, "best": Grade.high] as [String: Any])
         }
-        var told = 0
-        let token = notes.observe { (_: ObjectChange<SeasonNotes>) in told += 1 }
+        var received = 0
+        let token = notes.observe { (_: ObjectChange<SeasonNotes>) in received += 1 }
         realm.refresh()
         try realm.write {
             realm.create(SeasonNotes.self, value: ["season": Season.summer, "best": Grade.high] as [String: Any], update: .modified)
         }
         realm.refresh()
-        #expect(told == 0)
+        #expect(received == 0)
         token.invalidate()
     }
 }

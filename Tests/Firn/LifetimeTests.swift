@@ -30,7 +30,7 @@ private actor Pack {
 /// Opening and releasing realms in any order and on any thread.
 @Suite struct LifetimeTests {
     @Test func `an actor with an observed realm is released without other references, and its file can be deleted`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self])
         weak var gone: Pack?
         do {
             let kennel = try await Pack(configuration)
@@ -69,12 +69,12 @@ private actor Pack {
     }
 
     @Test func `a compaction block can open other realms`() throws {
-        let place = try Place(), other = Realm.Configuration(fileURL: place.file("other.firn"), objectTypes: [Dog.self])
+        let folder = try RealmFolder(), other = Realm.Configuration(fileURL: folder.file("other.firn"), objectTypes: [Dog.self])
         do {
-            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            let realm = try Realm(configuration: folder.configuration([Dog.self]))
             try realm.write { realm.create(Dog.self) }
         }
-        var configuration = place.configuration([Dog.self])
+        var configuration = folder.configuration([Dog.self])
         configuration.shouldCompactOnLaunch = { total, used in
             let realm = try! Realm(configuration: other)
             try! realm.write { realm.create(Dog.self, value: ["name": "asked", "age": total - used]) }
@@ -86,9 +86,9 @@ private actor Pack {
 
     @Test func `a compaction block that opens the same realm traps`() async {
         await #expect(processExitsWith: .failure) {
-            let place = try Place()
-            do { _ = try Realm(configuration: place.configuration([Dog.self])) }
-            var configuration = place.configuration([Dog.self])
+            let folder = try RealmFolder()
+            do { _ = try Realm(configuration: folder.configuration([Dog.self])) }
+            var configuration = folder.configuration([Dog.self])
             let same = configuration
             configuration.shouldCompactOnLaunch = { _, _ in try! Realm(configuration: same).isEmpty }
             _ = try Realm(configuration: configuration)
@@ -96,7 +96,7 @@ private actor Pack {
     }
 
     @Test func `read-only and writable realms share a file in one process`() throws {
-        let place = try Place(), writing = place.configuration([Dog.self])
+        let folder = try RealmFolder(), writing = folder.configuration([Dog.self])
         do { _ = try Realm(configuration: writing) }
         var reading = writing
         reading.readOnly = true
@@ -110,11 +110,11 @@ private actor Pack {
     }
 
     @Test func `a folder is never deleted as the file of a realm`() throws {
-        let place = try Place()
-        try Data("of the user".utf8).write(to: place.file("kept"))
-        let configuration = Realm.Configuration(fileURL: place.folder)
+        let folder = try RealmFolder()
+        try Data("of the user".utf8).write(to: folder.file("kept"))
+        let configuration = Realm.Configuration(fileURL: folder.url)
         #expect(throws: Realm.Error.fileAccess) { try Realm.deleteFiles(for: configuration) }
-        #expect(FileManager.default.fileExists(atPath: place.file("kept").path))
+        #expect(FileManager.default.fileExists(atPath: folder.file("kept").path))
         #expect(!Realm.fileExists(for: configuration))
     }
 
@@ -135,15 +135,15 @@ private actor Pack {
             }
         }
         for seeded in [false, true] {
-            let place = try Place()
-            var configuration = place.configuration([Dog.self])
+            let folder = try RealmFolder()
+            var configuration = folder.configuration([Dog.self])
             if seeded {
-                let seed = try Realm(configuration: Realm.Configuration(fileURL: place.file("seed.firn"), objectTypes: [Dog.self]))
+                let seed = try Realm(configuration: Realm.Configuration(fileURL: folder.file("seed.firn"), objectTypes: [Dog.self]))
                 try seed.write { seed.create(Dog.self) }
                 configuration.seedFilePath = seed.configuration.fileURL
             }
-            ScriptedDisk.begin(in: place.folder.path, First(place.file().path))
-            defer { ScriptedDisk.end(in: place.folder.path) }
+            ScriptedDisk.begin(in: folder.url.path, First(folder.file().path))
+            defer { ScriptedDisk.end(in: folder.url.path) }
             let realm = try Realm(configuration: configuration)
             try realm.write { realm.create(Dog.self) }
             #expect(realm.dynamicObjects("Other").count == 1 && realm.objects(Dog.self).count == 1)
@@ -174,11 +174,11 @@ private actor Pack {
     #endif
 
     @Test func `an advanced or invalidated realm pins no version for objects that were read before`() throws {
-        let place = try Place(), realm = try Realm(configuration: place.configuration([Person.self, Dog.self]))
+        let folder = try RealmFolder(), realm = try Realm(configuration: folder.configuration([Person.self, Dog.self]))
         try realm.write {
             for i in 0..<3000 { realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d"]]] as [String: Any]) }
         }
-        let other = try Database.open(path: place.file().path)
+        let other = try Database.open(path: folder.file().path)
         func read() -> [Any] {
             let people = realm.objects(Person.self), some = people.filter("id > 2990").sorted(byKeyPath: "name"), first = people[0]
             let sections = people.sectioned(by: { String($0.name.prefix(2)) }, sortDescriptors: [SortDescriptor(keyPath: "name")])
@@ -208,20 +208,20 @@ private actor Pack {
     @Test func `signal handlers of the program stay unchanged`() async {
         #if !os(Windows)
             await #expect(processExitsWith: .success) {
-                let place = try Place()
+                let folder = try RealmFolder()
                 // The parent process may have blocked signals.
                 var none = sigset_t()
                 sigemptyset(&none)
                 sigprocmask(SIG_SETMASK, &none, nil)
                 // Like services, before they open a realm.
                 signal(SIGTERM) { _ in handled.store(true, ordering: .relaxed) }
-                let realm = try Realm(configuration: place.configuration([Dog.self]))
+                let realm = try Realm(configuration: folder.configuration([Dog.self]))
                 try realm.write { realm.create(Dog.self) }
-                try realm.writeCopy(toFile: place.file("copy.firn"))
+                try realm.writeCopy(toFile: folder.file("copy.firn"))
                 raise(SIGTERM)
                 precondition(handled.load(ordering: .relaxed))
                 signal(SIGHUP, SIG_IGN)
-                _ = try Realm(configuration: Realm.Configuration(fileURL: place.file("second.firn")))
+                _ = try Realm(configuration: Realm.Configuration(fileURL: folder.file("second.firn")))
                 raise(SIGHUP)
             }
             await #expect(processExitsWith: .signal(SIGTERM)) {
@@ -229,9 +229,9 @@ private actor Pack {
                 sigemptyset(&none)
                 sigprocmask(SIG_SETMASK, &none, nil)
                 signal(SIGTERM, SIG_DFL)
-                let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
+                let folder = try RealmFolder(), realm = try Realm(configuration: folder.configuration([Dog.self]))
                 try realm.write { realm.create(Dog.self) }
-                withExtendedLifetime((try Database.create(path: place.file("unfinished").path, atFirstCommit: true), realm)) {
+                withExtendedLifetime((try Database.create(path: folder.file("unfinished").path, atFirstCommit: true), realm)) {
                     _ = raise(SIGTERM)
                 }
             }
@@ -239,7 +239,7 @@ private actor Pack {
     }
 
     @Test func `a write that waits for a transaction of its own thread is an error`() throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "inner")
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), queue = DispatchQueue(label: "inner")
         let realm = try Realm(configuration: configuration)
         try realm.write {
             // On the same thread.
@@ -261,12 +261,12 @@ private actor Pack {
         try realm.write { realm.create(Dog.self) }
         #expect(realm.objects(Dog.self).count == 3)
         // A migration that opens the realm that is being migrated.
-        var next = place.configuration([Dog.self], version: 1)
-        next.fileURL = place.file("b.firn")
-        try realm.writeCopy(toFile: place.file("b.firn"))
+        var next = folder.configuration([Dog.self], version: 1)
+        next.fileURL = folder.file("b.firn")
+        try realm.writeCopy(toFile: folder.file("b.firn"))
         let block: MigrationBlock = { _, _ in
-            var same = place.configuration([Dog.self], version: 1)
-            same.fileURL = place.file("b.firn")
+            var same = folder.configuration([Dog.self], version: 1)
+            same.fileURL = folder.file("b.firn")
             #expect(throws: Realm.Error.alreadyInTransaction) { try Realm(configuration: same) }
         }
         next.migrationBlock = block
@@ -274,7 +274,7 @@ private actor Pack {
     }
 
     @Test func `a write block can commit asynchronously, and later writes wait until this is durable`() throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "inner")
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), queue = DispatchQueue(label: "inner")
         let outer = try Realm(configuration: configuration)
         try queue.sync {
             let realm = try Realm(configuration: configuration, queue: queue)
@@ -299,7 +299,7 @@ private actor Pack {
     }
 
     @Test(.timeLimit(.minutes(1))) func `an asynchronous write block can commit by itself`() async throws {
-        let place = try Place(), queue = DispatchQueue(label: "writes"), configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder(), queue = DispatchQueue(label: "writes"), configuration = folder.configuration([Dog.self])
         let count = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
             queue.async {
                 let realm = try! Realm(configuration: configuration, queue: queue)
@@ -314,7 +314,7 @@ private actor Pack {
     }
 
     @Test func `a class without a type in the file has no objects`() throws {
-        let place = try Place(), configuration = place.configuration()
+        let folder = try RealmFolder(), configuration = folder.configuration()
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.create(Dog.self, value: ["name": "first"]) }
         let first = try realm.versions[0].number
@@ -330,8 +330,8 @@ private actor Pack {
         // The version before the type existed.
         try realm.write { realm.create(Person.self, value: ["id": 1]) }
         check(try realm.freeze(at: first))
-        let second = Realm.Configuration(fileURL: place.file("b.firn"))
-        try realm.freeze(at: first).writeCopy(toFile: place.file("b.firn"))
+        let second = Realm.Configuration(fileURL: folder.file("b.firn"))
+        try realm.freeze(at: first).writeCopy(toFile: folder.file("b.firn"))
         var reading = second
         reading.readOnly = true
         check(try Realm(configuration: reading))
@@ -346,8 +346,8 @@ private actor Pack {
             }
         }
         let disk = Full()
-        ScriptedDisk.begin(in: place.folder.path, disk)
-        defer { ScriptedDisk.end(in: place.folder.path) }
+        ScriptedDisk.begin(in: folder.url.path, disk)
+        defer { ScriptedDisk.end(in: folder.url.path) }
         let full = try Realm(configuration: second)
         check(full)
         let people = full.objects(Person.self)
@@ -366,26 +366,26 @@ private actor Pack {
     }
 
     @Test func `compaction at launch keeps file permissions and symbolic links`() throws {
-        let place = try Place(), link = place.file("link.firn")
-        try filled(place.configuration([Dog.self]))
-        chmod(place.file().path, 0o600)
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: place.file())
-        let before = try FileManager.default.attributesOfItem(atPath: place.file().path)[.size] as! Int
+        let folder = try RealmFolder(), link = folder.file("link.firn")
+        try filled(folder.configuration([Dog.self]))
+        chmod(folder.file().path, 0o600)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.file())
+        let before = try FileManager.default.attributesOfItem(atPath: folder.file().path)[.size] as! Int
         // Files of a launch that was killed.
-        for name in ["a.firn.compacting", "a.firn.compacting.tmp-1a2b3c"] { try Data(count: 100).write(to: place.file(name)) }
+        for name in ["a.firn.compacting", "a.firn.compacting.tmp-1a2b3c"] { try Data(count: 100).write(to: folder.file(name)) }
         var configuration = Realm.Configuration(fileURL: link, objectTypes: [Dog.self])
         configuration.shouldCompactOnLaunch = { _, _ in true }
         #expect(try Realm(configuration: configuration).objects(Dog.self).count == 100)
-        let attributes = try FileManager.default.attributesOfItem(atPath: place.file().path)
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file().path)
         #expect((attributes[.size] as! Int) < before / 2 && (attributes[.posixPermissions] as! Int) == 0o600)
-        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == place.file().path)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).sorted() == ["a.firn", "link.firn"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == folder.file().path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["a.firn", "link.firn"])
     }
 
     @Test func `compaction at launch does not change a file with a damaged last commit, or one that another process has opened`() throws {
-        let place = try Place()
-        try filled(place.configuration([Dog.self]))
-        var configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder()
+        try filled(folder.configuration([Dog.self]))
+        var configuration = folder.configuration([Dog.self])
         configuration.shouldCompactOnLaunch = { _, _ in true }
         // Another process that opens the file while the new file is written.
         final class Guest: DiskCalls {
@@ -400,54 +400,55 @@ private actor Pack {
                 return nil
             }
         }
-        let inode = try FileManager.default.attributesOfItem(atPath: place.file().path)[.systemFileNumber] as! Int
-        ScriptedDisk.begin(in: place.folder.path, Guest(place.file().path))
+        let inode = try FileManager.default.attributesOfItem(atPath: folder.file().path)[.systemFileNumber] as! Int
+        ScriptedDisk.begin(in: folder.url.path, Guest(folder.file().path))
         #expect(try Realm(configuration: configuration).objects(Dog.self).count == 100)
-        ScriptedDisk.end(in: place.folder.path)
-        #expect(try FileManager.default.attributesOfItem(atPath: place.file().path)[.systemFileNumber] as? Int == inode)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path) == ["a.firn"])
+        ScriptedDisk.end(in: folder.url.path)
+        #expect(try FileManager.default.attributesOfItem(atPath: folder.file().path)[.systemFileNumber] as? Int == inode)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["a.firn"])
 
         // The extent of the newest root is damaged. The rest of that commit can be recovered only from this file.
         do {
-            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            let realm = try Realm(configuration: folder.configuration([Dog.self]))
             try realm.write { realm.objects(Dog.self)[0].name = "last " + UUID().uuidString }
         }
-        var bytes = try Data(contentsOf: place.file())
+        var bytes = try Data(contentsOf: folder.file())
         let damaged = try #require(
             (0..<bytes.count / 64).reversed().first { unit -> Bool in
                 var copy = bytes
                 copy[unit * 64 + 5] ^= 0x40
-                try? copy.write(to: place.file())
-                return (try? Database.open(path: place.file().path))?.fallback != nil
+                try? copy.write(to: folder.file())
+                return (try? Database.open(path: folder.file().path))?.fallback != nil
             })
         bytes[damaged * 64 + 5] ^= 0x40
-        try bytes.write(to: place.file())
+        try bytes.write(to: folder.file())
         do {
             let realm = try Realm(configuration: configuration)
             #expect(realm.interruptedCommit != nil)
         }
-        #expect(try Data(contentsOf: place.file()) == bytes)
+        #expect(try Data(contentsOf: folder.file()) == bytes)
     }
 
     // MARK: Blocks that wait
 
     @Test(.timeLimit(.minutes(1))) func `asynchronous writes that cannot begin are reported as errors`() async throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "writes")
-        let told: Mutex<[String]> = Mutex([])
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), queue = DispatchQueue(label: "writes")
+        let received: Mutex<[String]> = Mutex([])
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             queue.async {
                 let realm = try! Realm(configuration: configuration, queue: queue)
                 try! realm.write { realm.create(Dog.self) }
-                try! FileManager.default.removeItem(at: place.file())
+                try! FileManager.default.removeItem(at: folder.file())
                 realm.writeAsync(
-                    { told.withLock { $0.append("called") } },
-                    onComplete: { error in told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") } })
+                    { received.withLock { $0.append("called") } },
+                    onComplete: { error in received.withLock { $0.append(error.map { "\($0.code)" } ?? "written") } })
                 realm.beginAsyncWrite(
-                    { told.withLock { $0.append("called") } }, onFailure: { error in told.withLock { $0.append("begin \(error.code)") } })
+                    { received.withLock { $0.append("called") } },
+                    onFailure: { error in received.withLock { $0.append("begin \(error.code)") } })
                 realm.writeAsync(
-                    { told.withLock { $0.append("called") } },
+                    { received.withLock { $0.append("called") } },
                     onComplete: { error in
-                        told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") }
+                        received.withLock { $0.append(error.map { "\($0.code)" } ?? "written") }
                         #expect(!realm.isPerformingAsynchronousWriteOperations)
                         // Reading continues.
                         #expect(realm.objects(Dog.self).count == 1 && realm.damage == nil)
@@ -455,12 +456,12 @@ private actor Pack {
                     })
             }
         }
-        #expect(told.withLock { $0 } == ["fileAccess", "begin fileAccess", "fileAccess"])
+        #expect(received.withLock { $0 } == ["fileAccess", "begin fileAccess", "fileAccess"])
     }
 
     @Test(.timeLimit(.minutes(1))) func `asynchronous writes respect the maximum number of active versions [D12]`() async throws {
-        let place = try Place(), queue = DispatchQueue(label: "writes")
-        var configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder(), queue = DispatchQueue(label: "writes")
+        var configuration = folder.configuration([Dog.self])
         configuration.maximumNumberOfActiveVersions = 2
         let limited = configuration
         let codes = await withCheckedContinuation { (continuation: CheckedContinuation<[String], Never>) in
@@ -488,10 +489,11 @@ private actor Pack {
     }
 
     @Test(.timeLimit(.minutes(1))) func `an observer is notified of an earlier commit of another process`() throws {
-        let place = try Place(), queue = DispatchQueue(label: "observes"), configuration = place.configuration([Dog.self]), log = Log()
+        let folder = try RealmFolder(), queue = DispatchQueue(label: "observes"), configuration = folder.configuration([Dog.self]),
+            log = Log()
         nonisolated(unsafe) var realm: Realm? = try queue.sync { try Realm(configuration: configuration, queue: queue) }
         // Like another process: with another open file.
-        let other = try Database.open(path: place.file().path, writable: true), transaction = try other.begin()
+        let other = try Database.open(path: folder.file().path, writable: true), transaction = try other.begin()
         try transaction.extendSchema([TypeSchema("Other", columns: [ColumnSchema("n", ColumnType(.int))])])
         try transaction.insert("Other", [.int(7)])
         try transaction.commit()
@@ -503,7 +505,7 @@ private actor Pack {
     }
 
     @Test(.timeLimit(.minutes(1))) func `the deletion of an object before its observer's first call is reported as a deletion`() throws {
-        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "observes")
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), queue = DispatchQueue(label: "observes")
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.create(Dog.self) }
         let dog = realm.objects(Dog.self)[0], log = Log()

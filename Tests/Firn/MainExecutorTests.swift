@@ -83,13 +83,13 @@ import Testing
         let realm = try Realm(configuration: .init(fileURL: file.url, objectTypes: [Person.self, Dog.self]))
         let dog = try await realm.asyncWrite { realm.create(Dog.self, value: ["age": 1]) }
         #expect(dog.age == 1)
-        let told = await withCheckedContinuation { (done: CheckedContinuation<Int, Never>) in
+        let received = await withCheckedContinuation { (done: CheckedContinuation<Int, Never>) in
             realm.writeAsync({ dog.age += 1 }) { _ in
                 MainActor.assertIsolated()
                 done.resume(returning: dog.age)
             }
         }
-        #expect(told == 2 && dog.age == 2)
+        #expect(received == 2 && dog.age == 2)
         realm.beginWrite()
         dog.age = 3
         realm.commitAsyncWrite()
@@ -114,7 +114,7 @@ import Testing
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             let realm = try Realm(configuration: configuration)
-            return await realm.objects(Dog.self).observe(on: desk) { desk, _ in desk.log.append("told") }
+            return await realm.objects(Dog.self).observe(on: desk) { desk, _ in desk.log.append("received") }
         }
         let token = try await task.value
         do {

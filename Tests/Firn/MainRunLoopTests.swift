@@ -32,8 +32,8 @@ final class MainRunLoopTests: XCTestCase {
     func testNotificationsArriveWhileATestWaitsForExpectations() async throws { try observeWhileWaiting() }
 
     private func observeWhileWaiting() throws {
-        let told = expectation(description: "an observer receives the change of another thread")
-        try observe({ told.fulfill() }, wait: { waitForExpectations(timeout: 20) })
+        let received = expectation(description: "an observer receives the change of another thread")
+        try observe({ received.fulfill() }, wait: { waitForExpectations(timeout: 20) })
     }
 
     func testNotificationsArriveInANestedRunLoopOfAnAsynchronousTest() async throws {

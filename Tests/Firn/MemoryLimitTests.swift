@@ -5,8 +5,8 @@ import Testing
 /// `Configuration.memoryLimit`: values of a small file that expand beyond the limit are handled like damage, and the program continues.
 struct MemoryLimitTests {
     /// Writes 32 values of 2 MB in a few kilobytes.
-    private static func write(_ place: Place) throws {
-        let realm = try Realm(configuration: place.configuration([Everything.self]))
+    private static func write(_ folder: RealmFolder) throws {
+        let realm = try Realm(configuration: folder.configuration([Everything.self]))
         try realm.write {
             for i in 0..<32 {
                 let one = Everything()
@@ -15,20 +15,20 @@ struct MemoryLimitTests {
                 realm.add(one)
             }
         }
-        try realm.writeCopy(toFile: place.file("copy.firn"))
+        try realm.writeCopy(toFile: folder.file("copy.firn"))
     }
 
-    private static func configuration(_ place: Place, limit: Int) -> Realm.Configuration {
-        var configuration = place.configuration([Everything.self])
-        configuration.fileURL = place.file("copy.firn")
+    private static func configuration(_ folder: RealmFolder, limit: Int) -> Realm.Configuration {
+        var configuration = folder.configuration([Everything.self])
+        configuration.fileURL = folder.file("copy.firn")
         configuration.memoryLimit = limit
         return configuration
     }
 
     @Test func `values beyond the memory limit of a realm are empty, and its damage names the column`() throws {
-        let place = try Place()
-        try MemoryLimitTests.write(place)
-        let realm = try Realm(configuration: MemoryLimitTests.configuration(place, limit: 1 << 20)), all = realm.objects(Everything.self)
+        let folder = try RealmFolder()
+        try MemoryLimitTests.write(folder)
+        let realm = try Realm(configuration: MemoryLimitTests.configuration(folder, limit: 1 << 20)), all = realm.objects(Everything.self)
         #expect(all.count == 32)
         #expect(realm.damage == nil)
         #expect(all.first?.string.isEmpty == true)
@@ -39,9 +39,9 @@ struct MemoryLimitTests {
     }
 
     @Test func `a realm with a sufficient memory limit reads the same file`() throws {
-        let place = try Place()
-        try MemoryLimitTests.write(place)
-        let realm = try Realm(configuration: MemoryLimitTests.configuration(place, limit: 1 << 30))
+        let folder = try RealmFolder()
+        try MemoryLimitTests.write(folder)
+        let realm = try Realm(configuration: MemoryLimitTests.configuration(folder, limit: 1 << 30))
         #expect(realm.objects(Everything.self).allSatisfy { $0.string.utf8.count > 2 << 20 })
         #expect(realm.damage == nil)
     }

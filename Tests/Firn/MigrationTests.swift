@@ -33,8 +33,8 @@ private class Shoe: EmbeddedObject {
 }
 
 @Suite struct MigrationTests {
-    private func fill(_ place: Place, count: Int = 10) throws {
-        let realm = try Realm(configuration: place.configuration([Walker1.self]))
+    private func fill(_ folder: RealmFolder, count: Int = 10) throws {
+        let realm = try Realm(configuration: folder.configuration([Walker1.self]))
         try realm.write {
             var before: Walker1?
             for i in 0..<count {
@@ -60,9 +60,9 @@ private class Shoe: EmbeddedObject {
     }
 
     @Test(arguments: [10, 5000]) func `a migration converts the values of a class`(count: Int) throws {
-        let place = try Place()
-        try fill(place, count: count)
-        let realm = try Realm(configuration: place.configuration([Walker2.self], version: 1, migration: migration))
+        let folder = try RealmFolder()
+        try fill(folder, count: count)
+        let realm = try Realm(configuration: folder.configuration([Walker2.self], version: 1, migration: migration))
         #expect(realm.damage == nil)
         let walkers = Array(realm.objects(Walker2.self))
         #expect(walkers.count == count)
@@ -71,7 +71,7 @@ private class Shoe: EmbeddedObject {
             #expect(walker.footwear?.size == 30 + i && walker.friend?.number == (i == 0 ? nil : i - 1))
         }
         #expect(realm.object(ofType: Walker2.self, forPrimaryKey: 7)?.name == "f7 l7")
-        #expect(try Realm.schemaVersionAtURL(place.file()) == 1)
+        #expect(try Realm.schemaVersionAtURL(folder.file()) == 1)
         #expect(realm.schema.objectSchema.map(\.className).sorted() == ["Shoe", "Walker"])
         // The migrated file can be written.
         try realm.write {
@@ -79,35 +79,35 @@ private class Shoe: EmbeddedObject {
             realm.delete(walkers[0])
         }
         #expect(realm.objects(Walker2.self).count == count && walkers[1].friend == nil)
-        let database = try Database.open(path: place.file().path)
+        let database = try Database.open(path: folder.file().path)
         #expect(try database.verifyStructure().isEmpty)
         #expect(try database.snapshot().verify(full: true).isEmpty)
     }
 
     @Test func `a migrated file is not migrated again`() throws {
-        let place = try Place()
-        try fill(place)
-        #expect(try Realm.performMigration(for: place.configuration([Walker2.self], version: 1, migration: migration)))
+        let folder = try RealmFolder()
+        try fill(folder)
+        #expect(try Realm.performMigration(for: folder.configuration([Walker2.self], version: 1, migration: migration)))
         // The block would trap if it was called again.
-        #expect(try !Realm.performMigration(for: place.configuration([Walker2.self], version: 1, migration: migration)))
-        let realm = try Realm(configuration: place.configuration([Walker2.self], version: 1))
+        #expect(try !Realm.performMigration(for: folder.configuration([Walker2.self], version: 1, migration: migration)))
+        let realm = try Realm(configuration: folder.configuration([Walker2.self], version: 1))
         #expect(realm.objects(Walker2.self).count == 10)
     }
 
     @Test func `embedded objects of a dropped property are deleted`() throws {
-        let place = try Place()
-        try fill(place)
-        let realm = try Realm(configuration: place.configuration([WalkerWithLess.self], version: 3))
+        let folder = try RealmFolder()
+        try fill(folder)
+        let realm = try Realm(configuration: folder.configuration([WalkerWithLess.self], version: 3))
         #expect(realm.objects(WalkerWithLess.self).map(\.first) == (0..<10).map { "f\($0)" })
         #expect(realm.objects(WalkerWithLess.self).allSatisfy { $0.age == "" })
         #expect(realm.dynamicObjects("Shoe").count == 0)
     }
 
     @Test func `a changed class without a new schema version is refused with every difference`() throws {
-        let place = try Place()
-        try fill(place)
+        let folder = try RealmFolder()
+        try fill(folder)
         do {
-            _ = try Realm(configuration: place.configuration([Walker2.self]))
+            _ = try Realm(configuration: folder.configuration([Walker2.self]))
             Issue.record("a file with another schema was opened")
         } catch let error as Realm.Error {
             #expect(error.code == .schemaMismatch)
@@ -122,11 +122,11 @@ private class Shoe: EmbeddedObject {
     }
 
     @Test func `a schema version lower than that of the file is refused`() throws {
-        let place = try Place()
-        _ = try Realm(configuration: place.configuration([Dog.self], version: 5))
-        #expect(try Realm.schemaVersionAtURL(place.file()) == 5)
+        let folder = try RealmFolder()
+        _ = try Realm(configuration: folder.configuration([Dog.self], version: 5))
+        #expect(try Realm.schemaVersionAtURL(folder.file()) == 5)
         do {
-            _ = try Realm(configuration: place.configuration([Dog.self], version: 4))
+            _ = try Realm(configuration: folder.configuration([Dog.self], version: 4))
             Issue.record("a file with a newer schema version was opened")
         } catch let error as Realm.Error {
             #expect(error.message == "Provided schema version 4 is less than last set version 5.")
@@ -134,18 +134,18 @@ private class Shoe: EmbeddedObject {
     }
 
     @Test func `a migration that leaves duplicate keys is refused and changes nothing`() throws {
-        let place = try Place()
-        try fill(place)
-        #expect(throws: Realm.Error.duplicatePrimaryKey) { try Realm(configuration: place.configuration([Walker2.self], version: 1)) }
-        #expect(try Realm.schemaVersionAtURL(place.file()) == 0)
-        #expect(try Realm(configuration: place.configuration([Walker1.self])).objects(Walker1.self)[4].last == "l4")
+        let folder = try RealmFolder()
+        try fill(folder)
+        #expect(throws: Realm.Error.duplicatePrimaryKey) { try Realm(configuration: folder.configuration([Walker2.self], version: 1)) }
+        #expect(try Realm.schemaVersionAtURL(folder.file()) == 0)
+        #expect(try Realm(configuration: folder.configuration([Walker1.self])).objects(Walker1.self)[4].last == "l4")
     }
 
     @Test func `migrations can create and delete objects`() throws {
-        let place = try Place()
-        try fill(place)
+        let folder = try RealmFolder()
+        try fill(folder)
         let realm = try Realm(
-            configuration: place.configuration([Walker1.self, Dog.self], version: 1) { migration, _ in
+            configuration: folder.configuration([Walker1.self, Dog.self], version: 1) { migration, _ in
                 #expect(!migration.deleteData(forType: "Nothing"))
                 migration.enumerateObjects(ofType: "Walker") { old, new in if old!["age"] == nil { migration.delete(new!) } }
                 let dog = migration.create("Dog", value: ["name": "Rex", "toys": ["ball"]] as [String: Any])
@@ -157,9 +157,9 @@ private class Shoe: EmbeddedObject {
     }
 
     @Test func `deleteRealmIfMigrationNeeded replaces the file with an empty one`() throws {
-        let place = try Place()
-        try fill(place)
-        var configuration = place.configuration([Walker2.self])
+        let folder = try RealmFolder()
+        try fill(folder)
+        var configuration = folder.configuration([Walker2.self])
         configuration.deleteRealmIfMigrationNeeded = true
         let realm = try Realm(configuration: configuration)
         #expect(realm.objects(Walker2.self).isEmpty && realm.dynamicObjects("Walker").count == 0)

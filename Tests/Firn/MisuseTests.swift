@@ -35,9 +35,9 @@ import Testing
         }
         check(nested, "The Realm is already in a write transaction")
         let readOnly = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let place = try Place()
-            do { _ = try Realm(configuration: place.configuration([Dog.self])) }
-            try Realm(configuration: .init(fileURL: place.file(), readOnly: true)).beginWrite()
+            let folder = try RealmFolder()
+            do { _ = try Realm(configuration: folder.configuration([Dog.self])) }
+            try Realm(configuration: .init(fileURL: folder.file(), readOnly: true)).beginWrite()
         }
         check(readOnly, "Can't perform transactions on read-only Realms.")
     }

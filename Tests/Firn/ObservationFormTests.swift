@@ -20,7 +20,8 @@ import Testing
     }
 
     /// Returns the calls of an actor's observer before and after one write.
-    private func told(_ observe: (Realm, Desk) async throws -> NotificationToken, after write: (Realm) -> Void) async throws -> [String] {
+    private func received(_ observe: (Realm, Desk) async throws -> NotificationToken, after write: (Realm) -> Void) async throws -> [String]
+    {
         let file = TemporaryRealm(), desk = Desk()
         func filled() throws -> Realm {
             let realm = try Realm(fileURL: file.url)
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2))) func `an actor can observe a section`() async throws {
-        let lines = try await told(
+        let lines = try await received(
             { realm, desk in
                 let section = realm.objects(Beagle.self).sectioned(by: \.age)[0]
                 return await section.observe(on: desk) { desk, change in desk.note(change) }
@@ -55,14 +56,14 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2))) func `an actor can observe a section and sectioned results by key paths`() async throws {
-        let section = try await told(
+        let section = try await received(
             { realm, desk in
                 await realm.objects(Beagle.self).sectioned(by: \.age)[0].observe(keyPaths: [\.name], on: desk) { desk, change in
                     desk.note(change)
                 }
             }, after: { realm in realm.objects(Beagle.self)[1].name = "x" })
         #expect(section == ["initial", "-[] +[] ~[[0, 1]] sections -[] +[]"])
-        let all = try await told(
+        let all = try await received(
             { realm, desk in
                 await realm.objects(Beagle.self).sectioned(by: \.age).observe(keyPaths: [\.name], on: desk) { desk, change in
                     desk.note(change)
@@ -72,18 +73,18 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2))) func `an actor can observe an object by key paths, and a map`() async throws {
-        let object = try await told(
+        let object = try await received(
             { realm, desk in
                 await realm.objects(Beagle.self)[0].observe(keyPaths: [\Beagle.age], on: desk) {
                     (desk: isolated Desk, change: ObjectChange<Beagle>) in desk.note(change)
                 }
             },
             after: { realm in
-                realm.objects(Beagle.self)[0].name = "not told"
+                realm.objects(Beagle.self)[0].name = "not reported"
                 realm.objects(Beagle.self)[0].age = 5
             })
         #expect(object == ["age: 1 -> 5"])
-        let map = try await told(
+        let map = try await received(
             { realm, desk in
                 await realm.objects(Beagle.self)[0].scores.observe(on: desk) { desk, change in desk.note(change) }
             }, after: { realm in realm.objects(Beagle.self)[0].scores["z"] = 1 })

@@ -102,9 +102,9 @@ private func keeper(_ pets: Int, in realm: Realm) throws -> Warden {
     }
 
     @Test func `values survive in the file`() throws {
-        let place = try Place()
-        do { _ = try keeper(3, in: Realm(configuration: place.configuration([Warden.self]))) }
-        let realm = try Realm(configuration: place.configuration([Warden.self]))
+        let folder = try RealmFolder()
+        do { _ = try keeper(3, in: Realm(configuration: folder.configuration([Warden.self]))) }
+        let realm = try Realm(configuration: folder.configuration([Warden.self]))
         let one = try #require(realm.objects(Warden.self).first)
         #expect(one.pets.map(\.number.value) == [0, 1, 2] && Array(one.tags) == ["a", "b"] && one.scores.asKeyValueSequence().count == 1)
         #expect(one.age.value == 30 && one.anything.value == .string("any") && one.mood.value == .wild && one.remark == "not stored")
@@ -133,15 +133,15 @@ private func keeper(_ pets: Int, in realm: Realm) throws -> Warden {
         #expect(realm.objects(Ward.self).sorted(byKeyPath: "number", ascending: false).first?.number.value == 2)
         #expect(realm.objects(Ward.self).sum(ofProperty: "number") == 3)
         #expect(one["age"] as? Int == 30 && one.value(forKeyPath: "pets.@count") as? Int == 3)
-        var told: [[String]] = []
+        var received: [[String]] = []
         let token = one.observe(keyPaths: [\Warden.tags, \Warden.age.value]) { (change: ObjectChange<Warden>) in
-            if case .change(_, let properties) = change { told.append(properties.map(\.name)) }
+            if case .change(_, let properties) = change { received.append(properties.map(\.name)) }
         }
         for change in [{ one.tags.insert("z") }, { one.scores["n"] = 1 }, { one.age.value = 1 }] as [() -> Void] {
             try realm.write(change)
             realm.refresh()
         }
-        #expect(told == [["tags"], ["age"]])
+        #expect(received == [["tags"], ["age"]])
         token.invalidate()
     }
 

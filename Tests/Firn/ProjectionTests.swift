@@ -200,7 +200,7 @@ class RankCard: ShopCard {
         }
         let tokens = try await tokens()
         let changes = try Realm(fileURL: file.url).objects(ShopCard.self)[0].changes(keyPaths: ["title"])
-        let told = Task { () -> [String] in
+        let received = Task { () -> [String] in
             let log = Log()
             for await change in changes { log.note(change) }
             return log.take()
@@ -216,7 +216,7 @@ class RankCard: ShopCard {
         #expect(queued.take() == ["title: a -> b"] && desk.log.take() == ["title: a -> b"])
         try await Task.sleep(nanoseconds: 50_000_000)
         try write { $0.realm!.delete($0) }
-        #expect(await told.value.last == "deleted")
+        #expect(await received.value.last == "deleted")
         withExtendedLifetime(tokens) {}
     }
 }

@@ -55,33 +55,33 @@ import Testing
     }
 
     @Test func `opening a file that cannot be opened throws the code of Realm, with the file`() throws {
-        let place = try Place()
-        let missing = Realm.Configuration(fileURL: place.file("none.firn"), readOnly: true)
+        let folder = try RealmFolder()
+        let missing = Realm.Configuration(fileURL: folder.file("none.firn"), readOnly: true)
         var error = thrown { _ = try Realm(configuration: missing) }
-        #expect(error?.code == .fileNotFound && error?.fileURL == place.file("none.firn"))
-        let junk = place.file("junk.firn")
+        #expect(error?.code == .fileNotFound && error?.fileURL == folder.file("none.firn"))
+        let junk = folder.file("junk.firn")
         try Data("a".utf8).write(to: junk)
         error = thrown { _ = try Realm(fileURL: junk) }
         #expect(error?.code == .invalidDatabase && error?.fileURL?.lastPathComponent == "junk.firn")
         error = thrown { _ = try Realm(fileURL: URL(fileURLWithPath: "/dev/null/foo")) }
         #expect(error?.code == .fileOperationFailed && error?.fileURL?.path == "/dev/null/foo", "\(String(describing: error))")
-        error = thrown { _ = try Realm(fileURL: place.file("no/folder.firn")) }
+        error = thrown { _ = try Realm(fileURL: folder.file("no/folder.firn")) }
         #expect(error?.code == .fileNotFound, "\(String(describing: error))")
-        error = thrown { _ = try schemaVersionAtURL(place.file("none.firn")) }
+        error = thrown { _ = try schemaVersionAtURL(folder.file("none.firn")) }
         #expect(error?.code == .invalidDatabase && error?.fileURL?.lastPathComponent == "none.firn")
         #expect(thrown { _ = try schemaVersionAtURL(junk) }?.code == .invalidDatabase)
     }
 
     @Test func `the copy of a realm is refused with the code of Realm`() throws {
-        let place = try Place(), realm = try Realm(fileURL: place.file())
-        var error = thrown { try realm.writeCopy(toFile: place.file()) }
-        #expect(error?.code == .fileExists && error?.fileURL == place.file())
-        error = thrown { try realm.writeCopy(toFile: place.file("no/folder.firn")) }
+        let folder = try RealmFolder(), realm = try Realm(fileURL: folder.file())
+        var error = thrown { try realm.writeCopy(toFile: folder.file()) }
+        #expect(error?.code == .fileExists && error?.fileURL == folder.file())
+        error = thrown { try realm.writeCopy(toFile: folder.file("no/folder.firn")) }
         #expect(error?.code == .fileNotFound, "\(String(describing: error))")
         var changed = realm.configuration
         changed.schemaVersion = 3
         error = thrown { _ = try Realm(configuration: changed) }
-        #expect(error?.code == .schemaMismatch && error?.fileURL == place.file())
+        #expect(error?.code == .schemaMismatch && error?.fileURL == folder.file())
     }
 
     @Test func `errors of the system and of memory have the codes of Realm`() {

@@ -6,30 +6,30 @@ import Testing
 
 @Suite struct RealmFileTests {
     @Test func `copies can be written of a version and of the changes of a transaction`() throws {
-        let place = try Place()
-        let realm = try Realm(configuration: place.configuration([Dog.self]))
+        let folder = try RealmFolder()
+        let realm = try Realm(configuration: folder.configuration([Dog.self]))
         try realm.write { for i in 0..<100 { realm.create(Dog.self, value: ["name": "d\(i)"]) } }
-        try realm.writeCopy(toFile: place.file("b.firn"))
+        try realm.writeCopy(toFile: folder.file("b.firn"))
         try realm.write {
             realm.objects(Dog.self)[0].name = "changed"
             realm.objects(Dog.self)[1].toys.append("bone")
-            try realm.writeCopy(toFile: place.file("c.firn"))
+            try realm.writeCopy(toFile: folder.file("c.firn"))
             realm.objects(Dog.self)[2].name = "after"
         }
         #expect(realm.objects(Dog.self).prefix(3).map(\.name) == ["changed", "d1", "after"])
-        let b = try Realm(fileURL: place.file("b.firn")), c = try Realm(fileURL: place.file("c.firn"))
+        let b = try Realm(fileURL: folder.file("b.firn")), c = try Realm(fileURL: folder.file("c.firn"))
         #expect(b.objects(Dog.self).prefix(3).map(\.name) == ["d0", "d1", "d2"])
         #expect(c.objects(Dog.self).prefix(3).map(\.name) == ["changed", "d1", "d2"] && c.objects(Dog.self)[1].toys.first == "bone")
-        #expect(throws: Realm.Error.fileExists) { try realm.writeCopy(toFile: place.file("b.firn")) }
-        try realm.writeCopy(configuration: Realm.Configuration(fileURL: place.file("d.firn")))
-        #expect(try Realm(fileURL: place.file("d.firn")).objects(Dog.self).count == 100)
+        #expect(throws: Realm.Error.fileExists) { try realm.writeCopy(toFile: folder.file("b.firn")) }
+        try realm.writeCopy(configuration: Realm.Configuration(fileURL: folder.file("d.firn")))
+        #expect(try Realm(fileURL: folder.file("d.firn")).objects(Dog.self).count == 100)
     }
 
     @Test func `realms in memory are the same only if their complete identifiers are equal`() throws {
         func open(_ identifier: String) throws -> Realm {
             try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Dog.self]))
         }
-        let end = String(repeating: "x", count: 300), place = try Place().file("a").path
+        let end = String(repeating: "x", count: 300), place = try RealmFolder().file("a").path
         let one = try open(place + "1" + end), two = try open(place + "2" + end), same = try open(place + "1" + end)
         // Bytes whose hexadecimal digits are equal when concatenated.
         let three = try open(place + "\u{1}#"), four = try open(place + "\u{12}\u{3}")
@@ -66,7 +66,7 @@ import Testing
     #endif
 
     @Test func `files can be found and deleted, but not while they are open`() throws {
-        let place = try Place(), configuration = place.configuration()
+        let folder = try RealmFolder(), configuration = folder.configuration()
         #expect(!Realm.fileExists(for: configuration))
         #expect(try !Realm.deleteFiles(for: configuration))
         var realm: Realm? = try Realm(configuration: configuration)
@@ -78,19 +78,19 @@ import Testing
     }
 
     @Test func `opening missing and invalid files throws different errors`() throws {
-        let place = try Place()
-        #expect(throws: Realm.Error.fileNotFound) { try Realm(configuration: Realm.Configuration(fileURL: place.file(), readOnly: true)) }
-        #expect(throws: Realm.Error.invalidDatabase) { try Realm.schemaVersionAtURL(place.file()) }
-        try Data("no realm at all, but long enough to be looked at".utf8).write(to: place.file())
-        #expect(throws: Realm.Error.invalidDatabase) { try Realm(fileURL: place.file()) }
+        let folder = try RealmFolder()
+        #expect(throws: Realm.Error.fileNotFound) { try Realm(configuration: Realm.Configuration(fileURL: folder.file(), readOnly: true)) }
+        #expect(throws: Realm.Error.invalidDatabase) { try Realm.schemaVersionAtURL(folder.file()) }
+        try Data("no realm at all, but long enough to be looked at".utf8).write(to: folder.file())
+        #expect(throws: Realm.Error.invalidDatabase) { try Realm(fileURL: folder.file()) }
         #expect(throws: Realm.Error.invalidInput) { try Realm(configuration: Realm.Configuration(fileURL: nil)) }
-        #expect(throws: Realm.Error.fileNotFound) { try Realm(fileURL: place.folder.appendingPathComponent("none/there.firn")) }
+        #expect(throws: Realm.Error.fileNotFound) { try Realm(fileURL: folder.url.appendingPathComponent("none/there.firn")) }
     }
 
     @Test func `nested writes are refused, and so are writes to read-only realms`() throws {
-        let place = try Place()
+        let folder = try RealmFolder()
         do {
-            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            let realm = try Realm(configuration: folder.configuration([Dog.self]))
             try realm.write {
                 realm.create(Dog.self)
                 do {
@@ -100,40 +100,40 @@ import Testing
             }
             #expect(realm.objects(Dog.self).count == 1)
         }
-        let realm = try Realm(configuration: Realm.Configuration(fileURL: place.file(), readOnly: true))
+        let realm = try Realm(configuration: Realm.Configuration(fileURL: folder.file(), readOnly: true))
         #expect(realm.objects(Dog.self).count == 1)
         #expect(throws: Realm.Error.filePermissionDenied) { try realm.write {} }
     }
 
     @Test func `a new file begins as a copy of its seed`() throws {
-        let place = try Place()
-        let seed = try Realm(fileURL: place.file("seed.firn"))
+        let folder = try RealmFolder()
+        let seed = try Realm(fileURL: folder.file("seed.firn"))
         try seed.write { seed.create(Dog.self, value: ["name": "Seed"]) }
-        var configuration = place.configuration([Dog.self])
-        configuration.seedFilePath = place.file("seed.firn")
+        var configuration = folder.configuration([Dog.self])
+        configuration.seedFilePath = folder.file("seed.firn")
         for expected in [1, 2] {
             let realm = try Realm(configuration: configuration)
             #expect(realm.objects(Dog.self).count == expected && realm.objects(Dog.self)[0].name == "Seed")
             try realm.write { realm.create(Dog.self) }
         }
         #expect(seed.objects(Dog.self).count == 1)
-        configuration.fileURL = place.file("b.firn")
-        configuration.seedFilePath = place.file("none.firn")
+        configuration.fileURL = folder.file("b.firn")
+        configuration.seedFilePath = folder.file("none.firn")
         #expect(throws: Realm.Error.fileNotFound) { try Realm(configuration: configuration) }
     }
 
     @Test func `a file is compacted at launch if the block returns true`() throws {
-        let place = try Place()
+        let folder = try RealmFolder()
         do {
-            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            let realm = try Realm(configuration: folder.configuration([Dog.self]))
             for i in 0..<30 { try realm.write { for j in 0..<500 { realm.create(Dog.self, value: ["name": "dog \(i) \(j) \(UUID())"]) } } }
             try realm.write { realm.deleteAll() }
             try realm.write { realm.create(Dog.self, value: ["name": "left"]) }
         }
-        func size() throws -> Int { try Data(contentsOf: place.file()).count }
+        func size() throws -> Int { try Data(contentsOf: folder.file()).count }
         let before = try size()
         let asked = Mutex<[[Int]]>([])
-        var configuration = place.configuration([Dog.self])
+        var configuration = folder.configuration([Dog.self])
         configuration.shouldCompactOnLaunch = { total, used in
             asked.withLock { $0.append([total, used]) }
             return asked.withLock { $0.count } > 1
@@ -153,8 +153,8 @@ import Testing
     }
 
     @Test func `the number of active versions is limited, and the error names the holder of the oldest [D12]`() throws {
-        let place = try Place()
-        var configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder()
+        var configuration = folder.configuration([Dog.self])
         configuration.maximumNumberOfActiveVersions = 3
         let realm = try Realm(configuration: configuration)
         var frozen: [Realm] = []

@@ -12,7 +12,7 @@ private func forkProcess() -> Int32
 @Suite struct RealmProcessTests {
     @Test func `a forked child cannot use the realm of its parent, and can open its own`() async {
         await #expect(processExitsWith: .success) {
-            let place = try Place(), configuration = place.configuration([Dog.self])
+            let folder = try RealmFolder(), configuration = folder.configuration([Dog.self])
             let realm = try Realm(configuration: configuration)
             try realm.write { for i in 0..<10 { realm.create(Dog.self, value: ["name": "dog \(i)"]) } }
             let dogs = realm.objects(Dog.self)
@@ -59,7 +59,7 @@ private func forkProcess() -> Int32
                 precondition(status == 0, "a process ended with \(status)")
             }
             for rows in [0, 300, 300, 300] {
-                let place = try Place(), plain = place.configuration([Dog.self])
+                let folder = try RealmFolder(), plain = folder.configuration([Dog.self])
                 if rows > 0 {
                     end(
                         child {
@@ -80,7 +80,7 @@ private func forkProcess() -> Int32
                 }
                 for process in children { end(process) }
                 end(child { try Realm(configuration: plain).objects(Dog.self).count == rows + 30 })
-                let names = try FileManager.default.contentsOfDirectory(atPath: place.folder.path)
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
                 precondition(names == ["a.firn"], "\(names)")
             }
         }
@@ -88,12 +88,12 @@ private func forkProcess() -> Int32
 
     @Test func `a file that is truncated while it is open is an error, and is not written any more`() async {
         await #expect(processExitsWith: .success) {
-            let place = try Place()
-            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            let folder = try RealmFolder()
+            let realm = try Realm(configuration: folder.configuration([Dog.self]))
             try realm.write { for i in 0..<8000 { realm.create(Dog.self, value: ["name": "dog \(i) \(UUID())"]) } }
             let frozen = realm.freeze(), dogs = frozen.objects(Dog.self)
             precondition(dogs[0].name.hasPrefix("dog 0 ") && frozen.damage == nil)
-            guard truncate(place.file().path, 4608) == 0 else { preconditionFailure("the file was not truncated") }
+            guard truncate(folder.file().path, 4608) == 0 else { preconditionFailure("the file was not truncated") }
             var wrong = 0
             for i in stride(from: 7999, to: 0, by: -200) where frozen.damage == nil {
                 let name = dogs[i].name
@@ -110,13 +110,13 @@ private func forkProcess() -> Int32
     }
 
     @Test func `the error of too many versions names the process that holds one [T10]`() throws {
-        let place = try Place()
-        var configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder()
+        var configuration = folder.configuration([Dog.self])
         configuration.maximumNumberOfActiveVersions = 2
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.create(Dog.self) }
         // Like another process: with another open file.
-        let other = try Database.open(path: place.file().path), held = try other.snapshot()
+        let other = try Database.open(path: folder.file().path), held = try other.snapshot()
         try realm.write { realm.create(Dog.self) }
         let old = try realm.activeVersions[0], process = "process \(ProcessInfo.processInfo.processIdentifier) ("
         #expect(old.version == held.version)
@@ -137,8 +137,8 @@ private func forkProcess() -> Int32
     }
 
     @Test func `a realm whose file is not mapped can be read and written`() throws {
-        let place = try Place()
-        var configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder()
+        var configuration = folder.configuration([Dog.self])
         configuration.mapsFile = false
         do {
             let realm = try Realm(configuration: configuration)

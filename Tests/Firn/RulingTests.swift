@@ -50,12 +50,12 @@ import Testing
         let realm = try memoryRealm()
         try realm.write { realm.add(fourPups()) }
         let pups = realm.objects(Pup.self)
-        var told: [String] = []
+        var received: [String] = []
         let token = pups.observe { change in
             switch change {
-            case .initial: told.append("initial")
-            case .update: told.append("update")
-            case .error: told.append("error")
+            case .initial: received.append("initial")
+            case .update: received.append("update")
+            case .error: received.append("error")
             }
         }
         for age in 0..<3 {
@@ -63,7 +63,7 @@ import Testing
             try realm.write { pups[0].age = 50 + age }
         }
         realm.refresh()
-        #expect(told == ["initial", "update", "update", "update"])
+        #expect(received == ["initial", "update", "update", "update"])
         withExtendedLifetime(token) {}
     }
 
@@ -99,29 +99,29 @@ import Testing
     // MARK: Classes and files that differ
 
     @Test func `opening a realm with a listed class that differs from the stored type is an error`() throws {
-        let place = try Place()
+        let folder = try RealmFolder()
         do {
-            let realm = try Realm(configuration: place.configuration([OldShape.self]))
+            let realm = try Realm(configuration: folder.configuration([OldShape.self]))
             try realm.write { realm.create(OldShape.self) }
         }
-        #expect { _ = try Realm(configuration: place.configuration([NewShape.self])) } throws: { error in
+        #expect { _ = try Realm(configuration: folder.configuration([NewShape.self])) } throws: { error in
             (error as? Realm.Error)?.code == .schemaMismatch && "\(error)".contains("Property \"Shape.count\" has been added")
                 && "\(error)".contains("schemaVersion")
         }
         // The same if the file is already open by code that did not list the class.
-        let open = try Realm(configuration: place.configuration())
-        #expect(throws: Realm.Error.schemaMismatch) { _ = try Realm(configuration: place.configuration([NewShape.self])) }
+        let open = try Realm(configuration: folder.configuration())
+        #expect(throws: Realm.Error.schemaMismatch) { _ = try Realm(configuration: folder.configuration([NewShape.self])) }
         withExtendedLifetime(open) {}
     }
 
     @Test func `using a class that is not listed and differs from the stored type traps with advice`() async {
         let trap = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let place = try Place()
+            let folder = try RealmFolder()
             do {
-                let realm = try Realm(configuration: place.configuration([OldShape.self]))
+                let realm = try Realm(configuration: folder.configuration([OldShape.self]))
                 try realm.write { realm.create(OldShape.self) }
             }
-            _ = try Realm(configuration: place.configuration()).objects(NewShape.self).count
+            _ = try Realm(configuration: folder.configuration()).objects(NewShape.self).count
         }
         #expect(
             said(trap).contains("Property \"Shape.count\" has been added") && said(trap).contains("list the classes in its objectTypes"))

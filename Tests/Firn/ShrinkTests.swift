@@ -4,10 +4,10 @@ import Testing
 
 /// `Realm.shrink()`: the file keeps its identity and becomes shorter.
 @Suite struct ShrinkTests {
-    private func size(_ place: Place) throws -> Int { try Data(contentsOf: place.file()).count }
+    private func size(_ folder: RealmFolder) throws -> Int { try Data(contentsOf: folder.file()).count }
 
-    private func grown(_ place: Place, key: Data?) throws -> Realm {
-        var configuration = place.configuration([Dog.self])
+    private func grown(_ folder: RealmFolder, key: Data?) throws -> Realm {
+        var configuration = folder.configuration([Dog.self])
         configuration.encryptionKey = key
         let realm = try Realm(configuration: configuration)
         try realm.write {
@@ -20,9 +20,9 @@ import Testing
     @Test(arguments: [false, true]) func `the file of an open realm can be shrunk, and its objects do not change`(
         isEncrypted: Bool
     ) throws {
-        let place = try Place(), key = isEncrypted ? Data((0..<64).map { UInt8($0) }) : nil
-        let realm = try grown(place, key: key), dogs = realm.objects(Dog.self), first = dogs[0], names = Array(dogs.map(\.name))
-        let before = try size(place), result = try realm.shrink(), after = try size(place)
+        let folder = try RealmFolder(), key = isEncrypted ? Data((0..<64).map { UInt8($0) }) : nil
+        let realm = try grown(folder, key: key), dogs = realm.objects(Dog.self), first = dogs[0], names = Array(dogs.map(\.name))
+        let before = try size(folder), result = try realm.shrink(), after = try size(folder)
         #expect(result.bytesBefore == before && result.bytesAfter == after && after < before / 2, "\(result)")
         #expect(!result.ranOutOfSpace && result.waitingForTags == 0)
         #expect(first.name == names[0] && Array(dogs.map(\.name)) == names)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `space that a frozen realm holds is freed by a later shrink, and writes without durability are kept`() throws {
-        let place = try Place(), realm = try grown(place, key: nil), count = realm.objects(Dog.self).count
+        let folder = try RealmFolder(), realm = try grown(folder, key: nil), count = realm.objects(Dog.self).count
         var frozen: Realm? = realm.freeze()
         try realm.write(durability: .none) { realm.create(Dog.self, value: ["name": "late"]) }
         let held = try realm.shrink()
@@ -44,9 +44,9 @@ import Testing
     }
 
     @Test func `the file of a read-only realm cannot be shrunk`() throws {
-        let place = try Place()
-        _ = try grown(place, key: nil)
-        var configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder()
+        _ = try grown(folder, key: nil)
+        var configuration = folder.configuration([Dog.self])
         configuration.readOnly = true
         let realm = try Realm(configuration: configuration)
         #expect(throws: Realm.Error.filePermissionDenied) { try realm.shrink() }

@@ -36,10 +36,10 @@ func onNewThread(_ body: @escaping () -> Void) {
 
 @Suite struct ThreadTests {
     @Test func `a thread that reuses the id of an ended thread cannot use its realm`() throws {
-        let place = try Place()
+        let folder = try RealmFolder()
         nonisolated(unsafe) var first: (number: UInt, confinement: Confinement, core: RealmCore, dog: Dog)?
         onNewThread {
-            let realm = try! Realm(configuration: place.configuration([Dog.self]))
+            let realm = try! Realm(configuration: folder.configuration([Dog.self]))
             try! realm.write { realm.create(Dog.self, value: ["age": 5]) }
             let dog = realm.objects(Dog.self)[0]
             #expect(dog.age == 5 && dog._state?.pointee.thread == currentThread())
@@ -55,7 +55,7 @@ func onNewThread(_ body: @escaping () -> Void) {
                 met = true
                 #expect(!known.confinement.isHere)
                 #expect(known.confinement.thread == 0)
-                let mine = try! Realm(configuration: place.configuration([Dog.self]))
+                let mine = try! Realm(configuration: folder.configuration([Dog.self]))
                 #expect(mine.core !== known.core && mine.objects(Dog.self)[0].age == 5)
             }
         }
@@ -99,7 +99,7 @@ func onNewThread(_ body: @escaping () -> Void) {
     @Test(.timeLimit(.minutes(5))) func `a hundred threads can read one frozen list while a writer commits`() throws {
         // More than one vector.
         let count = 1200
-        let place = try Place(), configuration = place.configuration([Doghouse.self, Values.self])
+        let folder = try RealmFolder(), configuration = folder.configuration([Doghouse.self, Values.self])
         let realm = try Realm(configuration: configuration), kennel = Doghouse(), values = Values()
         try realm.write {
             for i in 0..<count {
@@ -143,7 +143,7 @@ func onNewThread(_ body: @escaping () -> Void) {
             case 0: check("figure", frozen.value.sum(of: \.age), ages)
             case 1:
                 check("ints", ints.value.reduce(0, +), ages * 7)
-                check("a place", ints.value[number * 7], number * 49)
+                check("a position", ints.value[number * 7], number * 49)
             case 2: check("teeth", bare.reduce(0) { $0 + ($1.teeth ?? 0) }, teeth)
             case 3:
                 check("ints of the list itself", bareInts.sum(), ages * 7)

@@ -162,18 +162,18 @@ import Testing
         one.set.insert(objectsIn: pups[0..<3])
         other.set.insert(objectsIn: pups[1..<4])
         try realm.write { realm.add([one, other]) }
-        let frozen = other.set.freeze(), loose = MutableSet<Pup>()
-        loose.insert(objectsIn: other.set)
-        #expect(other.set == frozen && frozen == other.set && loose == frozen && frozen == loose && other.set == loose)
+        let frozen = other.set.freeze(), unmanaged = MutableSet<Pup>()
+        unmanaged.insert(objectsIn: other.set)
+        #expect(other.set == frozen && frozen == other.set && unmanaged == frozen && frozen == unmanaged && other.set == unmanaged)
         #expect(one.set.intersects(frozen) && !one.set.isSubset(of: frozen))
         try realm.write {
             one.set.formIntersection(frozen)
             #expect(one.set.map(\.name) == ["Fido", "Bo"])
             one.set.formUnion(frozen)
             #expect(one.set.map(\.name) == ["Fido", "Bo", "Ada"] && !one.set[2].isFrozen)
-            one.set.subtract(loose)
+            one.set.subtract(unmanaged)
             #expect(one.set.isEmpty)
-            one.set.assign(loose)
+            one.set.assign(unmanaged)
             one.set = other.set
         }
         #expect(one.set == other.set && one.set.count == 3)
@@ -237,7 +237,7 @@ import Testing
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `random changes of sets agree with Swift's own set [S09, S11, S14, S15, S16]`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        let realm = try memoryRealm(), values = Values(), loose = MutableSet<Int>()
+        let realm = try memoryRealm(), values = Values(), unmanaged = MutableSet<Int>()
         try realm.write { realm.add(values) }
         var expected: Set<Int> = []
         for _ in 0..<20 {
@@ -247,30 +247,30 @@ import Testing
                 let x = Int.random(in: -3000..<3000, using: &random)
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0, 1:
-                    values.intSet.remove(x); loose.remove(x); expected.remove(x)
+                    values.intSet.remove(x); unmanaged.remove(x); expected.remove(x)
                 case 2 where x % 40 == 0:
                     let other = MutableSet<Int>()
                     other.insert(objectsIn: (0..<1000).map { _ in Int.random(in: -3000..<3000, using: &random) })
                     if x < -1000 {
-                        values.intSet.formIntersection(other); loose.formIntersection(other); expected.formIntersection(other)
+                        values.intSet.formIntersection(other); unmanaged.formIntersection(other); expected.formIntersection(other)
                     } else if x < 1000 {
-                        values.intSet.subtract(other); loose.subtract(other); expected.subtract(other)
+                        values.intSet.subtract(other); unmanaged.subtract(other); expected.subtract(other)
                     } else {
-                        values.intSet.formUnion(other); loose.formUnion(other); expected.formUnion(other)
+                        values.intSet.formUnion(other); unmanaged.formUnion(other); expected.formUnion(other)
                     }
                 default:
-                    values.intSet.insert(x); loose.insert(x); expected.insert(x)
+                    values.intSet.insert(x); unmanaged.insert(x); expected.insert(x)
                 }
-                #expect(values.intSet.contains(x) == expected.contains(x) && loose.contains(x) == expected.contains(x))
+                #expect(values.intSet.contains(x) == expected.contains(x) && unmanaged.contains(x) == expected.contains(x))
             }
-            #expect(Array(values.intSet) == expected.sorted() && loose.sorted() == expected.sorted() && loose == values.intSet)
+            #expect(Array(values.intSet) == expected.sorted() && unmanaged.sorted() == expected.sorted() && unmanaged == values.intSet)
             if Bool.random(using: &random) {
                 try realm.commitWrite()
             } else {
                 realm.cancelWrite()
                 expected = before
-                loose.removeAll()
-                loose.insert(objectsIn: expected)
+                unmanaged.removeAll()
+                unmanaged.insert(objectsIn: expected)
             }
             #expect(Array(realm.objects(Values.self)[0].intSet) == expected.sorted())
         }

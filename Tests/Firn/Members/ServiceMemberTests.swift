@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct ServiceMemberTests {
     @Test(.timeLimit(.minutes(1))) func `asyncOpen delivers the realm of the queue`() async throws {
-        let place = try Place(), queue = DispatchQueue(label: "opened")
-        let configuration = place.configuration([Dog.self])
+        let folder = try RealmFolder(), queue = DispatchQueue(label: "opened")
+        let configuration = folder.configuration([Dog.self])
         let found: Result<Int, any Error> = await withCheckedContinuation { continuation in
             Realm.asyncOpen(configuration: configuration, callbackQueue: queue) { result in
                 continuation.resume(
@@ -38,10 +38,10 @@ import Testing
                 queue.resume()
             }
         }
-        let place = try Place()
-        let missing = Realm.Configuration(fileURL: place.file("none"), readOnly: true)
+        let folder = try RealmFolder()
+        let missing = Realm.Configuration(fileURL: folder.file("none"), readOnly: true)
         #expect((await outcome(missing, cancels: false) as? Realm.Error)?.code == .fileNotFound)
-        #expect((await outcome(place.configuration([Dog.self]), cancels: true) as? POSIXError)?.code == .ECANCELED)
+        #expect((await outcome(folder.configuration([Dog.self]), cancels: true) as? POSIXError)?.code == .ECANCELED)
     }
 
     @Test func `a logger records messages up to its level`() {
@@ -58,16 +58,16 @@ import Testing
 
     @Test func `the shared logger records openings, migrations and commits`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]) {
-            let place = try Place()
+            let folder = try RealmFolder()
             Logger.shared.level = .debug
             do {
-                let realm = try Realm(configuration: place.configuration([Dog.self]))
+                let realm = try Realm(configuration: folder.configuration([Dog.self]))
                 try realm.write { realm.add(Dog()) }
             }
             Logger.shared = Logger(level: .detail) { level, message in print("own", level, message) }
-            _ = try Realm(configuration: place.configuration([Dog.self], version: 2))
+            _ = try Realm(configuration: folder.configuration([Dog.self], version: 2))
             Logger.setLogLevel(.off)
-            _ = try Realm(configuration: place.configuration([Dog.self], version: 2)).write {}
+            _ = try Realm(configuration: folder.configuration([Dog.self], version: 2)).write {}
             exit(Logger.logLevel == .off ? 0 : 1)
         }
         let errors = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

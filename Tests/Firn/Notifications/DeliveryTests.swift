@@ -86,13 +86,13 @@ import Testing
     }
 
     actor Keeper {
-        var told: [String] = []
+        var received: [String] = []
 
         func note(_ change: RealmCollectionChange<Results<Beagle>>) {
             preconditionIsolated()
             let log = Log()
             log.note(change)
-            told += log.take()
+            received += log.take()
             // The collection belongs to the actor.
             #expect(change.collection!.realm!.isFrozen == false && change.collection!.first?.age ?? 0 == 0)
         }
@@ -107,10 +107,10 @@ import Testing
         }
         try add()
         let token = try await observe(url, keeper)
-        #expect(await keeper.told == ["initial 1"])
+        #expect(await keeper.received == ["initial 1"])
         try add()
-        while await keeper.told.count < 2 { try await Task.sleep(nanoseconds: 1_000_000) }
-        #expect(await keeper.told == ["initial 1", "2: -[] +[1] ~[]"])
+        while await keeper.received.count < 2 { try await Task.sleep(nanoseconds: 1_000_000) }
+        #expect(await keeper.received == ["initial 1", "2: -[] +[1] ~[]"])
         token.invalidate()
     }
 

@@ -21,10 +21,10 @@ class Puppy: Object {
             case .initial(let puppies):
                 shown = puppies.map(\.name)
             case .update(let puppies, let deletions, let insertions, let modifications):
-                for place in modifications { shown[place] = "" }
-                for place in deletions.reversed() { shown.remove(at: place) }
-                for place in insertions { shown.insert(puppies[place].name, at: place) }
-                for place in change.modificationsNew { shown[place] = puppies[place].name }
+                for index in modifications { shown[index] = "" }
+                for index in deletions.reversed() { shown.remove(at: index) }
+                for index in insertions { shown.insert(puppies[index].name, at: index) }
+                for index in change.modificationsNew { shown[index] = puppies[index].name }
             case .error:
                 break
             }
@@ -69,12 +69,12 @@ class Puppy: Object {
 
     @Test func `the example of observing and writing gives one call`() throws {
         let realm = try memoryRealm()
-        var told: [Int] = []
-        let token = realm.objects(Puppy.self).observe { change in told.append(change.collection!.count) }
+        var received: [Int] = []
+        let token = realm.objects(Puppy.self).observe { change in received.append(change.collection!.count) }
         try realm.write { realm.add(Puppy()) }
         realm.refresh()
-        print(told)  // [1]
-        #expect(told == [1] && token.invalidate())
+        print(received)  // [1]
+        #expect(received == [1] && token.invalidate())
     }
 
     @Test func `the example of key paths compiles`() throws {

@@ -35,19 +35,19 @@ class Chain: Object {
 /// Calls of an observer, as text.
 final class Log: @unchecked Sendable {
     private let lock = NSLock()
-    private var told: [String] = []
+    private var received: [String] = []
 
-    func note(_ line: String) { lock.withLock { told.append(line) } }
+    func note(_ line: String) { lock.withLock { received.append(line) } }
 
     /// Returns the lines since the last call.
     func take() -> [String] {
         lock.withLock {
-            defer { told = [] }
-            return told
+            defer { received = [] }
+            return received
         }
     }
 
-    var count: Int { lock.withLock { told.count } }
+    var count: Int { lock.withLock { received.count } }
 
     /// Waits until there are so many lines. Returns false after ten seconds.
     func waits(for lines: Int) -> Bool {

@@ -42,15 +42,15 @@ import Testing
         let hound = Beagle(value: ["name": "a"]), other = Beagle(value: ["name": "b"])
         hound.best = other
         try realm.write { realm.add([hound, other]) }
-        var told: [[String]] = []
+        var received: [[String]] = []
         let token = hound.observe(keyPaths: ["age", "best.name"]) {
-            if case .change(_, let properties) = $0 { told.append(properties.map(\.name)) }
+            if case .change(_, let properties) = $0 { received.append(properties.map(\.name)) }
         }
         for change in [{ hound.name = "x" }, { hound.age = 2 }, { other.name = "y" }, { other.age = 3 }, { hound.best = nil }] {
             try realm.write(change)
             realm.refresh()
         }
-        #expect(told == [["age"], ["best"], ["best"]])
+        #expect(received == [["age"], ["best"], ["best"]])
         token.invalidate()
     }
 

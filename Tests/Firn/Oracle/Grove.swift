@@ -87,7 +87,7 @@ struct Grove {
     let oracle: Oracle
     /// The `arguments` of the oracle in the form that users give them.
     let arguments: [Any?]
-    private let place: Place?
+    private let folder: RealmFolder?
 
     static let inverses = [QueryRequest.Inverse("oaks", type: "Oak", column: "twigs"), .init("before", type: "Oak", column: "next")]
     static let kinds: [ObjectBase.Type] = [Oak.self, Twig.self, Knot.self, Spot.self]
@@ -103,9 +103,9 @@ struct Grove {
     /// - Parameter open: Whether the last changes are not committed.
     init(seed: UInt64, open: Bool = false, file: Bool = false) throws {
         self.seed = seed
-        let place = file ? try Place() : nil
-        self.place = place
-        let realm = try place.map { try Realm(configuration: $0.configuration(Grove.kinds)) } ?? memoryRealm(Grove.kinds)
+        let folder = file ? try RealmFolder() : nil
+        self.folder = folder
+        let realm = try folder.map { try Realm(configuration: $0.configuration(Grove.kinds)) } ?? memoryRealm(Grove.kinds)
         self.realm = realm
         var random = Random(seed: seed)
         let schema = Schema(realm.core.schema.types.filter { ["Oak", "Twig", "Knot", "Spot"].contains($0.name) })
@@ -155,9 +155,9 @@ struct Grove {
                     realm.delete(objects[id])
                     rows[name]![id] = nil
                     for source in schema.roots {
-                        for (place, column) in source.columns.enumerated() where column.type.kind == .link && column.type.target == name {
+                        for (index, column) in source.columns.enumerated() where column.type.kind == .link && column.type.target == name {
                             for row in rows[source.name]!.indices where rows[source.name]![row] != nil {
-                                rows[source.name]![row]![place] = Grove.without(Int64(id), rows[source.name]![row]![place])
+                                rows[source.name]![row]![index] = Grove.without(Int64(id), rows[source.name]![row]![index])
                             }
                         }
                     }

@@ -6,16 +6,16 @@ import Testing
 /// Compares properties that are read by column with the same properties read by object.
 @Suite struct ColumnTests {
     private func same<T: _ColumnElement & Equatable>(
-        _ results: some RealmCollection<Hound>, _ path: KeyPath<Hound, T>, place: SourceLocation = #_sourceLocation
+        _ results: some RealmCollection<Hound>, _ path: KeyPath<Hound, T>, location: SourceLocation = #_sourceLocation
     ) {
         let plain = results.map { $0[keyPath: path] } as [T]
-        #expect(Array(results.column(path)) == plain, sourceLocation: place)
+        #expect(Array(results.column(path)) == plain, sourceLocation: location)
         var count = 0
         for batch in results.column(path) {
-            #expect(batch.present.map { $0.count == batch.count } ?? true, sourceLocation: place)
+            #expect(batch.present.map { $0.count == batch.count } ?? true, sourceLocation: location)
             count += batch.count
         }
-        #expect(count == plain.count, sourceLocation: place)
+        #expect(count == plain.count, sourceLocation: location)
     }
 
     private func check(_ results: some RealmCollection<Hound>) {

@@ -7,9 +7,9 @@ import Testing
     @Test func `filter accepts arguments of every kind [R12]`() throws {
         let kennel = try Kennel(seed: 11)
         let hounds = kennel.hounds
-        func ids(_ text: String, _ args: Any?..., place: SourceLocation = #_sourceLocation) -> [Int] {
+        func ids(_ text: String, _ args: Any?..., location: SourceLocation = #_sourceLocation) -> [Int] {
             do { return try hounds.filtered(text, args).map(\.id) } catch {
-                Issue.record(error, sourceLocation: place)
+                Issue.record(error, sourceLocation: location)
                 return []
             }
         }

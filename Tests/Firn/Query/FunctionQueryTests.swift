@@ -49,20 +49,20 @@ class Inn: Object {
     }
 
     private func holds(
-        _ inns: Results<Inn>, _ text: String, _ arguments: [Any?], _ expected: String, place: SourceLocation = #_sourceLocation,
+        _ inns: Results<Inn>, _ text: String, _ arguments: [Any?], _ expected: String, location: SourceLocation = #_sourceLocation,
         _ typed: (Query<Inn>) -> Query<Bool>
     ) {
         func names(_ found: Results<Inn>) -> String { found.map { String($0.name.prefix(1)) }.joined() }
         do {
             let (tree, given) = inns.source.typed(typed)
             if arguments.isEmpty, given.isEmpty {
-                #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: place)
+                #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: location)
             }
-            #expect(try Parser.query(tree.description) == tree, "\(tree)", sourceLocation: place)
-            #expect(names(inns.where(typed)) == expected, "\(tree)", sourceLocation: place)
-            #expect(try names(inns.filtered(text, arguments)) == expected, "\(text)", sourceLocation: place)
-            #expect(names(inns.freeze().where(typed)) == expected, "frozen \(tree)", sourceLocation: place)
-        } catch { Issue.record(error, sourceLocation: place) }
+            #expect(try Parser.query(tree.description) == tree, "\(tree)", sourceLocation: location)
+            #expect(names(inns.where(typed)) == expected, "\(tree)", sourceLocation: location)
+            #expect(try names(inns.filtered(text, arguments)) == expected, "\(text)", sourceLocation: location)
+            #expect(names(inns.freeze().where(typed)) == expected, "frozen \(tree)", sourceLocation: location)
+        } catch { Issue.record(error, sourceLocation: location) }
     }
 
     @Test func `words can be searched by text and typed queries`() throws {

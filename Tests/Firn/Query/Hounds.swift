@@ -129,17 +129,17 @@ struct Kennel {
         _ text: String, with arguments: [Any?] = [], file: String = #filePath, line: Int = #line, _ typed: (Query<Hound>) -> Query<Bool>,
         _ plain: (Hound) -> Bool
     ) {
-        let place = SourceLocation(fileID: "FirnTests/\(file.split(separator: "/").last!)", filePath: file, line: line, column: 1)
+        let location = SourceLocation(fileID: "FirnTests/\(file.split(separator: "/").last!)", filePath: file, line: line, column: 1)
         do {
             let tree = Query<Hound>.tree(of: typed)
-            #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: place)
-            #expect(try Parser.query(tree.description) == tree, "\(tree) read back", sourceLocation: place)
+            #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: location)
+            #expect(try Parser.query(tree.description) == tree, "\(tree) read back", sourceLocation: location)
             let expected = hounds.filter(plain).map(\.id)
-            #expect(hounds.where(typed).map(\.id) == expected, "where \(tree), seed \(seed)", sourceLocation: place)
-            #expect(try hounds.filtered(text, arguments).map(\.id) == expected, "\(text), seed \(seed)", sourceLocation: place)
+            #expect(hounds.where(typed).map(\.id) == expected, "where \(tree), seed \(seed)", sourceLocation: location)
+            #expect(try hounds.filtered(text, arguments).map(\.id) == expected, "\(text), seed \(seed)", sourceLocation: location)
             #expect(
                 hounds.index(matching: typed) == (0..<hounds.count).first { plain(hounds[$0]) }, "first of \(tree), seed \(seed)",
-                sourceLocation: place)
-        } catch { Issue.record(error, "\(text)", sourceLocation: place) }
+                sourceLocation: location)
+        } catch { Issue.record(error, "\(text)", sourceLocation: location) }
     }
 }

@@ -6,13 +6,14 @@ import Testing
 /// Compares Foundation's `#Predicate` with plain Swift, and its tree with that of the text.
 @Suite struct PredicateMacroTests {
     private func holds(
-        _ kennel: Kennel, _ text: String, _ predicate: Predicate<Hound>, place: SourceLocation = #_sourceLocation, _ plain: (Hound) -> Bool
+        _ kennel: Kennel, _ text: String, _ predicate: Predicate<Hound>, location: SourceLocation = #_sourceLocation,
+        _ plain: (Hound) -> Bool
     ) {
         do {
             let (tree, _) = try kennel.hounds.source.lowered(predicate)
-            #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: place)
-            #expect(kennel.hounds.filter(predicate).map(\.id) == kennel.hounds.filter(plain).map(\.id), "\(tree)", sourceLocation: place)
-        } catch { Issue.record(error, sourceLocation: place) }
+            #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: location)
+            #expect(kennel.hounds.filter(predicate).map(\.id) == kennel.hounds.filter(plain).map(\.id), "\(tree)", sourceLocation: location)
+        } catch { Issue.record(error, sourceLocation: location) }
     }
 
     @Test(arguments: [31, 32] as [UInt64])
