@@ -34,7 +34,7 @@ public final class RLMRealm {
     /// A copy of the configuration that the realm was opened with, without its custom schema, which `schema` contains.
     public var configuration: RLMRealmConfiguration { RLMRealmConfiguration(base.configuration) }
     /// The types of the file at this version.
-    public var schema: RLMSchema { base.schema }
+    public var schema: RLMSchema { RLMSchema(base.schema.storedTypes) }
     /// True if the realm is frozen.
     public var isFrozen: Bool { base.isFrozen }
     /// True if the realm has no objects.

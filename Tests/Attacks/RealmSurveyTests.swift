@@ -32,7 +32,7 @@ import Testing
         switch value {
         case nil: return "nil"
         case let object as DynamicObject:
-            guard depth < 3, let schema = realm.schema.objectSchema.first(where: { $0.className == object.objectSchema.className }) else {
+            guard depth < 3, let schema = realm.schema.storedTypes.first(where: { $0.className == object.objectSchema.className }) else {
                 return "object"
             }
             let scalars = schema.properties.filter { $0.objectClassName == nil || schema.isEmbedded }.prefix(schema.isEmbedded ? .max : 2)
@@ -58,7 +58,7 @@ import Testing
     /// Large types are sampled, because damage affects all values that share an extent.
     private static func reading(_ realm: Realm) -> Reading {
         var reading: Reading = [:]
-        for type in realm.schema.objectSchema where !type.isEmbedded {
+        for type in realm.schema.storedTypes where !type.isEmbedded {
             let objects = realm.dynamicObjects(type.className), step = max(1, objects.count / 250)
             var rows: [[String]] = [["\(objects.count)"]]
             for index in stride(from: 0, to: objects.count, by: step) {
@@ -154,7 +154,7 @@ import Testing
         let before = realm.damage
         do {
             try realm.write {
-                for type in realm.schema.objectSchema where !type.isEmbedded {
+                for type in realm.schema.storedTypes where !type.isEmbedded {
                     let objects = realm.dynamicObjects(type.className)
                     guard let object = objects.first else { continue }
                     for property in type.properties

@@ -69,7 +69,39 @@ private class OldWallet: Object {
     @Persisted var way: List<StoredPoint>
 }
 
+/// A required custom type that the zero of its stored form is no value of.
+private struct Site: FailableCustomPersistable, Hashable {
+    typealias PersistedType = String
+    var address: String
+    init?(persistedValue: String) { if persistedValue.isEmpty { return nil } else { address = persistedValue } }
+    var persistableValue: String { address }
+}
+private struct Late: FailableCustomPersistable, Hashable {
+    typealias PersistedType = Date
+    var date: Date
+    init?(persistedValue: Date) { if persistedValue.timeIntervalSince1970 < 1e9 { return nil } else { date = persistedValue } }
+    var persistableValue: Date { date }
+}
+private class Bookmark: Object {
+    @Persisted var site: Site
+    @Persisted var end = Late(persistedValue: Date(timeIntervalSince1970: 2e9))!
+    @Persisted var next: Bookmark?
+    convenience init(_ address: String) {
+        self.init()
+        site = Site(persistedValue: address)!
+    }
+}
+
 @Suite struct CustomTypeTests {
+    @Test func `key paths lead to required properties of failable custom types`() throws {
+        let realm = try memoryRealm([Bookmark.self])
+        try realm.write { for name in ["b", "a"] { realm.add(Bookmark(name)) } }
+        let all = realm.objects(Bookmark.self)
+        #expect(all.sorted(by: [SortDescriptor(keyPath: \Bookmark.site)]).map(\.site.address) == ["a", "b"])
+        #expect(all.distinct(by: [\Bookmark.end]).count == 1 && all.where { $0.site == Site(persistedValue: "a")! }.count == 1)
+        #expect(all.where { $0.next.end == Late(persistedValue: Date(timeIntervalSince1970: 2e9))! }.count == 0)
+    }
+
     @Test func `enums and custom types are stored as their raw and persisted values`() throws {
         let realm = try memoryRealm([Wallet.self])
         let wallet = Wallet()

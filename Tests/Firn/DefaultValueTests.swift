@@ -57,7 +57,7 @@ private class Visit: Object {
 
 private class DefaultGuest: Object {
     @Persisted(primaryKey: true) var id: UUID
-    @Persisted var name = "nobody"
+    @Persisted var name = "guest"
     @Persisted var level = Level.low
 }
 
@@ -113,7 +113,7 @@ private class DefaultGuest: Object {
             realm.dynamicCreate("DefaultGuest", value: ["name": "Ada", "level": 7])
         }
         let guests = realm.objects(DefaultGuest.self)
-        #expect(guests.map(\.name) == ["nobody", "nobody", "Ada"] && guests.map(\.level) == [.low, .low, .high])
+        #expect(guests.map(\.name) == ["guest", "guest", "Ada"] && guests.map(\.level) == [.low, .low, .high])
         #expect(Set(guests.map(\.id)).count == 3)
     }
 }

@@ -30,7 +30,7 @@ class Entry: Object {
                 && start.object(ofType: Entry.self, forPrimaryKey: 1)?.next?.text == "two")
         #expect(try realm.freeze(at: versions[0].number).objects(Entry.self).count == 1)
         #expect { try realm.freeze(at: 3) } throws: { ($0 as? Realm.Error)?.code == .fileNotFound }
-        #expect { try realm.freeze(at: "nobody") } throws: { ($0 as? Realm.Error)?.code == .fileNotFound }
+        #expect { try realm.freeze(at: "unknown") } throws: { ($0 as? Realm.Error)?.code == .fileNotFound }
         #expect { try realm.tag("no name") } throws: { ($0 as? Realm.Error)?.code == .invalidInput }
 
         let live = realm.object(ofType: Entry.self, forPrimaryKey: 1)!, results = realm.objects(Entry.self)

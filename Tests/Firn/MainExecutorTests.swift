@@ -51,6 +51,27 @@ import Testing
         #expect(await task.value == 3)
     }
 
+    @Test(.timeLimit(.minutes(1))) @MainActor func `a job of the main actor can use its realm in sync of another queue`() async throws {
+        let realm = try memoryRealm([Person.self, Dog.self]), other = DispatchQueue(label: "other"), next = DispatchQueue(label: "next")
+        try await pause()
+        let dog = try other.sync {
+            try realm.write { realm.create(Dog.self, value: ["age": 3]) }
+        }
+        try await pause()
+        #expect(next.sync { other.sync { realm.objects(Dog.self).map(\.age) } } == [3] && dog.age == 3)
+        #expect(try other.sync { try Realm(configuration: realm.configuration) == realm })
+    }
+
+    @Test(.timeLimit(.minutes(1))) @MainActor func `a queue that the main actor does not wait for cannot use its realm`() async throws {
+        let wrong = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
+            let held = DogRealm.Held(realm: try memoryRealm([Person.self, Dog.self])), other = DispatchQueue(label: "other")
+            _ = other.sync { held.realm.objects(Dog.self).count }
+            other.async { _ = held.realm.objects(Dog.self).count }
+            try await Task.sleep(nanoseconds: 5_000_000_000)
+        }
+        #expect(said(wrong).contains("Realm accessed from incorrect thread"), "\(said(wrong).prefix(300))")
+    }
+
     @Test(.timeLimit(.minutes(1))) @MainActor func `changes arrive on the main actor, for blocks and for await`() async throws {
         let file = TemporaryRealm(), log = Log()
         let configuration = Realm.Configuration(fileURL: file.url, objectTypes: [Person.self, Dog.self])

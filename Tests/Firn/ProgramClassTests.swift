@@ -15,6 +15,12 @@ private class NeverMigrated: Object {
     @Persisted var a = 0
     @Persisted var b: Int?
 }
+class NeverNamedGeneric<Content>: Object {
+    @Persisted var text = "generic"
+    var content: Content?
+}
+private class NeverNamedConcrete: NeverNamedGeneric<[Int]> { @Persisted var number = 5 }
+private final class NeverNamedBelow: NeverNamedConcrete {}
 private enum First { class TwiceNamed: Object { @Persisted var a = 1 } }
 private enum Second { class TwiceNamed: Object { @Persisted var b = 1 } }
 
@@ -31,8 +37,31 @@ private enum Second { class TwiceNamed: Object { @Persisted var b = 1 } }
         #expect(realm.schema["TwiceNamed"] == nil && realm.schema["NoSuchClass"] == nil)
     }
 
+    @Test func `classes derived from generic classes are found by name`() throws {
+        let realm = try memoryRealm()
+        #expect(realm.schema["NeverNamedConcrete"]?.properties.map(\.name) == ["text", "number"])
+        #expect(realm.schema["NeverNamedBelow"]?.properties.count == 2 && realm.schema["NeverNamedGeneric"] == nil)
+        try realm.write { realm.dynamicCreate("NeverNamedConcrete") }
+        #expect(realm.objects(NeverNamedConcrete.self).map(\.number) == [5])
+        try realm.write { realm.add(NeverNamedGeneric<String>()) }
+        #expect(realm.schema["NeverNamedGeneric<String>"] != nil)
+    }
+
+    @Test func `without objectTypes, the schema lists all valid classes of the program after the types of the file`() throws {
+        let realm = try memoryRealm()
+        try realm.write { realm.add(NeverNamedHeir()) }
+        let names = realm.schema.objectSchema.map(\.className)
+        #expect(
+            names.first == "NeverNamedHeir" && Set(names).count == names.count
+                && names.dropFirst().elementsEqual(names.dropFirst().sorted()))
+        #expect(names.contains("NeverNamedInCode") && names.contains("NeverNamedPart") && names.contains("NeverNamedConcrete"))
+        #expect(!names.contains("TwiceNamed") && !names.contains("Object") && !names.contains("DynamicObject"))
+        #expect(realm.schema.objectSchema.first { $0.className == "NeverNamedInCode" } == realm.schema["NeverNamedInCode"])
+    }
+
     @Test func `with objectTypes, only these are known`() throws {
         let realm = try memoryRealm([Dog.self])
+        #expect(Set(realm.schema.objectSchema.map(\.className)) == ["Dog", "Person", "Address"])
         #expect(realm.schema["NeverNamedInCode"] == nil && realm.schema["Dog"] != nil)
     }
 

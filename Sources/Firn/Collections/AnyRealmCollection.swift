@@ -27,6 +27,14 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: OrderedRealmCol
 
     private static func element<C: RealmCollection<Element>>(_ base: C, _ position: Int) -> Element { base[position] }
 
-    /// Returns whether both wrap the same collection. Results of two calls are not the same.
-    public static func == (a: AnyRealmCollection, b: AnyRealmCollection) -> Bool { a.source.isEqual(to: b.source) }
+    /// Returns whether both wrap the same collection. Results of two calls are not the same. Unmanaged collections are compared as their own
+    /// types compare them.
+    public static func == (a: AnyRealmCollection, b: AnyRealmCollection) -> Bool {
+        let (mine, theirs) = (a.source, b.source)
+        return mine.core == nil && theirs.core == nil ? equal(a.base, b.base) : mine.isEqual(to: theirs)
+    }
+
+    private static func equal<C: RealmCollection<Element>>(_ a: C, _ b: any RealmCollection<Element>) -> Bool {
+        (b as? C).map { a == $0 } ?? false
+    }
 }

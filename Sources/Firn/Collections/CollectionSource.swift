@@ -73,8 +73,8 @@ public class _CollectionSource {
     /// Increases, in this realm, whenever the elements may have changed.
     var stamp: UInt64 { core?.changeStamp ?? 0 }
 
-    /// Returns the same collection at another version; nil if it does not exist there.
-    func moved(to core: RealmCore) -> _CollectionSource? { trap("overridden") }
+    /// Returns the same collection at another version; nil if it does not exist there or is unmanaged.
+    func moved(to core: RealmCore) -> _CollectionSource? { nil }
 
     /// Returns whether both are the same collection, whatever it contains.
     func isSame(as other: _CollectionSource) -> Bool { self === other }

@@ -63,8 +63,12 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: Ordere
         return element(linking!.value(position), linking!.core)
     }
 
-    /// Returns whether both are the same inverse of the same object.
-    public static func == (a: LinkingObjects, b: LinkingObjects) -> Bool { a.isSameCollection(as: b) }
+    /// Returns whether both are the same inverse of the same object. Inverses of one property of unmanaged objects, which are empty, are
+    /// equal.
+    public static func == (a: LinkingObjects, b: LinkingObjects) -> Bool {
+        if a.linking == nil, b.linking == nil { return a.origin == b.origin }
+        return a.isSameCollection(as: b)
+    }
     /// Hashes the name of the origin property. Inverses of one property have the same hash, whatever their object.
     public func hash(into hasher: inout Hasher) { hasher.combine(origin) }
 }

@@ -133,6 +133,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
         switch storage {
         case .unmanaged(var entries):
+            storage = .unmanaged([])
             entries.remove(at: place)
             storage = .unmanaged(entries)
         case .managed(let cell):
@@ -218,7 +219,7 @@ extension Map: _Persistable {
     /// Returns a map itself, or an unmanaged map of the entries of an untyped dictionary. Returns an empty map for nil, and nil if a value
     /// does not fit. Traps if a key begins with `$` or contains a point. Used by `@Persisted`; not for direct use.
     ///
-    /// - Complexity: O(*n*²) for a dictionary of *n* entries, because each entry is inserted into an array that is sorted by key.
+    /// - Complexity: O(*n* log *n*) for a dictionary of *n* entries.
     public static func _fromUntyped(_ value: Any?) -> Map? {
         if let map = value as? Map { return map }
         let map = Map()
@@ -252,7 +253,8 @@ extension Map: _AnyCollection {
         case nil: break
         case let map as Map: entries = map.asKeyValueSequence()
         case let dictionary as [String: Any?]:
-            for (key, one) in dictionary {
+            // In the order of the keys, so that each entry is appended.
+            for (key, one) in dictionary.sorted(by: { $0.key.precedes($1.key) }) {
                 guard let fitting = Value._elementFromUntyped(one) else { return false }
                 entries.append((Key(_name: key), fitting))
             }

@@ -11,7 +11,7 @@ public final class DynamicObject: Object {
     var contents: DynamicContents?
 
     /// Creates an object that has no type and no properties. Used by the library for the objects that it returns; not for direct use.
-    public required init() { super.init() }
+    public override init() { super.init() }
 
     /// The value of the property with this name. Traps if there is no such property.
     public subscript(dynamicMember name: String) -> Any? {

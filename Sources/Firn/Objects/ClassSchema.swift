@@ -41,7 +41,8 @@ final class ClassSchema: @unchecked Sendable {
     static func of(_ objectClass: ObjectBase.Type) -> ClassSchema {
         let id = ObjectIdentifier(objectClass)
         if let schema = known.withLock({ $0[id] }) { return schema }
-        let schema = ClassSchema(objectClass)
+        let schema: ClassSchema
+        do { schema = try ClassSchema(objectClass) } catch { trap(error.text) }
         return known.withLock { known in
             if let first = known[id] { return first }
             known[id] = schema
@@ -49,11 +50,19 @@ final class ClassSchema: @unchecked Sendable {
         }
     }
 
-    private init(_ objectClass: ObjectBase.Type) {
+    /// What is wrong with the declaration of a class.
+    struct Fault: Error { let text: String }
+
+    /// Returns the schema of a class; nil if its declaration is not valid.
+    static func valid(_ objectClass: ObjectBase.Type) -> ClassSchema? {
+        known.withLock { $0[ObjectIdentifier(objectClass)] } ?? (try? ClassSchema(objectClass)).map { _ in of(objectClass) }
+    }
+
+    private init(_ objectClass: ObjectBase.Type) throws(Fault) {
         self.objectClass = objectClass
         name = objectClass.className()
         isEmbedded = objectClass is EmbeddedObject.Type
-        let example = objectClass.init()
+        let example = objectClass._make()
         let mapping = objectClass.propertiesMapping()
         var properties: [Property] = []
         let ignored = objectClass.ignoredProperties()
@@ -63,7 +72,7 @@ final class ClassSchema: @unchecked Sendable {
             if let persisted = field.type as? any AnyPersisted.Type {
                 (code, access) = (field.declaredName, persisted.property(at: field.offset))
             } else if !ignored.contains(field.name), !ignored.contains(field.declaredName),
-                let declared = field.olderDeclaration(in: "\(objectClass)")
+                let declared = try field.olderDeclaration(in: "\(objectClass)")
             {
                 (code, access) = (field.name, declared.olderProperty(at: field.offset))
                 older.append(field)
@@ -77,8 +86,9 @@ final class ClassSchema: @unchecked Sendable {
         }
         hasOlderProperties = !older.isEmpty
         if let field = older.first, older.count < properties.count {
-            trap(
-                "\"\(objectClass).\(field.name)\" is declared without @Persisted, and other properties of the class with it: write @Persisted var \(field.name): \(field.type), or name it in ignoredProperties()"
+            throw Fault(
+                text:
+                    "\"\(objectClass).\(field.name)\" is declared without @Persisted, and other properties of the class with it: write @Persisted var \(field.name): \(field.type), or name it in ignoredProperties()"
             )
         }
         for index in properties.indices {
@@ -86,28 +96,35 @@ final class ClassSchema: @unchecked Sendable {
             if objectClass.primaryKey() == name { properties[index].options.formUnion([.primaryKey, .indexed]) }
             if objectClass.indexedProperties().contains(name) { properties[index].options.insert(.indexed) }
             if ignored.contains(name) {
-                trap("\"\(self.name).\(name)\" is @Persisted and in ignoredProperties(): remove one of them")
+                throw Fault(text: "\"\(self.name).\(name)\" is @Persisted and in ignoredProperties(): remove one of them")
             }
         }
         if let key = objectClass.primaryKey() {
-            trap(
-                unless: properties.contains { $0.codeName == key },
-                "primaryKey() of \"\(self.name)\" names \"\(key)\", which is not a stored property: declare it with @Persisted")
+            guard properties.contains(where: { $0.codeName == key }) else {
+                throw Fault(
+                    text: "primaryKey() of \"\(self.name)\" names \"\(key)\", which is not a stored property: declare it with @Persisted")
+            }
         }
         self.properties = properties
         stored = properties.filter { !$0.shape.isLinking }
         refersToObjects = stored.contains { $0.shape.mayHoldObjects }
         let keys = properties.indices.filter { properties[$0].options.contains(.primaryKey) }
-        trap(unless: keys.count <= 1, "class \"\(name)\" marks more than one property with primaryKey: true: keep one")
-        trap(unless: keys.isEmpty || !isEmbedded, "\"\(name)\" is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
+        guard keys.count <= 1 else {
+            throw Fault(text: "class \"\(name)\" marks more than one property with primaryKey: true: keep one")
+        }
+        guard keys.isEmpty || !isEmbedded else {
+            throw Fault(text: "\"\(name)\" is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
+        }
         primaryKey = keys.first
         for property in properties where property.shape.isLinking {
-            trap(
-                unless: property.origin != nil,
-                "\"\(name).\(property.codeName)\" needs the property that it is the inverse of: @Persisted(originProperty: \"…\")")
+            guard property.origin != nil else {
+                throw Fault(
+                    text: "\"\(name).\(property.codeName)\" needs the property that it is the inverse of: @Persisted(originProperty: \"…\")"
+                )
+            }
         }
         for (i, property) in properties.enumerated() where properties[..<i].contains(where: { $0.name == property.name }) {
-            trap("class \"\(name)\" has two properties \"\(property.name)\": rename one, or map it in propertiesMapping()")
+            throw Fault(text: "class \"\(name)\" has two properties \"\(property.name)\": rename one, or map it in propertiesMapping()")
         }
     }
 

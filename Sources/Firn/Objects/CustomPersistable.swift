@@ -69,7 +69,7 @@ extension ObjectBase: _CustomStorage {
     /// The type of the column that a property of a custom type has: an optional object. Used by `@Persisted`; not for direct use.
     public static var _customShape: _Shape { _optionalShape }
     /// Returns a new object, the initial stored form of a custom property that declares no value. Used by `@Persisted`; not for direct use.
-    public static func _initialCustom() -> Self { self.init() }
+    public static func _initialCustom() -> Self { _make() }
     /// Returns the object from which a custom value is created, or nil if there is none. Used by `@Persisted`; not for direct use.
     public static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self? { _readOptionalProperty(object, column) }
     /// Sets the object that is the stored form of a custom value. A replaced embedded object is deleted. Traps outside of a write
@@ -91,6 +91,15 @@ extension _CustomPersistable {
                 "Failed to convert the zero of \(PersistedType.self) to \(self): make the property optional, or give it an initial value.")
         }
         return made
+    }
+
+    /// Records that the property was read, and returns some value: that of the zero of the stored form, or if that is not valid, of another
+    /// stored form. Traps if none of those that are tried is valid. Used while key paths are recorded; not for direct use.
+    public static func _recorded(_ object: ObjectBase, _ property: Int) -> Self {
+        object._firnRecord(property)
+        let tried: [Any] = ["a", "0", 1, "00000000-0000-0000-0000-000000000000", "2000-01-01", "a@b.c", [:] as [String: Any]]
+        if let made = _made(of: PersistedType._zero()) ?? tried.lazy.compactMap({ _elementFromUntyped($0) }).first { return made }
+        trap("a key path to a property of type \(self) needs a value of it: give the property an initial value, or make it optional")
     }
 
     /// The type of the column: that of the stored form. Used by `@Persisted`; not for direct use.

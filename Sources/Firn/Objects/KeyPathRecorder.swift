@@ -39,7 +39,7 @@ final class KeyPathRecorder {
     /// Returns an object of a class whose properties record reads.
     func object(_ objectClass: ObjectBase.Type) -> ObjectBase {
         let schema = ClassSchema.of(objectClass)
-        let object = objectClass.init()
+        let object = objectClass._make()
         object._recorder = self
         for (i, property) in schema.properties.enumerated() { property.access.attach(object, recordedColumn - Int16(i)) }
         return object

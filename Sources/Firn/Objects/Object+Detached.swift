@@ -54,7 +54,7 @@ final class GraphCopy {
         guard let objectClass = object is DynamicObject ? target : Swift.type(of: object) else {
             trap("Dynamic objects cannot be detached: detach objects of a class.")
         }
-        let copy = objectClass.init()
+        let copy = objectClass._make()
         copies[identity] = copy
         empty.append((object, copy))
         return copy

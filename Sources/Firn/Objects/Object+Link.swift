@@ -62,7 +62,7 @@ extension ObjectBase: RealmCollectionValue {
     }
 
     /// Returns a new unmanaged object with the initial values of its properties. Used by collections; not for direct use.
-    public static func _zero() -> Self { self.init() }
+    public static func _zero() -> Self { _make() }
 
     /// Returns the object of a stored link; nil if the object was deleted, the link has no realm, or the value is not a link. Used by
     /// collections; not for direct use.
@@ -92,11 +92,11 @@ extension ObjectBase: RealmCollectionValue {
         switch unwrapped(value) {
         case let object as ObjectBase where type(of: object) == self || object is Self: return unsafeDowncast(object, to: self)
         case let contents as [String: Any?]:
-            let object = self.init()
+            let object = _make()
             object.assign(contents)
             return object
         case let contents as [Any?]:
-            let object = self.init()
+            let object = _make()
             object.assign(contents)
             return object
         default: return nil
@@ -144,7 +144,7 @@ extension RealmCore {
 extension ObjectBase {
     /// Returns an unmanaged object with the same values: links refer to the same objects, embedded objects are copied.
     final func copied() -> Self {
-        let copy = Swift.type(of: self).init()
+        let copy = Swift.type(of: self)._make()
         let schema = ClassSchema.of(Swift.type(of: self))
         for property in schema.stored {
             var content = property.access.get(self)

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnDatabase
 import FirnTable
+import Foundation
 
 /// The base class of stored classes.
 ///
@@ -11,7 +12,7 @@ import FirnTable
 ///     }
 open class Object: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
     /// Creates an unmanaged object with the initial values of its properties.
-    public required init() { super.init() }
+    public override init() { super.init() }
 
     /// Creates an unmanaged object with values from a dictionary, an array in the order of the properties, or another object.
     /// Traps if a value does not fit its property.
@@ -25,7 +26,7 @@ open class Object: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
 /// key and is added only through its owner.
 open class EmbeddedObject: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
     /// Creates an unmanaged object with the initial values of its properties.
-    public required init() { super.init() }
+    public override init() { super.init() }
 
     /// Creates an unmanaged object with values from a dictionary, an array in the order of the properties, or another object.
     /// Traps if a value does not fit its property.
@@ -131,6 +132,17 @@ extension ObjectBase {
         guard let owner = self.value(forKeyPath: String(path[..<point])) else { return }
         guard let object = owner as? ObjectBase else { trap("\"\(path[..<point])\" does not lead to an object") }
         object[String(path[path.index(after: point)...])] = value
+    }
+
+    /// Returns the values of properties by name, as Foundation's objects do: nil as `NSNull`. Traps if there is no property with a name.
+    public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, unwrapped(self[$0]) ?? NSNull()) }) { $1 }
+    }
+
+    /// Sets properties by name, as Foundation's objects do; `NSNull` is nil. Traps if there is no property with a name, or if a value does not
+    /// fit.
+    public final func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { self[key] = unwrapped(value) }
     }
 
     /// Returns the value at the end of a path through links and embedded objects, such as `owner.address.city`, or nil if one of them is

@@ -22,8 +22,13 @@ open class ObjectBase {
     /// Records the names of properties that are read (see `KeyPathRecorder`).
     final var _recorder: KeyPathRecorder?
 
-    /// Creates an unmanaged object with the initial values of its properties.
-    public required init() {}
+    /// Creates an unmanaged object with the initial values of its properties. A subclass can override it, with `required` or without. The
+    /// library calls it for every object that it creates: a class with designated initializers of its own needs `override init()` too.
+    public init() {}
+
+    /// Called by `_make()`.
+    @_silgen_name("firn_object_make")
+    convenience init(_make: Void) { self.init() }
 
     /// Returns the name of the type in files: `_realmObjectName()`, or the name of the class without its module.
     public final class func className() -> String { _realmObjectName() ?? String(describing: self) }

@@ -140,19 +140,22 @@ extension Optional: _AnyOptionalType {
 }
 
 extension ClassField {
-    /// The older declaration that this field is. Traps if it looks like one and cannot be stored.
-    func olderDeclaration(in className: String) -> (any _OlderDeclaration.Type)? {
+    /// The older declaration that this field is.
+    ///
+    /// - Throws: the fault if the field looks like an older declaration and cannot be stored.
+    func olderDeclaration(in className: String) throws(ClassSchema.Fault) -> (any _OlderDeclaration.Type)? {
         if let declared = type as? any _OlderDeclaration.Type {
-            trap(
-                unless: !isVariable,
-                "\"\(className).\(declaredName)\" is a variable \(type), which cannot be stored: declare it with let, or with @Persisted var \(declaredName): \(type), or name it in ignoredProperties()"
+            guard isVariable else { return declared }
+            throw ClassSchema.Fault(
+                text:
+                    "\"\(className).\(declaredName)\" is a variable \(type), which cannot be stored: declare it with let, or with @Persisted var \(declaredName): \(type), or name it in ignoredProperties()"
             )
-            return declared
         }
         guard let optional = type as? any _AnyOptionalType.Type, optional.wrappedType is any _OlderDeclaration.Type else { return nil }
         let advice = name == declaredName ? "declare it with let, without an optional" : "declare it with let, not lazy"
-        trap(
-            "\"\(className).\(declaredName)\" is an optional or lazy \(optional.wrappedType), which cannot be stored: \(advice), or name it in ignoredProperties()"
+        throw ClassSchema.Fault(
+            text:
+                "\"\(className).\(declaredName)\" is an optional or lazy \(optional.wrappedType), which cannot be stored: \(advice), or name it in ignoredProperties()"
         )
     }
 }

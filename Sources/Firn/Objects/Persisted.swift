@@ -70,7 +70,15 @@ public struct Persisted<Value: _Persistable> {
     /// Evaluates the initial value once. While reads are recorded, records the read instead.
     @usableFromInline
     mutating func settle(_ object: ObjectBase) -> Value {
-        if column < unmanagedColumn { return Value._recorded(object, Int(recordedColumn - column)) }
+        if column < unmanagedColumn {
+            let property = Int(recordedColumn - column)
+            // Not every custom type has a value of its own for recording.
+            if case .value(let value) = state, Value.self is any _CustomPersistable.Type {
+                object._firnRecord(property)
+                return value
+            }
+            return Value._recorded(object, property)
+        }
         let value =
             switch state {
             case .unset: Value._initial()

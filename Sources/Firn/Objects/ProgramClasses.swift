@@ -13,6 +13,12 @@ enum ProgramClasses {
         return found.count == 1 ? found[0] : nil
     }
 
+    /// The classes that realms without `objectTypes` hold, in the order of their names. Classes that share a name are omitted.
+    static var included: [ObjectBase.Type] {
+        classes().sorted { $0.key.precedes($1.key) }.compactMap { $0.value.count == 1 ? $0.value[0] : nil }
+            .filter { $0.shouldIncludeInDefaultSchema() }
+    }
+
     // Metatypes have no mutable state.
     private struct Known: @unchecked Sendable {
         var images = -1
@@ -168,7 +174,8 @@ enum ProgramClasses {
                 let place = start + record * 4
                 guard let pointer = memory.half(place), pointer != 0 else { continue }
                 let target = (place &+ UInt(bitPattern: Int(pointer))) & ~3
-                guard let descriptor = memory.descriptor(target, kind: pointer & 3), isDerived(descriptor, depth: 0) else { continue }
+                guard let descriptor = memory.descriptor(target, kind: pointer & 3), isDerived(descriptor, depth: 0), !isGeneric(descriptor)
+                else { continue }
                 if let found = type(of: descriptor) as? ObjectBase.Type, found != ObjectBase.self, found != Object.self,
                     found != EmbeddedObject.self
                 {
@@ -177,11 +184,14 @@ enum ProgramClasses {
             }
         }
 
-        /// Whether the descriptor is that of a class that is not generic and is derived from `ObjectBase`.
+        /// Whether the descriptor is that of a generic class. Its objects have classes such as `Box<Int>`, which have no descriptors.
+        private func isGeneric(_ descriptor: UInt) -> Bool { memory.half(descriptor).map { $0 & 0x80 != 0 } ?? true }
+
+        /// Whether the descriptor is that of a class that is derived from `ObjectBase`, also through generic classes.
         private mutating func isDerived(_ descriptor: UInt, depth: Int) -> Bool {
             if let known = derived[descriptor] { return known }
-            // Kind 16 is a class; 0x80 marks generic types.
-            guard depth < 100, descriptor & 3 == 0, let flags = memory.half(descriptor), flags & 0x1F == 16, flags & 0x80 == 0,
+            // Kind 16 is a class.
+            guard depth < 100, descriptor & 3 == 0, let flags = memory.half(descriptor), flags & 0x1F == 16,
                 let superclass = memory.target(descriptor &+ 20), let parent = parent(superclass)
             else {
                 derived[descriptor] = false
@@ -192,7 +202,8 @@ enum ProgramClasses {
             return answer
         }
 
-        /// Returns the descriptor of the class that a mangled name refers to: 1 and a relative pointer to it, or 2 and one to its address.
+        /// Returns the descriptor of the class that a mangled name refers to: 1 and a relative pointer to it, or 2 and one to its address. The
+        /// arguments of a generic class follow.
         private func parent(_ name: UInt) -> UInt? {
             guard let kind = memory.byte(name), kind == 1 || kind == 2, let target = memory.target(name &+ 1) else { return nil }
             return kind == 1 ? target : memory.word(target)

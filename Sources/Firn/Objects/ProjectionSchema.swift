@@ -33,7 +33,7 @@ final class ProjectionSchema: @unchecked Sendable {
     private init(_ projection: any _ProjectionBase.Type) {
         name = "\(projection)"
         var found: [Property] = []
-        var mirror: Mirror? = Mirror(reflecting: projection._projecting(projection._rootClass.init()))
+        var mirror: Mirror? = Mirror(reflecting: projection._projecting(projection._rootClass._make()))
         while let level = mirror {
             found =
                 level.children.compactMap { child in

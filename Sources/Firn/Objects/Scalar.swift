@@ -84,6 +84,13 @@ extension _IntegerScalar {
         guard case .int(let word) = stored.value else { return nil }
         return Self(truncatingIfNeeded: word)
     }
+    /// Converts through the stored form, so that, for example, an `Int` fits an `Int8` property. Returns nil for an integer that does not
+    /// fit `Self`.
+    public static func _elementFromUntyped(_ value: Any?) -> Self? {
+        if let same = value as? Self { return same }
+        guard case .int(let word)? = Value(any: value)?.fitted(to: .int) else { return nil }
+        return Self(exactly: word)
+    }
     /// Returns the integer as a stored integer of 64 bits. Used by `@Persisted` and collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.int(Int64(truncatingIfNeeded: self))) }
     /// The integer, extended to 64 bits; never nil. Used by collections; not for direct use.

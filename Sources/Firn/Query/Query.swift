@@ -37,6 +37,11 @@ public struct Query<T> {
     }
 }
 
+extension Query where T: _QueryBoxed {
+    /// The value of a property that is declared as `RealmProperty` or `RealmOptional`.
+    public var value: Query<T._BoxedValue> { Query<T._BoxedValue>(node, context) }
+}
+
 /// Foundation has a `Comparator` too.
 typealias QueryComparator = Comparator
 

@@ -28,6 +28,11 @@ public protocol _QueryMap {
     associatedtype _MapValue: RealmCollectionValue
 }
 
+/// `RealmProperty` and `RealmOptional`, as a protocol that extensions can be constrained to.
+public protocol _QueryBoxed {
+    associatedtype _BoxedValue
+}
+
 /// The family of numbers of all types, which can be compared with each other in queries. It has no values. Used by `Query`; not for direct
 /// use.
 public enum _NumberComparand {}
@@ -63,6 +68,10 @@ extension Optional: _QueryOptional {}
 extension Optional: _QueryOrdered where Wrapped: _QueryOrdered { public typealias _Comparand = Wrapped._Comparand }
 extension Optional: _QueryNumeric where Wrapped: _QueryNumeric {}
 extension Optional: _QueryText where Wrapped: _QueryText {}
+
+extension RealmProperty: _QueryBoxed { public typealias _BoxedValue = Value }
+@available(*, deprecated)
+extension RealmOptional: _QueryBoxed { public typealias _BoxedValue = Value? }
 
 extension Map: _QueryMap { public typealias _MapValue = Value }
 

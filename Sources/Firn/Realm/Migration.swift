@@ -24,9 +24,9 @@ public struct Migration {
     let new: RealmCore
 
     /// The schema before the migration.
-    public var oldSchema: Realm.Schema { Realm.Schema(old.schema) { _ in nil } }
+    public var oldSchema: Realm.Schema { Realm.Schema(old.schema, []) }
     /// The schema after the migration.
-    public var newSchema: Realm.Schema { Realm.Schema(new.schema) { _ in nil } }
+    public var newSchema: Realm.Schema { Realm.Schema(new.schema, []) }
 
     /// Calls `block` with each object of a type, before and after the migration. The old object is immutable; it is nil if the type is new.
     public func enumerateObjects(ofType typeName: String, _ block: MigrationObjectEnumerateBlock) {

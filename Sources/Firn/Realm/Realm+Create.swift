@@ -15,7 +15,7 @@ extension Realm {
         core.check()
         core.requireTransaction("create objects")
         if update != .error { return upsert(type, value, update) as! T }
-        let object = type.init()
+        let object = type._make()
         if ClassSchema.of(type).refersToObjects {
             for (property, content) in imported(value, as: object) { object.put(content, in: property) }
         } else {
@@ -48,7 +48,7 @@ extension Realm {
             trap("\"\(schema.name)\" does not have a primary key and can not be updated: create it without update:.")
         }
         let access = core.access(type)
-        let fresh = type.init()
+        let fresh = type._make()
         for (property, content) in ObjectBase.contents(of: value, for: schema) where property.name == schema.properties[key].name {
             fresh.put(content, in: property)
         }

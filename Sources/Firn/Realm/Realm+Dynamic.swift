@@ -49,7 +49,7 @@ extension Realm {
             if let access = core.dynamicAccess(typeName) { return access }
         }
         trap(
-            "Object type \"\(typeName)\" is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)). If it is a class of this program, name it in the configuration: objectTypes: [\(typeName).self]"
+            "Object type \"\(typeName)\" is not managed by the Realm: its schema has \(schema.storedTypes.map(\.className)). If it is a class of this program, name it in the configuration: objectTypes: [\(typeName).self]"
         )
     }
 }
@@ -115,7 +115,7 @@ extension TypeAccess {
     /// Returns the initial values that the program's class declares for properties of single values.
     private func initialValues(except given: [Int: Any?]) -> [Int: Value] {
         guard given.count < type.columns.count, let known = core.knownSchema(name) else { return [:] }
-        let example = known.objectClass.init()
+        let example = known.objectClass._make()
         var found: [Int: Value] = [:]
         for property in known.stored where !property.leadsOn {
             guard let place = type.index(of: property.name), given[place] == nil, type.columns[place].type == property.shape.type else {

@@ -1,39 +1,52 @@
 import FirnTable
 
 extension Realm {
-    /// The types of a file.
+    /// The types of a file and of the program's classes.
     public struct Schema: Equatable, CustomStringConvertible {
-        /// The types, in the order of the file.
-        public let objectSchema: [ObjectSchema]
+        /// The types that the file has, in its order.
+        package let storedTypes: [ObjectSchema]
 
-        /// Returns the schema of a class of the program that the file has no type for.
-        private var unused: @Sendable (String) -> ObjectSchema? = { _ in nil }
+        /// The types: those of the file in its order, then those of the classes that the file has no type for yet. These are the classes of
+        /// the configuration's `objectTypes`, or without these all valid classes of the program in the order of their names.
+        public var objectSchema: [ObjectSchema] {
+            let stored = Set(storedTypes.map(\.className))
+            return storedTypes + unused().filter { !stored.contains($0.name) }.map { ObjectSchema($0.typeSchema, $0) }
+        }
+
+        /// Returns the schemas of the classes that the file may have no types for.
+        private var unused: @Sendable () -> [ClassSchema] = { [] }
+        /// Returns the schema of such a class.
+        private var unusedNamed: @Sendable (String) -> ClassSchema? = { _ in nil }
 
         /// Returns the type with a name, or nil if there is none. Without `objectTypes` in the configuration, all classes of the program
         /// are known.
-        public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } ?? unused(className) }
+        public subscript(className: String) -> ObjectSchema? {
+            storedTypes.first { $0.className == className } ?? unusedNamed(className).map { ObjectSchema($0.typeSchema, $0) }
+        }
         /// Returns whether both have the same types.
         public static func == (a: Schema, b: Schema) -> Bool { a.objectSchema == b.objectSchema }
-        /// The types as text, in the order of the file. See `ObjectSchema.description`.
+        /// The types as text, in the order of `objectSchema`. See `ObjectSchema.description`.
         public var description: String { objectSchema.map { "\($0)" }.joined(separator: "\n") }
 
         /// Creates a schema of types.
-        package init(_ types: [ObjectSchema]) { objectSchema = types }
-        init(_ schema: FirnTable.Schema, unused: @escaping @Sendable (String) -> ObjectSchema?) {
-            objectSchema = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) }
-            self.unused = unused
+        package init(_ types: [ObjectSchema]) { storedTypes = types }
+
+        init(_ schema: FirnTable.Schema, _ listed: [ObjectBase.Type]?) {
+            storedTypes = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) }
+            if let listed = listed?.map({ ClassSchema.of($0) }) {
+                unused = { listed }
+                unusedNamed = { name in listed.first { $0.name == name } }
+            } else {
+                unused = { ProgramClasses.included.compactMap { ClassSchema.valid($0) } }
+                unusedNamed = { ProgramClasses.named($0).map { ClassSchema.of($0) } }
+            }
         }
     }
 
-    /// The types that the file has at this version. Types of classes that were not used yet may be missing from the list; they are found by
-    /// name.
+    /// The types of the file at this version, and those of the classes that it has no types for yet.
     public var schema: Schema {
         core.confinement.check()
-        let listed = core.configuration.objectTypes?.map { ClassSchema.of($0) }
-        return Schema(core.schema) { name in
-            let schema = listed.map { $0.first { $0.name == name } } ?? ProgramClasses.named(name).map { ClassSchema.of($0) }
-            return schema.map { ObjectSchema($0.typeSchema, $0) }
-        }
+        return Schema(core.schema, core.configuration.objectTypes)
     }
 }
 

@@ -123,19 +123,15 @@ extension Results: ThreadConfined {
 }
 
 extension List: ThreadConfined {
-    /// Returns the list of the same object in another realm of the file; nil if the object does not exist there. Traps if the list is
-    /// unmanaged. Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
-    public func _moved(to realm: Realm) -> Self? {
-        (source.moved(to: realm.core) as? CellSource).map { unsafeDowncast(List($0.cell), to: Self.self) }
-    }
+    /// Returns the list of the same object in another realm of the file; nil if the object does not exist there or the list is unmanaged.
+    /// Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
+    public func _moved(to realm: Realm) -> List? { (source.moved(to: realm.core) as? CellSource).map { List($0.cell) } }
 }
 
 extension MutableSet: ThreadConfined {
-    /// Returns the set of the same object in another realm of the file; nil if the object does not exist there. Traps if the set is
-    /// unmanaged. Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
-    public func _moved(to realm: Realm) -> Self? {
-        (source.moved(to: realm.core) as? CellSource).map { unsafeDowncast(MutableSet($0.cell), to: Self.self) }
-    }
+    /// Returns the set of the same object in another realm of the file; nil if the object does not exist there or the set is unmanaged. Used
+    /// by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
+    public func _moved(to realm: Realm) -> MutableSet? { (source.moved(to: realm.core) as? CellSource).map { MutableSet($0.cell) } }
 }
 
 extension LinkingObjects: ThreadConfined {
@@ -149,15 +145,14 @@ extension LinkingObjects: ThreadConfined {
 extension Map: ThreadConfined {
     /// Returns the map of the same object in another realm of the file; nil if the object does not exist there or the map is unmanaged.
     /// Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
-    public func _moved(to realm: Realm) -> Self? {
+    public func _moved(to realm: Realm) -> Map? {
         guard case .managed(let cell) = storage, let owner = realm.core.object(cell.rowID, like: cell.access) else { return nil }
-        return unsafeDowncast(Map(CollectionCell.of(owner, cell.column)), to: Self.self)
+        return Map(CollectionCell.of(owner, cell.column))
     }
 }
 
 extension AnyRealmCollection: ThreadConfined {
-    /// Returns the wrapped collection in another realm of the file; nil if it does not exist there. Traps if the collection is unmanaged.
-    /// Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
+    /// Returns the wrapped collection in another realm of the file; nil if it does not exist there or the collection is unmanaged. Used by `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public func _moved(to realm: Realm) -> AnyRealmCollection? { source.moved(to: realm.core).map(_with) }
 }
 

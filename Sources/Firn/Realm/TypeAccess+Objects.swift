@@ -11,7 +11,7 @@ extension TypeAccess {
     }
 
     func object(_ rowID: Int64, segment: Int, position: Int) -> ObjectBase {
-        let object = schema?.objectClass.init() ?? DynamicObject()
+        let object = schema?.objectClass._make() ?? DynamicObject()
         manage(object, rowID)
         object._segment = Int32(truncatingIfNeeded: segment)
         object._position = Int32(truncatingIfNeeded: position)

@@ -37,16 +37,30 @@ extension AnyRealmValue: _Scalar, MinMaxType, AddableType, SortableType, _Indexa
         object._set(column, value.stored(in: object._core!) ?? .null)
     }
 
+    /// Returns the value in a column of a managed object, or nil if it is null; a link to a deleted object is `.none`. Lists and dictionaries
+    /// are unmanaged copies. Used by `@Persisted`; not for direct use.
+    public static func _readOptional(_ object: ObjectBase, _ column: Int) -> AnyRealmValue? {
+        let value = object._value(column)
+        return value.isNull ? nil : AnyRealmValue(value, in: object._core)
+    }
+
+    /// Sets the value in a column of a managed object; nil and `.none` are stored as null. Unmanaged objects are added to its realm. Traps
+    /// outside of a write transaction. Used by `@Persisted`; not for direct use.
+    public static func _writeOptional(_ object: ObjectBase, _ column: Int, _ value: AnyRealmValue?) {
+        _write(object, column, value ?? .none)
+    }
+
     /// Returns a sum as the type of the elements. Used by collections; not for direct use.
     public static func _sum(_ value: _Stored) -> AnyRealmValue { AnyRealmValue(value.value) ?? .none }
-    /// Returns an untyped value; nil if it is neither a value, an object, nor an array or dictionary of these. Used by collections; not for
-    /// direct use.
-    public static func _elementFromUntyped(_ value: Any?) -> AnyRealmValue? { AnyRealmValue(untyped: value) }
     /// The `AnyRealmValue` itself, not its content. Used by `@Persisted`; not for direct use.
     public var _untyped: Any? { self }
 }
 
 extension AnyRealmValue {
+    /// Returns an untyped value; nil if it is neither a value, an object, nor an array or dictionary of these. Used by collections; not for
+    /// direct use.
+    public static func _elementFromUntyped(_ value: Any?) -> AnyRealmValue? { AnyRealmValue(untyped: value) }
+
     /// Creates a value from values, objects, arrays and dictionaries, nested. Returns nil for anything else.
     package init?(untyped value: Any?) {
         switch unwrapped(value) {

@@ -258,7 +258,6 @@ extension Surface {
                 case .initial(let sections): _ = sections.count
                 case .update(let sections, let deletions, let insertions, let modifications, let sectionsToInsert, let sectionsToDelete):
                     _ = (sections, deletions, insertions, modifications, sectionsToInsert, sectionsToDelete)
-                default: break
                 }
             }
             _ = sections[0].observe { _ in }

@@ -16,6 +16,67 @@ class SurfaceOld: Object {
     override var hash: Int { super.hash }
 }
 
+/// Properties that are declared without `@Persisted`.
+class SurfaceElder: Object {
+    let age = RealmProperty<Int?>()
+    let mixed = RealmProperty<AnyRealmValue>()
+    let size = RealmProperty<SurfaceSize?>(.small)
+    let pets = List<SurfacePet>()
+    let names = MutableSet<String>()
+    let scores = Map<String, Int>()
+    let friends = LinkingObjects(fromType: SurfaceElder.self, property: "elders")
+    let elders = List<SurfaceElder>()
+    override init() {
+        super.init()
+        age.value = 3
+    }
+}
+
+@available(*, deprecated)
+class SurfaceEldest: Object {
+    let age = RealmOptional<Int>()
+    let weight = RealmOptional<Double>(1.5)
+    required override init() { super.init() }
+}
+
+extension Surface {
+    private mutating func addOlderDeclarations(_ realm: Realm) {
+        use("RealmProperty.init()", "RealmProperty.init(_:)", "RealmProperty.value") {
+            let elder = SurfaceElder()
+            elder.age.value = 4
+            elder.mixed.value = .string("any")
+            _ = (elder.age.value, elder.size.value, RealmProperty<Int?>(5) == elder.age)
+            _ = realm.objects(SurfaceElder.self).where { $0.age.value > 3 && $0.pets.count > 0 && $0.size.value == .small }
+            elder.pets.append(SurfacePet())
+            elder.names.insert("Rex")
+            elder.scores["a"] = 1
+            _ = (elder.friends.count, elder.elders.first)
+        }
+        addOldestDeclarations()
+    }
+
+    @available(*, deprecated)
+    private mutating func addDeprecatedDeclarations() {
+        use("RealmOptional.init(_:)", "RealmOptional.value") {
+            let eldest = SurfaceEldest()
+            eldest.age.value = nil
+            _ = (eldest.age.value, eldest.weight.value)
+        }
+    }
+
+    private mutating func addOldestDeclarations() { (DeprecatedUses.self as any SurfaceUses.Type).add(to: &self) }
+
+    /// Calls deprecated members without a warning.
+    private enum DeprecatedUses: SurfaceUses {
+        @available(*, deprecated)
+        static func add(to surface: inout Surface) { surface.addDeprecatedDeclarations() }
+    }
+}
+
+protocol SurfaceUses {
+    static func add(to surface: inout Surface)
+}
+
 extension Surface {
     mutating func addObjects(_ realm: Realm, _ pet: SurfacePet) {
         use("Object.init()", "Object.init(value:)") { _ = (SurfacePet(), SurfacePet(value: ["name": "Rex"])) }
@@ -61,6 +122,7 @@ extension Surface {
         use("PersistableEnum", "CustomPersistable", "FailableCustomPersistable") { _ = (pet.mood, pet.tag, pet.code) }
         use("Persisted.encode(to:)") { _ = try JSONEncoder().encode(pet.numbers) }
         addSchemas(realm, pet)
+        addOlderDeclarations(realm)
     }
 
     private mutating func addSchemas(_ realm: Realm, _ pet: SurfacePet) {
