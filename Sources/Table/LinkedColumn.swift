@@ -21,7 +21,7 @@ package struct LinkedColumn {
     private var singlyRead: [Int] = []
     /// Likewise: how many of its values the current call requests.
     private var wanted: [Int] = []
-    /// The rows of the pool for values that were read one by one, by place (see `RowFinder`).
+    /// The rows of the pool for values that were read one by one, by location (see `RowFinder`).
     private var singles: [Int: Int] = [:]
     private var isLarge = false
     private var scratch: Column
@@ -53,7 +53,7 @@ package struct LinkedColumn {
     /// Returns a row for each link, null for absent links and for links to rows that do not exist.
     package mutating func fetch(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Column {
         if pool.footprint > most { empty() }
-        var rows = try finder.places(of: rowIDs, present: present)
+        var rows = try finder.locations(of: rowIDs, present: present)
         if starts.count < finder.segments.count * LinkedColumn.vectorsOfSegment { growVectors() }
         try load(rows)
         var start = 0
@@ -70,11 +70,11 @@ package struct LinkedColumn {
         return out
     }
 
-    /// Decodes the vectors that contain many of the places.
-    private mutating func load(_ places: [Int]) throws(Damage) {
+    /// Decodes the vectors that contain many of the locations.
+    private mutating func load(_ locations: [Int]) throws(Damage) {
         var missing: [Int] = []
-        for place in places where place >= 0 {
-            let vector = place / vectorSize
+        for location in locations where location >= 0 {
+            let vector = location / vectorSize
             if starts[vector] > 0 { continue }
             if wanted[vector] == 0 { missing.append(vector) }
             wanted[vector] &+= 1
@@ -87,7 +87,7 @@ package struct LinkedColumn {
         }
     }
 
-    /// Replaces places by rows of the pool, up to the first one whose vector is not in the pool. Returns the index of that one.
+    /// Replaces locations by rows of the pool, up to the first one whose vector is not in the pool. Returns the index of that one.
     private static func locate(_ rows: inout [Int], _ starts: [Int], from start: Int) -> Int {
         rows.withUnsafeMutableBufferPointer { rows in
             for i in start..<rows.count {
@@ -105,14 +105,14 @@ package struct LinkedColumn {
 
     /// Returns which links refer to rows that exist.
     package mutating func live(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Bits {
-        let places = try finder.places(of: rowIDs, present: present)
-        var out = Bits(repeating: false, count: places.count)
-        for i in places.indices where places[i] >= 0 { out[i] = true }
+        let locations = try finder.locations(of: rowIDs, present: present)
+        var out = Bits(repeating: false, count: locations.count)
+        for i in locations.indices where locations[i] >= 0 { out[i] = true }
         return out
     }
 
     /// Returns whether the row exists.
-    package mutating func isLive(_ rowID: Int64) throws(Damage) -> Bool { try finder.place(of: rowID) != nil }
+    package mutating func isLive(_ rowID: Int64) throws(Damage) -> Bool { try finder.location(of: rowID) != nil }
 
     private mutating func growVectors() {
         let count = finder.segments.count * LinkedColumn.vectorsOfSegment
@@ -144,14 +144,14 @@ package struct LinkedColumn {
         vectorsDecoded += 1
     }
 
-    /// Returns the row of the pool that contains the value at a place whose vector is not in the pool.
-    private mutating func single(_ place: Int) throws(Damage) -> Int {
-        if let known = singles[place] { return known }
-        let value = try reader(place / segmentSize).value(at: place % segmentSize)
+    /// Returns the row of the pool that contains the value at a location whose vector is not in the pool.
+    private mutating func single(_ location: Int) throws(Damage) -> Int {
+        if let known = singles[location] { return known }
+        let value = try reader(location / segmentSize).value(at: location % segmentSize)
         guard pool.append(value) else { throw Damage("a value of another type than its column") }
         try pool.hold(memory)
         valuesRead += 1
-        singles[place] = pool.count - 1
+        singles[location] = pool.count - 1
         return pool.count - 1
     }
 

@@ -37,22 +37,22 @@ final class ObjectRows: @unchecked Sendable {
         }
         guard present.map({ !$0.noneSet }) ?? !ids.isEmpty else { return try nulls(ids.count) }
         if columns.isEmpty || finder.segments.count > ObjectRows.heldSegments { try begin() }
-        let found = try table.memory.holding(ids.count * ObjectRows.placeBytes, for: name)
+        let found = try table.memory.holding(ids.count * ObjectRows.locationBytes, for: name)
         defer { withExtendedLifetime(found) {} }
-        let places = RowPlaces(try finder.places(of: ids, present: present))
-        if !places.hasSome { return try nulls(ids.count) }
+        let locations = FoundLocations(try finder.locations(of: ids, present: present))
+        if !locations.hasSome { return try nulls(ids.count) }
         var out: [Column] = []
         out.reserveCapacity(columns.count)
         for i in columns.indices {
-            let stored = try columns[i].read(places, finder.segments, counts)
+            let stored = try columns[i].read(locations, finder.segments, counts)
             out.append(try resolve(i, stored, depth))
         }
         return out
     }
 
     private var name: String { "objects of type \"\(table.type.name)\"" }
-    /// Bytes for each place while it is looked up and sorted.
-    private static let placeBytes = 32
+    /// Bytes for each location while it is looked up and sorted.
+    private static let locationBytes = 32
     /// The approximate memory of a field's reader and of an empty column.
     private static let fieldBytes = 1024
 
@@ -92,44 +92,44 @@ final class ObjectRows: @unchecked Sendable {
     }
 }
 
-/// The places of rows as `RowFinder` returns them, -1 for rows that do not exist.
-struct RowPlaces {
-    /// The places in ascending order. If `order` is nil, these are the requested places, with -1 anywhere between them; otherwise they are
+/// The locations of rows as `RowFinder` returns them, -1 for rows that do not exist.
+struct FoundLocations {
+    /// The locations in ascending order. If `order` is nil, these are the requested locations, with -1 anywhere between them; otherwise they are
     /// distinct and without -1.
     let ascending: [Int]
-    /// Set if the requested places do not ascend: for each of them its index in `ascending`, or the length of `ascending` for a row that
+    /// Set if the requested locations do not ascend: for each of them its index in `ascending`, or the length of `ascending` for a row that
     /// does not exist.
     let order: [Int]?
     let hasSome: Bool
 
-    init(_ places: [Int]) {
+    init(_ locations: [Int]) {
         var last = -1, isAscending = true
-        for place in places where place >= 0 {
-            if place <= last {
+        for location in locations where location >= 0 {
+            if location <= last {
                 isAscending = false
                 break
             }
-            last = place
+            last = location
         }
         hasSome = last >= 0
         if isAscending {
-            ascending = places
+            ascending = locations
             order = nil
             return
         }
-        var distinct = places.filter { $0 >= 0 }.sorted(), count = 0
-        for place in distinct where count == 0 || distinct[count - 1] != place {
-            distinct[count] = place
+        var distinct = locations.filter { $0 >= 0 }.sorted(), count = 0
+        for location in distinct where count == 0 || distinct[count - 1] != location {
+            distinct[count] = location
             count += 1
         }
         distinct.removeLast(distinct.count - count)
         ascending = distinct
-        order = places.map { place in
-            if place < 0 { return count }
+        order = locations.map { location in
+            if location < 0 { return count }
             var low = 0, high = count
             while low < high {
                 let middle = (low &+ high) >> 1
-                if distinct[middle] < place { low = middle &+ 1 } else { high = middle }
+                if distinct[middle] < location { low = middle &+ 1 } else { high = middle }
             }
             return low
         }
@@ -163,12 +163,12 @@ struct StoredField {
         held = Column(type)
     }
 
-    /// Returns one row for each requested place.
-    mutating func read(_ places: RowPlaces, _ segments: [any Segment], _ counts: ReadCounts) throws(Damage) -> Column {
+    /// Returns one row for each requested location.
+    mutating func read(_ locations: FoundLocations, _ segments: [any Segment], _ counts: ReadCounts) throws(Damage) -> Column {
         var out = Column(type)
-        try append(places.ascending, segments, counts, to: &out)
+        try append(locations.ascending, segments, counts, to: &out)
         if held.footprint > StoredField.heldBytes { release() }
-        guard let order = places.order else { return out.withoutIdlePresence() }
+        guard let order = locations.order else { return out.withoutIdlePresence() }
         out.appendNull()
         var ordered = Column(type)
         try ordered.hold(memory, adding: out.footprint(gathering: order))
@@ -176,40 +176,40 @@ struct StoredField {
         return ordered.withoutIdlePresence()
     }
 
-    private mutating func append(_ places: [Int], _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column) throws(Damage) {
+    private mutating func append(_ locations: [Int], _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column) throws(Damage) {
         var start = 0
-        while start < places.count {
-            guard let first = places[start...].firstIndex(where: { $0 >= 0 }) else { return out.appendNulls(places.count - start) }
-            let vector = places[first] / vectorSize
+        while start < locations.count {
+            guard let first = locations[start...].firstIndex(where: { $0 >= 0 }) else { return out.appendNulls(locations.count - start) }
+            let vector = locations[first] / vectorSize
             // Rows that do not exist are handled with the vector before them, or with the first one.
             var end = first + 1, count = 1
-            while end < places.count, places[end] < 0 || places[end] / vectorSize == vector {
-                if places[end] >= 0 { count += 1 }
+            while end < locations.count, locations[end] < 0 || locations[end] / vectorSize == vector {
+                if locations[end] >= 0 { count += 1 }
                 end += 1
             }
-            try append(places[start..<end], count, of: vector, segments, counts, to: &out)
+            try append(locations[start..<end], count, of: vector, segments, counts, to: &out)
             start = end
         }
     }
 
     /// Appends rows of one vector, of which `count` exist.
     private mutating func append(
-        _ places: ArraySlice<Int>, _ count: Int, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column
+        _ locations: ArraySlice<Int>, _ count: Int, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column
     ) throws(Damage) {
         if heldVector != vector {
             if single.vector != vector { single = (vector, 0) }
             single.count += count
-            guard single.count > StoredField.vectorCost else { return try appendSingly(places, of: vector, segments, counts, to: &out) }
+            guard single.count > StoredField.vectorCost else { return try appendSingly(locations, of: vector, segments, counts, to: &out) }
             try decode(vector, segments, counts)
         }
-        let first = places[places.startIndex]
-        if count == places.count, places[places.endIndex - 1] - first == count - 1 {
+        let first = locations[locations.startIndex]
+        if count == locations.count, locations[locations.endIndex - 1] - first == count - 1 {
             let rows = first % vectorSize..<first % vectorSize + count
             try out.hold(memory, adding: held.footprint(of: rows))
             out.append(contentsOf: held, range: rows)
         } else {
             let absent = held.count - 1
-            let rows = places.map { $0 < 0 ? absent : $0 % vectorSize }
+            let rows = locations.map { $0 < 0 ? absent : $0 % vectorSize }
             try out.hold(memory, adding: held.footprint(gathering: rows))
             out.appendGathered(held, rows: rows)
         }
@@ -229,16 +229,16 @@ struct StoredField {
     }
 
     private mutating func appendSingly(
-        _ places: ArraySlice<Int>, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column
+        _ locations: ArraySlice<Int>, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column
     ) throws(Damage) {
         let reader = try reader(vector / StoredField.vectorsOfSegment, segments)
-        for place in places {
-            guard place >= 0 else {
+        for location in locations {
+            guard location >= 0 else {
                 out.appendNull()
                 continue
             }
             counts.addObjectValue()
-            let value = try reader.value(at: place % segmentSize)
+            let value = try reader.value(at: location % segmentSize)
             if value.isNull { out.appendNull() } else if !out.append(value) { throw Damage("a value of another type than its column") }
             try out.hold(memory)
         }

@@ -4,7 +4,7 @@ import FirnBytes
 struct RowFinder {
     let table: any Table
 
-    /// The segments that were opened so far, in that order. Places refer to them.
+    /// The segments that were opened so far, in that order. Locations refer to them.
     private(set) var segments: [any Segment] = []
     private var live: [Bits?] = []
 
@@ -21,11 +21,11 @@ struct RowFinder {
 
     init(_ table: any Table) { self.table = table }
 
-    /// A place is the index of a segment in `segments`, shifted left by this many bits, and the position in the segment.
+    /// A location is packed into one integer: the index of a segment in `segments`, shifted left by this many bits, and the position in the segment.
     static let positionBits = 16
 
-    /// Returns the places of the live rows with these ids; -1 for absent ids and for ids without a live row.
-    mutating func places(of rowIDs: [Int64], present: Bits?) throws(Damage) -> [Int] {
+    /// Returns the locations of the live rows with these ids; -1 for absent ids and for ids without a live row.
+    mutating func locations(of rowIDs: [Int64], present: Bits?) throws(Damage) -> [Int] {
         var out = [Int](repeating: -1, count: rowIDs.count), start = 0, latest = 0
         while true {
             start = spans.withUnsafeBufferPointer { spans in
@@ -34,12 +34,12 @@ struct RowFinder {
                 }
             }
             guard start < rowIDs.count else { return out }
-            out[start] = try place(of: rowIDs[start]) ?? -1
+            out[start] = try location(of: rowIDs[start]) ?? -1
             start += 1
         }
     }
 
-    /// Fills in places as long as the ids are in plain segments that are known. Returns the index of the first id that is not.
+    /// Fills in locations as long as the ids are in plain segments that are known. Returns the index of the first id that is not.
     private static func fill(
         _ out: inout UnsafeMutableBufferPointer<Int>, _ ids: UnsafeBufferPointer<Int64>, _ present: Bits?,
         _ spans: UnsafeBufferPointer<Span>,
@@ -74,9 +74,9 @@ struct RowFinder {
         return low == 0 ? .max : low &- 1
     }
 
-    mutating func place(of rowID: Int64) throws(Damage) -> Int? {
+    mutating func location(of rowID: Int64) throws(Damage) -> Int? {
         let known = spans.withUnsafeBufferPointer { RowFinder.index(of: rowID, in: $0) }
-        if known < spans.count, rowID <= spans[known].last { return try place(of: rowID, in: spans[known]) }
+        if known < spans.count, rowID <= spans[known].last { return try location(of: rowID, in: spans[known]) }
         guard let index = try table.segmentIndex(of: rowID) else { return nil }
         let segment = try table.segment(index), count = segment.rowCount
         guard count > 0 else { return nil }
@@ -89,10 +89,10 @@ struct RowFinder {
         spans.insert(span, at: known < spans.count ? known + 1 : 0)
         segments.append(segment)
         live.append(segment.live)
-        return try place(of: rowID, in: span)
+        return try location(of: rowID, in: span)
     }
 
-    private func place(of rowID: Int64, in span: Span) throws(Damage) -> Int? {
+    private func location(of rowID: Int64, in span: Span) throws(Damage) -> Int? {
         var position = Int(rowID - span.first)
         if !span.isDense {
             guard let found = try segments[span.number].position(of: rowID) else { return nil }

@@ -74,7 +74,7 @@ package struct TypeSchema: Hashable, Sendable {
         _read { yield list }
         // Modify in place: an observer would copy the whole list for each change of one column.
         _modify {
-            places = ColumnPlaces()
+            positions = ColumnPositions()
             yield &list
         }
     }
@@ -84,7 +84,7 @@ package struct TypeSchema: Hashable, Sendable {
     /// The text that surrounded the rows in their source (in the form of an outside format, such as the JSON around an array of rows); nil
     /// if there was none.
     package var envelope: String?
-    private var places = ColumnPlaces()
+    private var positions = ColumnPositions()
 
     package init(
         _ name: String, columns: [ColumnSchema], key: [Int] = [], isEmbedded: Bool = false, id: UInt32 = 0, envelope: String? = nil
@@ -113,15 +113,15 @@ package struct TypeSchema: Hashable, Sendable {
 
     /// Returns the position of a column by name, or nil.
     /// - Complexity: O(1) after the first call, also for types with a million columns.
-    package func index(of column: String) -> Int? { places.names.first(column, of: columns.count) { columns[$0].name } }
+    package func index(of column: String) -> Int? { positions.names.first(column, of: columns.count) { columns[$0].name } }
     /// Returns the position of a column by id, or nil.
     /// - Complexity: O(1) after the first call.
-    package func index(ofID id: UInt32) -> Int? { places.ids.first(id, of: columns.count) { columns[$0].id } }
+    package func index(ofID id: UInt32) -> Int? { positions.ids.first(id, of: columns.count) { columns[$0].id } }
 
     /// Returns the position of the field that entry `i` of an object names, or nil. Entries without a name are matched by position. But a
     /// field can have an empty name; if the type has one, entries without a name refer to it, unless the object has all fields and none of
     /// its entries has a name.
-    package func place(of i: Int, in entries: [Value.Entry]) -> Int? {
+    package func columnPosition(of i: Int, in entries: [Value.Entry]) -> Int? {
         guard entries[i].key.isEmpty else { return index(of: entries[i].key) }
         if let named = index(of: ""), entries.count != columns.count || !entries.allSatisfy(\.key.isEmpty) { return named }
         return i < columns.count ? i : nil

@@ -82,7 +82,7 @@ extension Value {
     /// Skips a value without creating it, and adds to `total` the memory that it would take outside of its own storage: elements and texts.
     package static func measure(_ reader: inout ByteReader, _ total: inout Int, depth: Int = 0) throws(Damage) {
         guard depth < Value.deepest else { throw Damage("values nest too deep", at: reader.position) }
-        let place = reader.position, tag = try reader.read(UInt8.self)
+        let offset = reader.position, tag = try reader.read(UInt8.self)
         func text() throws(Damage) { total &+= 32 &+ (try reader.readLengthPrefixed().count) }
         switch tag {
         case AnyTag.null: break
@@ -107,13 +107,13 @@ extension Value {
                 try text()
                 try measure(&reader, &total, depth: depth + 1)
             }
-        default: throw Damage("unknown value tag \(tag)", at: place)
+        default: throw Damage("unknown value tag \(tag)", at: offset)
         }
     }
 
     package init(from reader: inout ByteReader, depth: Int = 0) throws(Damage) {
         guard depth < Value.deepest else { throw Damage("values nest too deep", at: reader.position) }
-        let place = reader.position
+        let offset = reader.position
         let tag = try reader.read(UInt8.self)
         switch tag {
         case AnyTag.null: self = .null
@@ -127,7 +127,7 @@ extension Value {
         case ScalarKind.date.rawValue:
             let seconds = try reader.readSignedVarint()
             let nanoseconds = try reader.readVarint()
-            guard nanoseconds < 1_000_000_000 else { throw Damage("nanoseconds out of range", at: place) }
+            guard nanoseconds < 1_000_000_000 else { throw Damage("nanoseconds out of range", at: offset) }
             self = .date(Timestamp(seconds: seconds, nanoseconds: Int32(nanoseconds)))
         case ScalarKind.decimal.rawValue:
             let high = try reader.read(UInt64.self)
@@ -151,7 +151,7 @@ extension Value {
                 entries.append(Entry(key, try Value(from: &reader, depth: depth + 1)))
             }
             self = tag == AnyTag.map ? .map(entries) : .object(entries)
-        default: throw Damage("unknown value tag \(tag)", at: place)
+        default: throw Damage("unknown value tag \(tag)", at: offset)
         }
     }
 }

@@ -149,7 +149,7 @@ package struct Identifier: Hashable, Sendable, Comparable {
 }
 
 /// One value of any kind. Single rows, keys, arguments and `any` columns use it; whole columns use `Column`. Equality and hashing are by
-/// kind and bits, so NaN equals itself; `Value.order` compares by meaning.
+/// kind and bits, so NaN equals itself; `Value.order` compares numbers by value.
 package indirect enum Value: Hashable, Sendable {
     case null
     case bool(Bool)

@@ -70,7 +70,7 @@ struct SurveySample {
         for table in snapshot.tables where !table.type.isEmbedded {
             for filter in table.type.columns.compactMap(question) {
                 let run = try QueryRun(QueryRequest(filter: filter), table: table)
-                answers.append(try run.rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) })
+                answers.append(try run.rowLocations().map { try table.segment($0.segment).rowID(at: $0.position) })
             }
         }
         return answers

@@ -28,8 +28,8 @@ import Testing
         var rows = old.mapValues { values in columns.map { $0.map { values[$0] } ?? .null } }
         for id in changes.deleted { #expect(rows.removeValue(forKey: id) != nil, "deleted \(id)") }
         for id in changes.inserted { #expect(rows.updateValue(try #require(new[id]), forKey: id) == nil, "inserted \(id)") }
-        for (place, id) in changes.modified.rowIDs.enumerated() {
-            let mask = changes.modified.columns(at: place)
+        for (position, id) in changes.modified.rowIDs.enumerated() {
+            let mask = changes.modified.columns(at: position)
             for column in 0..<mask.count where mask[column] { rows[id]![column] = try #require(new[id])[column] }
         }
         return rows
@@ -46,8 +46,8 @@ import Testing
         for step in 0..<12 {
             let transaction = try database.begin()
             if step == 6, !schema["Thing"]!.columns.contains(where: { $0.name == "late" }) {
-                let place = schema.types.firstIndex { $0.name == "Thing" }!
-                schema.types[place].columns.append(ColumnSchema("late", ColumnType(.int, optional: true)))
+                let position = schema.types.firstIndex { $0.name == "Thing" }!
+                schema.types[position].columns.append(ColumnSchema("late", ColumnType(.int, optional: true)))
             }
             try transaction.extendSchema(schema.types)
             let type = schema["Thing"]!

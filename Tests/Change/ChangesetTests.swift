@@ -63,10 +63,10 @@ import Testing
     /// A random type with a key of two optional columns, and rows with distinct keys.
     private func sample(_ random: inout RandomTables, keyed: Bool) -> (Schema, [[Value]]) {
         var schema = random.schema()
-        let place = schema.types.firstIndex { $0.name == "Thing" }!
-        schema.types[place].columns += [column("k1", .int), column("k2", .string)]
-        let width = schema.types[place].columns.count
-        if keyed { schema.types[place].key = [width - 2, width - 1] }
+        let position = schema.types.firstIndex { $0.name == "Thing" }!
+        schema.types[position].columns += [column("k1", .int), column("k2", .string)]
+        let width = schema.types[position].columns.count
+        if keyed { schema.types[position].key = [width - 2, width - 1] }
         return (schema, rows(random.number(0...900), &random, schema, taken: []))
     }
 
@@ -93,8 +93,8 @@ import Testing
         for row in before where !random.chance(10) {
             var row = row
             while random.chance(30) {
-                let place = random.number(0...type.columns.count - 3)
-                row[place] = random.value(type.columns[place].type, in: schema)
+                let position = random.number(0...type.columns.count - 3)
+                row[position] = random.value(type.columns[position].type, in: schema)
             }
             after.append(row)
         }
@@ -103,9 +103,9 @@ import Testing
         var wider = schema
         if random.chance(30) {
             // The columns change too: one is removed, one is added, one changes its type.
-            let place = wider.types.firstIndex { $0.name == "Thing" }!
-            wider.types[place].columns[0] = ColumnSchema("c0", ColumnType(.data, optional: true))
-            wider.types[place].columns.append(column("late", .double))
+            let position = wider.types.firstIndex { $0.name == "Thing" }!
+            wider.types[position].columns[0] = ColumnSchema("c0", ColumnType(.data, optional: true))
+            wider.types[position].columns.append(column("late", .double))
             for i in after.indices {
                 after[i] = [.data([UInt8(i & 255)])] + after[i].dropFirst() + [i % 3 == 0 ? .null : .double(Double(i))]
             }
@@ -150,9 +150,9 @@ import Testing
             #expect(try found.count == count && hash(table(database)) == before && database.snapshot().version == 1)
             return found.map { "\($0.key): \($0.what)" }.sorted()
         }
-        let told = try refusals("d.firn", [row(1, 1), row(2, 3, "z"), row(4, nil), row(5, 6)])
+        let reported = try refusals("d.firn", [row(1, 1), row(2, 3, "z"), row(4, nil), row(5, 6)])
         #expect(
-            told == [
+            reported == [
                 "k1=2, k2=null: another value in x", "k1=3, k2=null: there is no such row", "k1=5, k2=null: there is such a row already",
             ])
         #expect(try refusals("e.firn", []).count == 3)

@@ -176,15 +176,15 @@ import Testing
         #expect(try hash(#require(compacted.table(named: "Thing"))) == truth, "seed \(seed)")
         // A value that is not equal changes the hash of the rows and of its column, but not those of other columns.
         for _ in 0..<20 {
-            let row = random.number(0...rows.count - 1), place = random.number(0...type.columns.count - 1), before = rows[row][place]
-            rows[row][place] = random.value(type.columns[place].type, in: schema)
-            defer { rows[row][place] = before }
-            let same = Value.sameMeaning(before, rows[row][place], tolerance: 0)
+            let row = random.number(0...rows.count - 1), position = random.number(0...type.columns.count - 1), before = rows[row][position]
+            rows[row][position] = random.value(type.columns[position].type, in: schema)
+            defer { rows[row][position] = before }
+            let same = Value.areEquivalent(before, rows[row][position], tolerance: 0)
             let now = try columns(memory(rows, 1024))
-            #expect((try hash(memory(rows, 1024)) == truth) == same, "seed \(seed): \(before) and \(rows[row][place])")
+            #expect((try hash(memory(rows, 1024)) == truth) == same, "seed \(seed): \(before) and \(rows[row][position])")
             for column in type.columns {
                 #expect(
-                    (now[column.name] == parts[column.name]) == (same || column.name != type.columns[place].name),
+                    (now[column.name] == parts[column.name]) == (same || column.name != type.columns[position].name),
                     "seed \(seed): \(column.name)")
             }
         }

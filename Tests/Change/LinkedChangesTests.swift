@@ -396,7 +396,7 @@ import Testing
             let facts = types.filter { ["old", "new", "changes"].contains($0.name) }
             let type = (random.chance(50) ? facts : types).randomElement(using: &random.generator)!
             let rows = try transaction.table(type.name).liveRowIDs(), row = rows[random.number(0...rows.count - 1)]
-            let place = random.number(0...type.columns.count - 1), column = type.columns[place]
+            let columnPosition = random.number(0...type.columns.count - 1), column = type.columns[columnPosition]
             do throws(FirnError) {
                 switch random.number(0...9) {
                 case 0: try transaction.delete(type.name, rowID: row)

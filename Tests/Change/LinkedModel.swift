@@ -151,10 +151,10 @@ struct LinkedModel {
 
     /// Replaces some of the values that may contain links.
     mutating func relink(_ name: String, percent: Int, _ random: inout RandomTables) {
-        for (place, column) in schema[name]!.columns.enumerated()
-        where schema.mayHoldLinks(column.type) && !schema[name]!.key.contains(place) {
+        for (position, column) in schema[name]!.columns.enumerated()
+        where schema.mayHoldLinks(column.type) && !schema[name]!.key.contains(position) {
             for i in rows[name, default: []].indices where random.chance(percent) {
-                rows[name]![i].values[place] = linked(column.type, &random)
+                rows[name]![i].values[position] = linked(column.type, &random)
             }
         }
     }
@@ -205,15 +205,15 @@ struct LinkedModel {
         for type in schema.roots {
             copy.rows[type.name] = copy.rows[type.name, default: []].filter { _ in !random.chance(10) }
             for i in copy.rows[type.name]!.indices where random.chance(20) {
-                let place = random.number(0...type.columns.count - 1)
-                if type.columns[place].name.hasPrefix("key") {
-                    let key = copy.rows[type.name]![i].values[place]
-                    copy.rows[type.name]![i].values[place] =
-                        type.columns[place].type.kind == .any && key.number.map { $0 == $0.rounded() && $0.magnitude < 1e9 } ?? false
+                let position = random.number(0...type.columns.count - 1)
+                if type.columns[position].name.hasPrefix("key") {
+                    let key = copy.rows[type.name]![i].values[position]
+                    copy.rows[type.name]![i].values[position] =
+                        type.columns[position].type.kind == .any && key.number.map { $0 == $0.rounded() && $0.magnitude < 1e9 } ?? false
                         ? .double(key.number!) : rewritten(key)
                 }
-                if !type.key.contains(place), !schema.mayHoldLinks(type.columns[place].type) {
-                    copy.rows[type.name]![i].values[place] = random.value(type.columns[place].type, in: schema)
+                if !type.key.contains(position), !schema.mayHoldLinks(type.columns[position].type) {
+                    copy.rows[type.name]![i].values[position] = random.value(type.columns[position].type, in: schema)
                 }
             }
             copy.add(random.number(0...12), of: type.name, &random)
@@ -227,9 +227,9 @@ struct LinkedModel {
     private mutating func forgetRowsThatAreGone() {
         let there = Set(rows.values.joined().map(\.number))
         for type in schema.roots {
-            for (place, column) in type.columns.enumerated() where schema.mayHoldLinks(column.type) {
+            for (position, column) in type.columns.enumerated() where schema.mayHoldLinks(column.type) {
                 for i in rows[type.name, default: []].indices {
-                    rows[type.name]![i].values[place] = kept(rows[type.name]![i].values[place], column.type, there)
+                    rows[type.name]![i].values[position] = kept(rows[type.name]![i].values[position], column.type, there)
                 }
             }
         }
@@ -294,8 +294,8 @@ struct LinkedModel {
 
     /// A row with an unused key, which only shifts row ids.
     private func filler(_ type: TypeSchema) -> [Value] {
-        type.columns.enumerated().map { place, column in
-            guard type.key.contains(place) else { return Column.absentValue(column.type) }
+        type.columns.enumerated().map { position, column in
+            guard type.key.contains(position) else { return Column.absentValue(column.type) }
             switch column.type.kind {
             case .string, .any: return .string("filler")
             case .int: return .int(.min)

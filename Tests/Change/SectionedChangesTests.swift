@@ -5,8 +5,8 @@ import FirnTable
 import Testing
 
 @Suite struct SectionedChangesTests {
-    private typealias Section = SectionedChanges.Section<String>
-    private func at(_ section: Int, _ item: Int) -> SectionedChanges.Place { .init(section, item) }
+    private typealias Section = SectionedChanges.SectionRows<String>
+    private func at(_ section: Int, _ item: Int) -> SectionedChanges.Position { .init(section, item) }
 
     @Test func `rows of a deleted section are not listed as deleted, but rows of an inserted section are listed as inserted`() {
         let old = [Section("a", [1, 2]), Section("b", [3, 4, 5]), Section("c", [6])]
@@ -51,10 +51,12 @@ import Testing
             let old = sections(), new = sections()
             let changes = SectionedChanges.between(old: old, new: new) { _ in false }
             var out: [(key: String, rows: [Int64])] = old.map { ($0.key, $0.rows) }
-            for place in changes.deletions.reversed() { out[place.section].rows.remove(at: place.item) }
+            for position in changes.deletions.reversed() { out[position.section].rows.remove(at: position.item) }
             for section in changes.sectionsToDelete.reversed() { out.remove(at: section) }
             for section in changes.sectionsToInsert { out.insert((new[section].key, []), at: section) }
-            for place in changes.insertions { out[place.section].rows.insert(new[place.section].rows[place.item], at: place.item) }
+            for position in changes.insertions {
+                out[position.section].rows.insert(new[position.section].rows[position.item], at: position.item)
+            }
             guard out.map(\.key) == new.map(\.key), out.map(\.rows) == new.map(\.rows) else {
                 Issue.record("seed 5, round \(round): \(old) -> \(new): \(changes)")
                 return

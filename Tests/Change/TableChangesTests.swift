@@ -258,23 +258,23 @@ import Testing
         }
     }
 
-    private func check(_ old: (DatabaseSnapshot, [Int64: [Value]]), _ new: (DatabaseSnapshot, [Int64: [Value]]), _ place: String) throws {
+    private func check(_ old: (DatabaseSnapshot, [Int64: [Value]]), _ new: (DatabaseSnapshot, [Int64: [Value]]), _ context: String) throws {
         guard let before = old.0.table(named: "Row"), let after = new.0.table(named: "Row") else { return }
         let changes = try TableChanges.between(before, after)
-        #expect(changes.inserted == new.1.keys.filter { old.1[$0] == nil }.sorted(), "\(place)")
-        #expect(changes.deleted == old.1.keys.filter { new.1[$0] == nil }.sorted(), "\(place)")
+        #expect(changes.inserted == new.1.keys.filter { old.1[$0] == nil }.sorted(), "\(context)")
+        #expect(changes.deleted == old.1.keys.filter { new.1[$0] == nil }.sorted(), "\(context)")
         let modified = new.1.filter { old.1[$0.key] != nil && old.1[$0.key] != $0.value }
-        #expect(changes.modified.rowIDs == modified.keys.sorted(), "\(place)")
+        #expect(changes.modified.rowIDs == modified.keys.sorted(), "\(context)")
         for (k, id) in changes.modified.rowIDs.enumerated() {
             let columns = changes.modified.columns(at: k)
-            for c in 0..<10 { #expect(columns[c] == (old.1[id]![c] != new.1[id]![c]), "\(place), row \(id), column \(c)") }
+            for c in 0..<10 { #expect(columns[c] == (old.1[id]![c] != new.1[id]![c]), "\(context), row \(id), column \(c)") }
         }
         let before1 = old.1.keys.sorted(), after1 = new.1.keys.sorted()
         let indices = try CollectionChanges.between(old: before, new: after, changes: changes)
-        #expect(applied(indices, to: before1, after1) == after1, "\(place)")
+        #expect(applied(indices, to: before1, after1) == after1, "\(context)")
         #expect(
             indices.modificationsOld.map { before1[$0] } == changes.modified.rowIDs
                 && indices.modificationsNew.map { after1[$0] } == changes.modified.rowIDs)
-        #expect(indices == CollectionChanges.between(old: before1, new: after1) { changes.modified.contains($0) }, "\(place)")
+        #expect(indices == CollectionChanges.between(old: before1, new: after1) { changes.modified.contains($0) }, "\(context)")
     }
 }

@@ -81,7 +81,7 @@ import Testing
         for type in core.schema.types.indices {
             for index in 0..<core.catalogue.types[type].segmentCount {
                 let entry = try core.directoryEntry(type: type, index: index), header = try core.segment(type: type, index: index).header
-                let refs = header.entries.compactMap(\.chunk) + header.entries.compactMap(\.patch) + header.shared.map(\.ref)
+                let refs = header.entries.compactMap(\.chunk) + header.entries.compactMap(\.overlay) + header.shared.map(\.ref)
                 #expect(refs.allSatisfy { $0.offset + $0.length <= entry.header.offset }, "a header is before an extent that it refers to")
                 found.append((type, entry.firstRowID...entry.lastRowID, entry.header.offset + entry.header.length))
             }
@@ -163,8 +163,8 @@ import Testing
             }
             #expect(recovery.version == 1)
             for (type, originals) in [("Person", CutFileTests.persons), ("Owner", CutFileTests.owners)] {
-                let place = core.schema.types.firstIndex { $0.name == type }!
-                let found = try rows(saved, type), expected = kept.filter { $0.type == place }
+                let typePosition = core.schema.types.firstIndex { $0.name == type }!
+                let found = try rows(saved, type), expected = kept.filter { $0.type == typePosition }
                 #expect(found.count == expected.reduce(0) { $0 + $1.rows.count }, "\(type) cut at \(length)")
                 let parts = kept.filter { core.schema.types[$0.type].name == "Part" }
                 for range in expected.map(\.rows) {

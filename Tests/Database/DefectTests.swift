@@ -10,7 +10,7 @@ import Testing
 /// T6: `verify` names everything that is damaged: type, column and rows, or the structure if there are none.
 @Suite struct DefectTests {
     /// A byte of a file, and the part that it belongs to.
-    private struct Place {
+    private struct DamagedPart {
         var kind: String, offset: UInt64
         var type: String?, column: String?, rows: ClosedRange<Int64>?
         /// A word of the description of the defect.
@@ -41,7 +41,7 @@ import Testing
         ]
     }
 
-    /// Writes two wide segments with dictionaries and an index, a packed segment, patches, a delta with inner nodes, a tag, and a last
+    /// Writes two wide segments with dictionaries and an index, a packed segment, overlays, a delta with inner nodes, a tag, and a last
     /// commit that lists its extents.
     private static func write(_ path: String) throws {
         let database = try Database.create(path: path)
@@ -72,66 +72,66 @@ import Testing
         try commit { try $0.update("Person", rowID: 9, column: "score", .double(-2)) }
     }
 
-    private static func places(_ path: String) throws -> [Place] {
+    private static func parts(_ path: String) throws -> [DamagedPart] {
         let database = try Database.open(path: path), snapshot = try database.snapshot(), core = snapshot.core, root = snapshot.pinned.root
-        var places = [
-            Place(kind: "newest root", offset: root.offset(of: root.version) + 40, word: "root at"),
-            Place(kind: "other root", offset: root.offset(of: root.version + 1) + 40, word: "root at"),
-            Place(kind: "record", offset: root.record.offset + 9, word: "commit record"),
-            Place(kind: "catalogue", offset: root.catalogue.offset + 50, word: "catalogue"),
-            Place(kind: "schema", offset: core.catalogue.schemaRef.offset + 5, word: "schema"),
+        var parts = [
+            DamagedPart(kind: "newest root", offset: root.offset(of: root.version) + 40, word: "root at"),
+            DamagedPart(kind: "other root", offset: root.offset(of: root.version + 1) + 40, word: "root at"),
+            DamagedPart(kind: "record", offset: root.record.offset + 9, word: "commit record"),
+            DamagedPart(kind: "catalogue", offset: root.catalogue.offset + 50, word: "catalogue"),
+            DamagedPart(kind: "schema", offset: core.catalogue.schemaRef.offset + 5, word: "schema"),
         ]
         let record = try CommitRecord(snapshot.pinned.read(root.record))
-        if !record.history.isNone { places.append(Place(kind: "history", offset: record.history.offset + 30, word: "tags")) }
+        if !record.history.isNone { parts.append(DamagedPart(kind: "history", offset: record.history.offset + 30, word: "tags")) }
         if !record.previous.isNone {
-            places.append(Place(kind: "earlier record", offset: record.previous.offset + 9, word: "commit record"))
+            parts.append(DamagedPart(kind: "earlier record", offset: record.previous.offset + 9, word: "commit record"))
         }
         for (index, type) in core.schema.types.enumerated() {
             let state = core.catalogue.types[index], all = 0...state.nextRowID - 1
-            places.append(Place(kind: "directory", offset: state.directory.offset + 17, type: type.name, rows: all, word: "directory"))
+            parts.append(DamagedPart(kind: "directory", offset: state.directory.offset + 17, type: type.name, rows: all, word: "directory"))
             for number in 0..<state.segmentCount {
                 let entry = try core.directoryEntry(type: index, index: number), rows = entry.firstRowID...entry.lastRowID,
                     segment = try core.segment(type: index, index: number)
-                places.append(
-                    Place(
+                parts.append(
+                    DamagedPart(
                         kind: "header", offset: entry.header.offset + entry.header.length / 2, type: type.name, rows: rows, word: "segment")
                 )
                 for stored in segment.header.entries {
                     let column = type.columns.first { $0.id == stored.columnID }!.name
                     if let chunk = stored.chunk {
                         let bytes = try snapshot.pinned.read(chunk)
-                        places.append(Place(kind: "chunk's table", offset: chunk.offset, type: type.name, column: column, rows: rows))
+                        parts.append(DamagedPart(kind: "chunk's table", offset: chunk.offset, type: type.name, column: column, rows: rows))
                         for part in try Chunk.split(bytes) where !part.bytes.isEmpty {
-                            places.append(
-                                Place(
+                            parts.append(
+                                DamagedPart(
                                     kind: "stream \(part.kind)",
                                     offset: chunk.offset + UInt64(part.bytes.baseAddress! - bytes.baseAddress!)
                                         + UInt64(part.bytes.count / 2),
                                     type: type.name, column: column, rows: rows))
                         }
                     }
-                    if let patch = stored.patch {
-                        places.append(Place(kind: "patch", offset: patch.offset + 2, type: type.name, column: column, rows: rows))
+                    if let overlay = stored.overlay {
+                        parts.append(DamagedPart(kind: "overlay", offset: overlay.offset + 2, type: type.name, column: column, rows: rows))
                     }
                 }
                 for blob in segment.header.shared {
                     let column = type.columns.first { $0.id == segment.header.entries[blob.column].columnID }!.name
-                    places.append(
-                        Place(
+                    parts.append(
+                        DamagedPart(
                             kind: "shared \(blob.kind)", offset: blob.ref.offset + blob.ref.length / 2, type: type.name, column: column,
                             rows: rows))
                 }
             }
             for run in state.indexes.flatMap(\.runs) {
-                places.append(
-                    Place(
+                parts.append(
+                    DamagedPart(
                         kind: "index run", offset: run.ref.offset + run.ref.length / 2, type: type.name, column: "name",
                         word: "index of values"))
             }
             func visit(_ ref: ExtentRef, _ level: Int?) throws {
                 let node = try TreeNodeView(try snapshot.pinned.read(ref), level: level)
-                places.append(
-                    Place(
+                parts.append(
+                    DamagedPart(
                         kind: node.level == 0 ? "delta leaf" : "delta inner node", offset: ref.offset + 8, type: type.name, rows: all,
                         word: "delta"))
                 if node.level > 0 { for child in 0..<node.count { try visit(try node.child(child), node.level - 1) } }
@@ -140,13 +140,13 @@ import Testing
         }
         let old = try database.snapshot(tag: "first")
         let entry = try old.core.directoryEntry(type: 0, index: 0)
-        places.append(
-            Place(
+        parts.append(
+            DamagedPart(
                 kind: "header of a tagged version", offset: entry.header.offset + 40, type: "Person",
                 rows: entry.firstRowID...entry.lastRowID, word: "segment", isOld: true))
-        places.append(
-            Place(kind: "catalogue of a tagged version", offset: old.pinned.catalogue.offset + 50, word: "catalogue", isOld: true))
-        return places
+        parts.append(
+            DamagedPart(kind: "catalogue of a tagged version", offset: old.pinned.catalogue.offset + 50, word: "catalogue", isOld: true))
+        return parts
     }
 
     private static func defects(_ path: String) -> [Defect] {
@@ -158,41 +158,41 @@ import Testing
         } catch { return [Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))] }
     }
 
-    /// Returns whether a defect describes the damage at a place.
-    private static func tells(_ defect: Defect, _ place: Place) -> Bool {
-        guard defect.type == place.type, defect.column == place.column, defect.damage.offset > 0 || place.word.hasPrefix("root"),
-            defect.description.contains(place.word) || place.word.isEmpty
+    /// Returns whether a defect describes the damage of a part.
+    private static func tells(_ defect: Defect, _ part: DamagedPart) -> Bool {
+        guard defect.type == part.type, defect.column == part.column, defect.damage.offset > 0 || part.word.hasPrefix("root"),
+            defect.description.contains(part.word) || part.word.isEmpty
         else { return false }
-        if place.type == nil { return defect.part == "structure" }
-        if place.isOld, defect.version == nil { return false }
-        guard let rows = place.rows else { return true }
+        if part.type == nil { return defect.part == "structure" }
+        if part.isOld, defect.version == nil { return false }
+        guard let rows = part.rows else { return true }
         return defect.rows?.overlaps(rows) ?? false
     }
 
     @Test func `verify names the type, column and rows of all damage [T6]`() throws {
         let folder = TemporaryFolder(), path = folder.file("whole.firn"), bad = folder.file("bad.firn")
         try DefectTests.write(path)
-        let whole = try Data(contentsOf: URL(filePath: path)), places = try DefectTests.places(path)
-        let kinds = Set(places.map(\.kind))
+        let whole = try Data(contentsOf: URL(filePath: path)), parts = try DefectTests.parts(path)
+        let kinds = Set(parts.map(\.kind))
         for kind in [
             "stream present", "stream words", "stream extra", "stream reals", "stream text", "stream lengths", "stream keys",
-            "stream elementPresent", "stream tags", "patch", "index run",
+            "stream elementPresent", "stream tags", "overlay", "index run",
             "delta leaf", "delta inner node", "history",
         ] { #expect(kinds.contains(kind), "the file has no \(kind): \(kinds.sorted())") }
         #expect(kinds.contains { $0.hasPrefix("shared") })
         let intact = try Database.open(path: path)
         #expect(try intact.verify(intact.snapshot(), full: true).isEmpty)
-        for place in places {
+        for part in parts {
             var bytes = whole
-            bytes[Int(place.offset)] ^= 0x20
+            bytes[Int(part.offset)] ^= 0x20
             try bytes.write(to: URL(filePath: bad))
-            let defects = DefectTests.defects(bad), found = defects.contains { DefectTests.tells($0, place) }
-            #expect(found, "\(place): \(defects)")
+            let defects = DefectTests.defects(bad), found = defects.contains { DefectTests.tells($0, part) }
+            #expect(found, "\(part): \(defects)")
             // No other column is reported, except one that depends on the damaged one.
-            if let column = place.column {
+            if let column = part.column {
                 #expect(
                     defects.allSatisfy { $0.column == column || $0.column == nil || $0.description.contains("shares the validity") },
-                    "\(place): \(defects)")
+                    "\(part): \(defects)")
             }
         }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import FirnDatabase
 @testable import FirnTable
 
-/// Reading nested embedded objects: its cost, and that all ways of reading agree.
+/// Reading nested embedded objects: its cost, and that all methods of reading agree.
 @Suite struct EmbeddedReadTests {
     /// Returns a schema with a root type "Row" and `depth` levels of objects in its column "c". Each level has a number "a", and all but
     /// the last have a column "c".
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `embedded objects in random row order cost in proportion to their values, and all ways of reading agree`(seed: UInt64)
+    func `embedded objects in random row order cost in proportion to their values, and all methods of reading agree`(seed: UInt64)
         throws
     {
         var random = RandomTables(seed: seed)
@@ -116,9 +116,9 @@ import Testing
         for round in 0..<2 {
             let transaction = try database.begin()
             for _ in 0..<2500 {
-                let place = random.number(0...count - 1)
-                rows[place] = [rows[place][0], row(place + count * (round + 1), depth) { _ in random.chance(90) }[1]]
-                try transaction.update("Row", rowID: Int64(place), column: "c", rows[place][1])
+                let rowIndex = random.number(0...count - 1)
+                rows[rowIndex] = [rows[rowIndex][0], row(rowIndex + count * (round + 1), depth) { _ in random.chance(90) }[1]]
+                try transaction.update("Row", rowID: Int64(rowIndex), column: "c", rows[rowIndex][1])
             }
             if round == 0 { try transaction.flushAll() }
             try transaction.commit()
@@ -132,17 +132,17 @@ import Testing
             leaf = try segment.column(path: Array(repeating: 1, count: depth) + [0])
         var column = Column(table.type.columns[1], in: table.schema), leaves = Column(leaf.type)
         for _ in 0..<30 {
-            let place = random.number(0...count - 1)
-            let one = stripped(try reader.value(at: place))
-            #expect(one == rows[place][1])
-            var wanted = rows[place][1]
+            let rowIndex = random.number(0...count - 1)
+            let one = stripped(try reader.value(at: rowIndex))
+            #expect(one == rows[rowIndex][1])
+            var wanted = rows[rowIndex][1]
             for _ in 1..<depth { if case .object(let fields) = wanted { wanted = fields[1].value } }
             if case .object(let fields) = wanted { wanted = fields[0].value }
-            #expect(try leaf.value(at: place) == wanted)
-            try leaf.read(vector: place / 1024, into: &leaves)
-            #expect(leaves.value(at: place % 1024) == wanted)
-            try reader.read(vector: place / 1024, into: &column)
-            #expect(column.value(at: place % 1024) == rows[place][1])
+            #expect(try leaf.value(at: rowIndex) == wanted)
+            try leaf.read(vector: rowIndex / 1024, into: &leaves)
+            #expect(leaves.value(at: rowIndex % 1024) == wanted)
+            try reader.read(vector: rowIndex / 1024, into: &column)
+            #expect(column.value(at: rowIndex % 1024) == rows[rowIndex][1])
         }
     }
 

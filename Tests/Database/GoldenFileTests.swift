@@ -277,13 +277,13 @@ enum RandomBatches {
     }
 
     private func check(_ file: GoldenFile, _ database: Database) throws {
-        for (place, rows) in file.rows {
-            let parts = place.split(separator: "/").map(String.init)
+        for (typePath, rows) in file.rows {
+            let parts = typePath.split(separator: "/").map(String.init)
             let snapshot = try parts.count == 2 ? database.snapshot(tag: String(parts[0].dropFirst())) : database.snapshot()
             let table = try #require(snapshot.table(named: parts.last!))
             let found = try allRows(table).map(\.values)
-            #expect(found == rows.map { $0.map(stripped) }, "\(file.name), \(place): \(found.count) and \(rows.count) rows")
-            #expect(snapshot.verify(full: true).isEmpty, "\(file.name), \(place)")
+            #expect(found == rows.map { $0.map(stripped) }, "\(file.name), \(typePath): \(found.count) and \(rows.count) rows")
+            #expect(snapshot.verify(full: true).isEmpty, "\(file.name), \(typePath)")
         }
     }
 }

@@ -64,11 +64,11 @@ private final class Nowhere: ExtentSource, Sendable {
         let segment = try core.segment(type: 0, index: 0)
         _ = core.verify(full: true, progress: { _ in })
         _ = try? core.statistics()
-        return chunks.indices.map { place in
-            guard let raw = try? segment.rawColumn(place) else { return nil }
+        return chunks.indices.map { position in
+            guard let raw = try? segment.rawColumn(position) else { return nil }
             for row in [0, 1, 2, 1024, count - 1] { _ = try? raw.value(at: row) }
             _ = StoredColumn(raw).zone(ofVector: 0)
-            return try? segment.allRows(place)
+            return try? segment.allRows(position)
         }
     }
 
@@ -138,8 +138,8 @@ private final class Nowhere: ExtentSource, Sendable {
         #expect(try segments[0].rowsThatMayDiffer(from: segments[2])?.noneSet != true)
     }
 
-    @Test func `a patch that refers to another column is damage`() throws {
-        let patch = Patch(
+    @Test func `a overlay that refers to another column is damage`() throws {
+        let overlay = ColumnOverlay(
             positions: [3, 5],
             values: {
                 var values = Column(type.columns[0].type)
@@ -147,9 +147,11 @@ private final class Nowhere: ExtentSource, Sendable {
                 _ = values.append(.null)
                 return values
             }())
-        var bytes = patch.encoded(profile: .standard)
+        var bytes = overlay.encoded(profile: .standard)
         #expect(
-            try bytes.withUnsafeBytes { raw in try Patch(raw, type: type.columns[0].type, rowCount: count, memory: .unlimited).positions }
+            try bytes.withUnsafeBytes { raw in
+                try ColumnOverlay(raw, type: type.columns[0].type, rowCount: count, memory: .unlimited).positions
+            }
                 == [3, 5])
         var out = ByteWriter()
         out.appendVarint(2)
@@ -157,7 +159,9 @@ private final class Nowhere: ExtentSource, Sendable {
         out.append(contentsOf: like(0))
         bytes = out.bytes
         #expect(throws: Damage.self) {
-            try bytes.withUnsafeBytes { raw in try Patch(raw, type: type.columns[0].type, rowCount: count, memory: .unlimited).positions }
+            try bytes.withUnsafeBytes { raw in
+                try ColumnOverlay(raw, type: type.columns[0].type, rowCount: count, memory: .unlimited).positions
+            }
         }
     }
 
@@ -169,10 +173,10 @@ private final class Nowhere: ExtentSource, Sendable {
             var chunks = good
             for _ in 0...random.number(0...2) {
                 let column = random.number(0...3),
-                    place =
+                    offset =
                         random.chance(60)
                         ? random.number(0...min(20, chunks[column].count - 1)) : random.number(0...chunks[column].count - 1)
-                chunks[column][place] = [0, 0xFF, 0x80, UInt8(random.number(0...255))][random.number(0...3)]
+                chunks[column][offset] = [0, 0xFF, 0x80, UInt8(random.number(0...255))][random.number(0...3)]
             }
             for column in try read(chunks) where column != nil { #expect(column!.count == count, "seed \(seed)") }
         }

@@ -106,7 +106,7 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
 }
 
 @Suite struct HostileTests {
-    /// Returns a file with sealed rows, deletions, patches and a delta, of a random schema.
+    /// Returns a file with sealed rows, deletions, overlays and a delta, of a random schema.
     private func file(_ seed: UInt64, in folder: TemporaryFolder) throws -> (image: Data, catalogue: ExtentRef) {
         var random = RandomTables(seed: seed)
         let schema = random.schema(), type = schema.types.last!, path = folder.file("a.firn")
@@ -152,7 +152,7 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
         let cases = Int(ProcessInfo.processInfo.environment["FIRN_HOSTILE_CASES"] ?? "") ?? 30
         let traces = ProcessInfo.processInfo.environment["FIRN_HOSTILE_TRACE"] != nil
         for number in 0..<cases {
-            var changed: [(place: Int, before: UInt8)] = []
+            var changed: [(byte: Int, before: UInt8)] = []
             for _ in 0..<random.number(1...3) {
                 let extent = extents[random.number(0...extents.count - 1)]
                 guard extent.value > 0 else { continue }
@@ -177,13 +177,13 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
             }
             if traces {
                 FileHandle.standardError.write(
-                    Data("seed \(seed) case \(number): \(changed.map { "\($0.place)=\(source.bytes[$0.place])" })\n".utf8))
+                    Data("seed \(seed) case \(number): \(changed.map { "\($0.byte)=\(source.bytes[$0.byte])" })\n".utf8))
             }
             let started = HostileTests.processorSeconds
             readEverything(source, catalogue)
             let seconds = HostileTests.processorSeconds - started
-            #expect(seconds < 5, "seed \(seed), case \(number) takes \(seconds) s of processor: \(changed.map(\.place))")
-            for (place, before) in changed.reversed() { source.bytes[place] = before }
+            #expect(seconds < 5, "seed \(seed), case \(number) takes \(seconds) s of processor: \(changed.map(\.byte))")
+            for (byte, before) in changed.reversed() { source.bytes[byte] = before }
         }
         source.bytes.copyBytes(from: image)
         let core = try SnapshotCore(source, catalogueRef: catalogue)

@@ -27,8 +27,8 @@ import Testing
 
     private func rowIDs(_ candidates: RowCandidates, _ table: StoredTable) throws -> Set<Int64> {
         var found: Set<Int64> = []
-        for place in candidates.segments {
-            let segment = try table.segment(place), rows = candidates.rows(place)
+        for index in candidates.segments {
+            let segment = try table.segment(index), rows = candidates.rows(index)
             for position in 0..<segment.rowCount where rows?[position] ?? true { found.insert(try segment.rowID(at: position)) }
         }
         return found
@@ -48,7 +48,7 @@ import Testing
             var seen: Set<Value> = []
             for row in rows where seen.count < 25 && seen.insert(row.values[column]).inserted {
                 let value = row.values[column], probe = IndexProbe(equal: value, table.type.columns[column].type.kind)
-                let wanted = rows.filter { Value.sameMeaning($0.values[column], value, tolerance: 0) }.map(\.id)
+                let wanted = rows.filter { Value.areEquivalent($0.values[column], value, tolerance: 0) }.map(\.id)
                 let found = try rowIDs(try index.candidates(probe), table)
                 #expect(wanted.allSatisfy(found.contains), "\(note): \(name) == \(value)")
             }
@@ -109,7 +109,7 @@ import Testing
         let table = transaction.table("Before")
         let rowID = try table.append { (columns) throws(FirnError) in _ = columns[0].append(.int(7)) }
         try transaction.extendSchema([indexed])
-        #expect(try table.place(of: rowID) != nil && table.rowCount == 1)
+        #expect(try table.location(of: rowID) != nil && table.rowCount == 1)
         try transaction.commit()
         let snapshot = try database.snapshot()
         #expect(snapshot.table(named: "Before")!.rowCount == 1 && snapshot.verify(full: true).isEmpty)

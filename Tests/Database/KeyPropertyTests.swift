@@ -91,11 +91,12 @@ private final class KeyTrial {
             if let id = try attempt(key, but: nil, { try transaction.insert("T", values(key) + [.int(0)]) }) { enter(id, key) }
         case 4, 5:
             guard let id = anyRow() else { return }
-            let place = random.number(0...type.key.count - 1)
+            let position = random.number(0...type.key.count - 1)
             var after = rows[id]!
-            after[place] = key[place]
+            after[position] = key[position]
             let done: Void? = try attempt(after, but: id) {
-                try transaction.update("T", rowID: id, column: type.columns[place].name, value(key[place], type.columns[place].type.kind))
+                try transaction.update(
+                    "T", rowID: id, column: type.columns[position].name, value(key[position], type.columns[position].type.kind))
             }
             if done != nil {
                 leave(id)

@@ -101,22 +101,22 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "a condit
                 do { try step(database, 2) } catch { failure = error as? FirnError ?? FirnError(Damage("\(error)"), in: path) }
             }
             if script.refused == 0 { break }
-            let place = "\(call) \(nth), \(forEver ? "always" : "once"), \(key == nil ? "plain" : "encrypted")"
+            let context = "\(call) \(nth), \(forEver ? "always" : "once"), \(key == nil ? "plain" : "encrypted")"
             if let failure {
                 errors += 1
-                demand(failure.code == .inputOutput, "\(place): \(failure.code) \(failure)")
+                demand(failure.code == .inputOutput, "\(context): \(failure.code) \(failure)")
                 let now = try Database.open(path: path, key: key)
-                try demand(now.snapshot().contentDigest() == before && now.verifyStructure().isEmpty, "\(place): the old state is lost")
+                try demand(now.snapshot().contentDigest() == before && now.verifyStructure().isEmpty, "\(context): the old state is lost")
             } else {
                 // An attempt to compress that is only made to save space can fail without an error.
-                try demand(database.snapshot().contentDigest() != before, "\(place): neither an error nor a commit")
+                try demand(database.snapshot().contentDigest() != before, "\(context): neither an error nor a commit")
             }
             // Memory is available again: the same database can write, and its result is correct.
             let version = try database.snapshot().version
             try step(database, 3)
             let whole = try Database.open(path: path, key: key), newest = try whole.snapshot()
-            demand(newest.version > version && newest.verify(full: true).isEmpty, "\(place): \(newest.verify(full: true))")
-            try demand(whole.verifyStructure().isEmpty, "\(place)")
+            demand(newest.version > version && newest.verify(full: true).isEmpty, "\(context): \(newest.verify(full: true))")
+            try demand(whole.verifyStructure().isEmpty, "\(context)")
             nth += max(1, nth / LibraryFaultTests.pace)
         }
         demand(errors > 0, "\(call) was never refused with an error, of \(nth) calls")
@@ -156,28 +156,28 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "a condit
         while true {
             let script = Script(call, after: nth, forEver: forEver)
             var snapshot: DatabaseSnapshot?
-            let place = "\(call) \(nth), \(forEver ? "always" : "once"), \(key == nil ? "plain" : "encrypted")"
+            let context = "\(call) \(nth), \(forEver ? "always" : "once"), \(key == nil ? "plain" : "encrypted")"
             try script.run {
                 do {
                     // The previous version is not a correct result either.
                     snapshot = try Database.open(path: path, key: key).snapshot()
                     let found = try snapshot!.contentDigest()
-                    demand(found == expected, "\(place): other rows were read")
+                    demand(found == expected, "\(context): other rows were read")
                     // Optional reads (an older record, a root that is not the newest) may fail without an error.
                     if script.refused > 0 { unnoticed += 1 }
                 } catch let damage as Damage {
                     errors += 1
-                    demand(damage.isUnread, "\(place): \(damage)")
+                    demand(damage.isUnread, "\(context): \(damage)")
                 } catch let error as FirnError {
                     errors += 1
-                    demand(error.code == .inputOutput, "\(place): \(error.code) \(error)")
+                    demand(error.code == .inputOutput, "\(context): \(error.code) \(error)")
                 }
             }
             if script.refused == 0 { break }
-            if let snapshot { try demand(snapshot.contentDigest() == expected, "\(place): other rows were read after the failure") }
+            if let snapshot { try demand(snapshot.contentDigest() == expected, "\(context): other rows were read after the failure") }
             try demand(
                 Database.open(path: path, key: key).snapshot().contentDigest() == expected,
-                "\(place): other rows were read after the failure and reopening")
+                "\(context): other rows were read after the failure and reopening")
             nth += max(1, nth / LibraryFaultTests.pace)
         }
         demand(errors > unnoticed && !(forEver && unnoticed > 1), "\(call): \(errors) errors, \(unnoticed) unnoticed")

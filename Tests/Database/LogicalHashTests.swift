@@ -61,7 +61,7 @@ import Testing
         return database
     }
 
-    @Test func `the hash of a patched column includes its patches`() throws {
+    @Test func `the hash of a column includes its chunk overlay`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         let database = try file(path), transaction = try database.begin()
         for id in stride(from: Int64(0), to: 300, by: 3) { try transaction.update("Row", rowID: id, column: "x", .int(id)) }
@@ -70,9 +70,9 @@ import Testing
         let segment = try database.snapshot().core.segment(type: 0, index: 0)
         let entry = segment.layout.entries[1]
         let values = try segment.allRows(1)
-        #expect(entry.patch != nil && entry.logicalHash == values.logicalHash)
+        #expect(entry.overlay != nil && entry.logicalHash == values.logicalHash)
         #expect(try database.snapshot().verify(full: true).isEmpty)
-        // Verification compares it, patches included.
+        // Verification compares it, overlays included.
         try ForeignHashes.write([UInt8](repeating: 7, count: 16), in: path)
         #expect(try Database.open(path: path).snapshot().verify(full: true).count == 3)
     }
@@ -98,7 +98,7 @@ import Testing
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         do {
             let database = try file(path), transaction = try database.begin()
-            // More changes than patches may have, so the chunk is replaced.
+            // More changes than an overlay may have, so the chunk is replaced.
             for id in 0..<2000 as Range<Int64> { try transaction.update("Row", rowID: id * 3, column: "x", .int(-id - 1)) }
             try transaction.flushAll()
             try transaction.commit()

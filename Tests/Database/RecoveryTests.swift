@@ -236,7 +236,7 @@ import Testing
     }
 
     /// Writes a file of one extent.
-    private func alone() throws -> Data {
+    private func inlineFile() throws -> Data {
         let transaction = try Database.create(path: path, overwrite: true, atFirstCommit: true).begin()
         try transaction.extendSchema([RecoveryTests.type])
         try transaction.bulkWriter("T").append(
@@ -253,32 +253,32 @@ import Testing
     }
 
     @Test func `no value of an inline file whose hash does not match is recovered, even on request`() throws {
-        let whole = try alone()
+        let whole = try inlineFile()
         #expect(whole.count < 4096)
-        for place in 192..<whole.count {
+        for byte in 192..<whole.count {
             var bytes = whole
-            bytes[place] ^= 1 << UInt8(place % 8)
+            bytes[byte] ^= 1 << UInt8(byte % 8)
             for unproven in [false, true] {
                 do {
                     let recovery = try run(bytes, unproven: unproven)
-                    Issue.record("byte \(place): the file was recovered: \(recovery)")
+                    Issue.record("byte \(byte): the file was recovered: \(recovery)")
                 } catch let error as FirnError {
-                    #expect(error.code == .damaged && error.advice?.contains("--unproven") != true, "byte \(place): \(error)")
+                    #expect(error.code == .damaged && error.advice?.contains("--unproven") != true, "byte \(byte): \(error)")
                 }
             }
             #expect(!FileManager.default.fileExists(atPath: saved))
         }
         // One changed bit of the root is corrected, which its hash proves: all rows are recovered.
-        for place in 0..<176 {
+        for byte in 0..<176 {
             var bytes = whole
-            bytes[place] ^= 1 << UInt8(place % 8)
+            bytes[byte] ^= 1 << UInt8(byte % 8)
             let recovery = try run(bytes)
-            #expect(recovery.losses.isEmpty && recovery.version == 1, "byte \(place): \(recovery)")
+            #expect(recovery.losses.isEmpty && recovery.version == 1, "byte \(byte): \(recovery)")
         }
     }
 
     @Test func `an inline file without its root is recovered on request, with each row reported as unproven`() throws {
-        var bytes = try alone()
+        var bytes = try inlineFile()
         bytes.replaceSubrange(0..<176, with: Data(count: 176))
         do {
             _ = try run(bytes)
@@ -309,27 +309,27 @@ import Testing
         database = nil
         let whole = try Data(contentsOf: URL(filePath: path))
         var taken = 0
-        for place in stride(from: Int(header.offset), to: Int(header.offset + header.length), by: 5) {
+        for byte in stride(from: Int(header.offset), to: Int(header.offset + header.length), by: 5) {
             var bytes = whole
-            bytes[place] ^= 1
+            bytes[byte] ^= 1
             // There is no other version and no other segment.
             var advice = ""
             do {
                 let recovery = try run(bytes)
-                Issue.record("byte \(place): the file was recovered: \(recovery)")
+                Issue.record("byte \(byte): the file was recovered: \(recovery)")
             } catch let error as FirnError {
                 #expect(error.code == .damaged, "\(error)")
                 advice = error.advice ?? ""
             }
             guard let recovery = try? run(bytes, unproven: true) else {
-                #expect(!advice.contains("--unproven"), "byte \(place): \(advice)")
+                #expect(!advice.contains("--unproven"), "byte \(byte): \(advice)")
                 continue
             }
             taken += 1
-            #expect(advice.hasPrefix("60000 rows"), "byte \(place): \(advice)")
+            #expect(advice.hasPrefix("60000 rows"), "byte \(byte): \(advice)")
             #expect(
                 recovery.losses.contains { $0.isUnproven && $0.rows == 0...59_999 } && recovery.saved[0].rows == 60_000,
-                "byte \(place): \(recovery)")
+                "byte \(byte): \(recovery)")
         }
         #expect(taken > 0)
     }
@@ -395,7 +395,7 @@ import Testing
         _ = try database(50)
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
         // Without roots, only stray records lead to a version.
-        for place in [0, 4096] { bytes.replaceSubrange(place..<place + 512, with: [UInt8](repeating: 0, count: 512)) }
+        for byte in [0, 4096] { bytes.replaceSubrange(byte..<byte + 512, with: [UInt8](repeating: 0, count: 512)) }
         try File(path: hollow, .createNew).write(bytes, at: 0)
         try File(path: hollow, .readWrite).truncate(to: 1 << 40)
         let recovery = try Recovery.run(from: hollow, to: saved)

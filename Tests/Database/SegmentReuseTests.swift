@@ -43,7 +43,7 @@ import Testing
         try database.tag(tag, try database.snapshot())
     }
 
-    /// Returns the extents of chunks, patches and headers of the tagged versions, each once.
+    /// Returns the extents of chunks, overlays and headers of the tagged versions, each once.
     private func extents(_ database: Database) throws -> (refs: Set<ExtentRef>, bytes: Int) {
         var refs: Set<ExtentRef> = []
         for tag in try database.tags() {
@@ -51,7 +51,7 @@ import Testing
             for index in 0..<core.catalogue.types[0].segmentCount {
                 let entry = try core.directoryEntry(type: 0, index: index), header = try SegmentHeader(core.store.read(entry.header))
                 refs.formUnion(
-                    [entry.header] + header.entries.compactMap(\.chunk) + header.entries.compactMap(\.patch) + header.shared.map(\.ref))
+                    [entry.header] + header.entries.compactMap(\.chunk) + header.entries.compactMap(\.overlay) + header.shared.map(\.ref))
             }
         }
         return (refs, refs.reduce(0) { $0 + Int($1.length) })
@@ -110,7 +110,7 @@ import Testing
         #expect(try database.verifyStructure().isEmpty)
     }
 
-    @Test func `few changed and deleted rows of a version are stored as patches on the chunks of the previous one`() throws {
+    @Test func `few changed and deleted rows of a version are stored as overlays on the chunks of the previous one`() throws {
         let folder = TemporaryFolder(), database = try file(folder.file("a.firn"), index: true)
         let one = try extents(try compacted(database, folder.file("one.firn")))
         for step in 0..<5 as Range<Int64> {

@@ -282,9 +282,9 @@ import Testing
             let snapshot = try Database.open(path: path).snapshot()
             return (snapshot, try snapshot.core.segment(type: 0, index: 0))
         }
-        for place in type.columns.indices {
-            let now = Array(try segments[0].1.chunkBytes(place)), then = Array(try segments[1].1.chunkBytes(place))
-            #expect(now == then, "column \(place)")
+        for column in type.columns.indices {
+            let now = Array(try segments[0].1.chunkBytes(column)), then = Array(try segments[1].1.chunkBytes(column))
+            #expect(now == then, "column \(column)")
         }
         // Column 2 is present where column 1 is: kind 10, one byte, the position.
         let chunk = Array(try segments[1].1.chunkBytes(2)),

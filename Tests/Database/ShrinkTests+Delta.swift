@@ -48,7 +48,7 @@ extension ShrinkTests {
             before.count > 30 && after.count == before.count && before.isDisjoint(with: after),
             "\(before.count) extents, \(after.count) after, \(before.intersection(after).count) of them the same; \(report)")
         #expect(report.bytesAfter < report.bytesBefore * 2 / 3 && report.waitingForReaders == 0, "\(report)")
-        #expect(after.map(\.place.upperBound).max() ?? 0 <= report.bytesAfter)
+        #expect(after.map(\.range.upperBound).max() ?? 0 <= report.bytesAfter)
         try check(path, key: key, holds: digests[1], "changes under a tag")
         do {
             let database = try Database.open(path: path, writable: true, key: key), tagged = try database.snapshot(tag: "first")

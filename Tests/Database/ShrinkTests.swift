@@ -51,13 +51,13 @@ import Testing
     }
 
     /// Checks that a file has no fault, and that no byte of it is lost.
-    func check(_ path: String, key: EncryptionKey? = nil, holds digest: Int, _ place: Comment) throws {
+    func check(_ path: String, key: EncryptionKey? = nil, holds digest: Int, _ context: Comment) throws {
         let database = try Database.open(path: path, writable: true, key: key), snapshot = try database.snapshot()
-        #expect(try snapshot.contentDigest() == digest, place)
-        #expect(snapshot.verify(full: true).map(\.description) == [], place)
+        #expect(try snapshot.contentDigest() == digest, context)
+        #expect(snapshot.verify(full: true).map(\.description) == [], context)
         let live = try snapshot.core.liveExtents().all
-        let lost = try database.store.verify(live: Array(live) + [snapshot.pinned.catalogue]) { Issue.record("\(place): \($0)") }
-        #expect(lost == 0, place)
+        let lost = try database.store.verify(live: Array(live) + [snapshot.pinned.catalogue]) { Issue.record("\(context): \($0)") }
+        #expect(lost == 0, context)
     }
 
     enum Pattern: String, CaseIterable, Sendable {

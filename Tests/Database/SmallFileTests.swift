@@ -148,18 +148,18 @@ private final class Nowhere: ExtentSource, Sendable {
             _ = try make(count, at: folder.file("\(count).firn"))
             let catalogue = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.file("\(count).firn"))).dropFirst(192))
             let again = try catalogue.withUnsafeBytes { raw -> [UInt8] in
-                let (decoded, schema) = try Catalogue.decodeAlone(raw)
+                let (decoded, schema) = try Catalogue.decodeInline(raw)
                 let types = try decoded.types.map { state in
                     (state.nextRowID, try state.inner.map { (try SegmentHeader($0.header.bytes), $0.header.bytes) })
                 }
-                return try #require(Catalogue.encodedAlone(schema, types, profile: .standard))
+                return try #require(Catalogue.encodedInline(schema, types, profile: .standard))
             }
             #expect(again == catalogue, "the same rows gave other bytes")
             let plain = try plain(catalogue)
-            #expect(try plain.withUnsafeBytes { raw in try Catalogue.decodeAlone(raw).1 }.types.count == 1)
+            #expect(try plain.withUnsafeBytes { raw in try Catalogue.decodeInline(raw).1 }.types.count == 1)
             var random = RandomTables(seed: UInt64(count) + 5)
             for cut in plain.indices {
-                plain[..<cut].withUnsafeBytes { raw in _ = try? Catalogue.decodeAlone(raw) }
+                plain[..<cut].withUnsafeBytes { raw in _ = try? Catalogue.decodeInline(raw) }
             }
             for _ in 0..<4000 {
                 var bytes = plain
@@ -167,7 +167,7 @@ private final class Nowhere: ExtentSource, Sendable {
                     bytes[random.number(0...bytes.count - 1)] = [0, 0xFF, 0x80, UInt8(random.number(0...255))][random.number(0...3)]
                 }
                 bytes.withUnsafeBytes { raw in
-                    guard let (decoded, schema) = try? Catalogue.decodeAlone(raw) else { return }
+                    guard let (decoded, schema) = try? Catalogue.decodeInline(raw) else { return }
                     let core = SnapshotCore(Nowhere(), catalogue: decoded, schema: schema)
                     for type in schema.types.indices where decoded.types[type].segmentCount > 0 {
                         guard let segment = try? core.segment(type: type, index: 0) else { continue }

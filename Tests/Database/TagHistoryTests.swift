@@ -70,15 +70,15 @@ private struct Story {
                 }
             }
             for _ in 0..<random.number(0...(random.chance(10) ? 500 : 5)) where !ids[type.name]!.isEmpty {
-                let place = random.number(0...ids[type.name]!.count - 1)
-                try transaction.delete(type.name, rowID: ids[type.name]!.remove(at: place))
+                let position = random.number(0...ids[type.name]!.count - 1)
+                try transaction.delete(type.name, rowID: ids[type.name]!.remove(at: position))
             }
         }
         if random.chance(15) { try transaction.flushAll() }
         if random.chance(15) {
-            let place = random.number(0...1)
-            types[place].columns.append(ColumnSchema("new\(types[place].columns.count)", ColumnType(.int, optional: true)))
-            try transaction.extendSchema([types[place]])
+            let position = random.number(0...1)
+            types[position].columns.append(ColumnSchema("new\(types[position].columns.count)", ColumnType(.int, optional: true)))
+            try transaction.extendSchema([types[position]])
         }
         if random.chance(10), types.count == 2 {
             types.append(TypeSchema("Third", columns: [ColumnSchema("x", ColumnType(.int)), ColumnSchema("y", ColumnType(.string))]))

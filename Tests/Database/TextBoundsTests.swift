@@ -53,7 +53,7 @@ import Testing
         transaction.cancel()
     }
 
-    @Test func `patched values widen the bounds, and verification passes`() throws {
+    @Test func `values of a chunk overlay widen the bounds, and verification passes`() throws {
         let database = try database("a.firn") { TextBoundsTests.padded($0) }
         let transaction = try database.begin()
         try transaction.update("T", rowID: 70_000, column: "k", .string("zzz"))

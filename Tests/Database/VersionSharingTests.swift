@@ -128,7 +128,7 @@ import Testing
         var sizes: [Int] = []
         for i in 0..<4000 {
             let transaction = try database.begin()
-            try transaction.table("T").setWord(Int64(i % 3000), 0, Int64(i))
+            try transaction.table("T").setWord(ofRow: Int64(i % 3000), 0, to: Int64(i))
             try transaction.commit()
             snapshot = try database.snapshot()
             _ = try snapshot.table(named: "T")!.segment(0).column(0).value(at: 5)
@@ -146,7 +146,7 @@ import Testing
         for i in 0..<5 {
             let transaction = try database.begin()
             let table = transaction.table("T")
-            try table.setWord(Int64(i * 1000 + 5), 0, -1)
+            try table.setWord(ofRow: Int64(i * 1000 + 5), 0, to: -1)
             try table.set(100_050 + Int64(i), 2, .string("other"))
             try table.delete(Int64(90_000 + i))
             _ = try transaction.insert("T", row(i))
@@ -190,7 +190,7 @@ import Testing
             let transaction = try database.begin()
             let table = transaction.table("T")
             for k in 0..<50 {
-                try table.setWord(Int64((i * 61 + k * 37) % 3000), 0, Int64(k))
+                try table.setWord(ofRow: Int64((i * 61 + k * 37) % 3000), 0, to: Int64(k))
                 try table.set(Int64(3000 + k), 2, .string("text \(i) \(k)"))
                 _ = try transaction.insert("T", row(next))
                 next += 1

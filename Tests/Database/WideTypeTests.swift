@@ -25,10 +25,10 @@ import Testing
     }
 
     @Test(arguments: [1000, 2000, 4000]) func `looking up every name reads every name once`(width: Int) {
-        let names = (0..<width).map { "c\($0 % (width - 10))" }, places = EntryPlaces<String>()
+        let names = (0..<width).map { "c\($0 % (width - 10))" }, positions = EntryPositions<String>()
         var reads = 0
         for name in names + ["none"] {
-            let found = places.first(name, of: width) {
+            let found = positions.first(name, of: width) {
                 reads += 1
                 return names[$0]
             }
@@ -56,13 +56,13 @@ import Testing
     @Test(arguments: [3, 40]) func `the entry of a column is found at any position in a header`(width: Int) {
         let zone = Zone(mayHaveNulls: false, allNull: false, bounds: .none)
         var header = SegmentHeader(rowCount: 1, firstRowID: 0, entries: (0..<width).map { .init(columnID: UInt32(width - $0), zone: zone) })
-        for column in 0..<width { #expect(header.place(of: UInt32(column + 1), near: column) == width - column - 1) }
-        #expect(header.place(of: 0, near: 0) == nil && header.place(of: 1, near: width + 7) == width - 1)
+        for column in 0..<width { #expect(header.entryPosition(of: UInt32(column + 1), near: column) == width - column - 1) }
+        #expect(header.entryPosition(of: 0, near: 0) == nil && header.entryPosition(of: 1, near: width + 7) == width - 1)
         header.entries.append(.init(columnID: 1000, zone: zone))
-        #expect(header.place(of: 1000, near: 0) == width)
+        #expect(header.entryPosition(of: 1000, near: 0) == width)
     }
 
-    @Test func `a type with very many columns can be written, read, extended, patched, compacted and verified`() throws {
+    @Test func `a type with very many columns can be written, read, extended, updated, compacted and verified`() throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn"), width = 20_000
         var type = type(width)
         let database = try Database.create(path: path), first = try database.begin()

@@ -70,19 +70,19 @@ private struct Pair {
             switch value {
             case .int(let x):
                 return try {
-                    try table.setWord(id, column, x); model[id]![column] = value
+                    try table.setWord(ofRow: id, column, to: x); model[id]![column] = value
                 }()
             case .bool(let x):
                 return try {
-                    try table.setWord(id, column, x ? 1 : 0); model[id]![column] = value
+                    try table.setWord(ofRow: id, column, to: x ? 1 : 0); model[id]![column] = value
                 }()
             case .double(let x):
                 return try {
-                    try table.setReal(id, column, x); model[id]![column] = value
+                    try table.setReal(ofRow: id, column, to: x); model[id]![column] = value
                 }()
             case .float(let x):
                 return try {
-                    try table.setReal(id, column, Double(x)); model[id]![column] = value
+                    try table.setReal(ofRow: id, column, to: Double(x)); model[id]![column] = value
                 }()
             default: break
             }
@@ -116,23 +116,23 @@ private struct Pair {
         #expect(table.rowCount == model.count, "seed \(seed)")
         for _ in 0..<4 {
             guard let id = pick() else { return }
-            let place = try #require(try table.place(of: id), "seed \(seed), row \(id)")
+            let location = try #require(try table.location(of: id), "seed \(seed), row \(id)")
             for (i, column) in type.columns.enumerated() {
                 let value = try table.storedValue(id, i)
                 #expect(value == model[id]![i], "seed \(seed), row \(id), column \(i)")
                 guard !column.type.isCollection else { continue }
                 switch (column.type.kind, value) {
-                case (.int, .int(let x)): #expect(try table.word(place.segment, place.position, i) == x)
-                case (.bool, .bool(let x)): #expect(try table.word(place.segment, place.position, i) == (x ? 1 : 0))
-                case (.double, .double(let x)): #expect(try table.real(place.segment, place.position, i)?.bitPattern == x.bitPattern)
-                case (.int, .null): #expect(try table.word(place.segment, place.position, i) == nil)
-                case (.double, .null): #expect(try table.real(place.segment, place.position, i) == nil)
+                case (.int, .int(let x)): #expect(try table.word(at: location, i) == x)
+                case (.bool, .bool(let x)): #expect(try table.word(at: location, i) == (x ? 1 : 0))
+                case (.double, .double(let x)): #expect(try table.real(at: location, i)?.bitPattern == x.bitPattern)
+                case (.int, .null): #expect(try table.word(at: location, i) == nil)
+                case (.double, .null): #expect(try table.real(at: location, i) == nil)
                 default: break
                 }
             }
         }
         let absent = (model.keys.max() ?? 0) + 1000
-        #expect(try table.place(of: absent) == nil && !table.isLive(absent))
+        #expect(try table.location(of: absent) == nil && !table.isLive(absent))
     }
 }
 

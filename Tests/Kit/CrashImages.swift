@@ -128,7 +128,7 @@ package struct CrashImages {
         var spoiled = bytes
         spoiled.replaceSubrange(sector, with: repeatElement(0, count: sector.count))
         add("zero sector", [.write(file: file, offset: offset, bytes: spoiled)])
-        for place in sector { spoiled[place] = UInt8(truncatingIfNeeded: random.next()) }
+        for byte in sector { spoiled[byte] = UInt8(truncatingIfNeeded: random.next()) }
         add("garbage sector", [.write(file: file, offset: offset, bytes: spoiled)])
         add("garbage", [.write(file: file, offset: offset, bytes: bytes.indices.map { _ in UInt8(truncatingIfNeeded: random.next()) })])
     }

@@ -123,7 +123,7 @@ package final class CrashRun {
 
     private func fail(_ what: String) { if failures.count < 20 { failures.append("\(name): \(what)") } }
 
-    private func place(_ files: [String: [UInt8]], in folder: TemporaryFolder) throws {
+    private func write(_ files: [String: [UInt8]], in folder: TemporaryFolder) throws {
         for old in try Paths.list(folder.path) where files[old] == nil { try Paths.remove(folder.file(old)) }
         // The files are created again, so that mapped ones do not change.
         for (name, bytes) in files {
@@ -141,18 +141,18 @@ package final class CrashRun {
             guard chosen.next() % UInt64(oneOf) == 0 else { return }
             turn += 1
             let least = acknowledged.lastIndex { $0.calls <= stop }!
-            let allowed = acknowledged[least...].prefix(2).map(\.digest), place = "after \(stop) of \(events.count) calls, \(what)"
-            do { try check(files, allowed, place, turn, next) } catch { fail("\(place): \(error)") }
+            let allowed = acknowledged[least...].prefix(2).map(\.digest), context = "after \(stop) of \(events.count) calls, \(what)"
+            do { try check(files, allowed, context, turn, next) } catch { fail("\(context): \(error)") }
         }
     }
 
-    private func check(_ files: [String: [UInt8]], _ allowed: [Int?], _ place: String, _ turn: Int, _ next: (Database) throws -> Void)
+    private func check(_ files: [String: [UInt8]], _ allowed: [Int?], _ context: String, _ turn: Int, _ next: (Database) throws -> Void)
         throws
     {
         counts.states += 1
-        try self.place(files, in: images)
+        try self.write(files, in: images)
         guard files[fileName] != nil else {
-            if !allowed.contains(nil) { fail("\(place): the file is missing") }
+            if !allowed.contains(nil) { fail("\(context): the file is missing") }
             return
         }
         let before: Int
@@ -161,31 +161,31 @@ package final class CrashRun {
             before = try digest(database)
             // Before the first commit is acknowledged, the file may exist without a commit.
             if !allowed.contains(before), !(allowed.contains(nil) && version == 0) {
-                fail("\(place): unexpected content, version \(version)")
+                fail("\(context): unexpected content, version \(version)")
             }
-            if let defect = try defects(database).first { fail("\(place): \(defect)") }
+            if let defect = try defects(database).first { fail("\(context): \(defect)") }
             let structure = try database.verifyStructure()
             if database.fallback != nil { counts.fallbacks += 1 }
-            if structure.count > (database.fallback == nil ? 0 : 1) { fail("\(place): \(structure)") }
+            if structure.count > (database.fallback == nil ? 0 : 1) { fail("\(context): \(structure)") }
         }
-        if turn % max(1, 40 / CrashRun.scale) == 1 { try crashAgain(files, before, place, turn, next) }
-        if turn % max(1, 12 / CrashRun.scale) == 2 { try refuse(files, before, place, turn, next) }
+        if turn % max(1, 40 / CrashRun.scale) == 1 { try crashAgain(files, before, context, turn, next) }
+        if turn % max(1, 12 / CrashRun.scale) == 2 { try refuse(files, before, context, turn, next) }
         if turn % max(1, 6 / CrashRun.scale) == 3 {
             counts.continued += 1
-            try self.place(files, in: images)
+            try self.write(files, in: images)
             try next(try open(images))
             let database = try open(images, writable: false)
-            if try digest(database) == before { fail("\(place): the next commit changed nothing") }
+            if try digest(database) == before { fail("\(context): the next commit changed nothing") }
             let defects = try defects(database) + database.verifyStructure().map(\.description)
-            if !defects.isEmpty { fail("\(place): after the next commit: \(defects)") }
+            if !defects.isEmpty { fail("\(context): after the next commit: \(defects)") }
         }
     }
 
     /// A second crash, while the file left by the first one is opened and written.
-    private func crashAgain(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void)
+    private func crashAgain(_ files: [String: [UInt8]], _ before: Int, _ context: String, _ turn: Int, _ next: (Database) throws -> Void)
         throws
     {
-        try self.place(files, in: images)
+        try self.write(files, in: images)
         let journal = DiskJournal(of: images)
         defer { ScriptedDisk.end(in: images.path) }
         try next(try open(images))
@@ -194,8 +194,8 @@ package final class CrashRun {
         let events = journal.events
         try crashes.visit(events, from: journal.first, stops: 0...events.count) { stop, what, files in
             counts.doubles += 1
-            let here = "\(place); then after \(stop) of \(events.count) calls, \(what)"
-            try self.place(files, in: later)
+            let here = "\(context); then after \(stop) of \(events.count) calls, \(what)"
+            try self.write(files, in: later)
             do {
                 let database = try open(later), digest = try digest(database)
                 if digest != after, digest != before || stop == events.count { fail("\(here): unexpected content") }
@@ -205,9 +205,10 @@ package final class CrashRun {
     }
 
     /// A full or failing disk, when the file left by a crash is written.
-    private func refuse(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void) throws {
+    private func refuse(_ files: [String: [UInt8]], _ before: Int, _ context: String, _ turn: Int, _ next: (Database) throws -> Void) throws
+    {
         counts.refusals += 1
-        try self.place(files, in: images)
+        try self.write(files, in: images)
         let nth = turn / 12 % 9,
             journal = DiskJournal(of: images, .init(after: nth, forEver: turn % 24 < 12, code: turn % 36 < 18 ? 28 : 5))
         defer { ScriptedDisk.end(in: images.path) }
@@ -216,9 +217,9 @@ package final class CrashRun {
         let refused = journal.refusals
         journal.refuse(nil)
         let database = try open(images), digest = try digest(database)
-        if let defect = try defects(database).first { fail("\(place), \(refused) refused: \(defect)") }
-        if failed, digest != before, refused.first != "sync" { fail("\(place), \(refused) refused: unexpected content") }
-        if !failed, digest == before { fail("\(place), \(refused) refused: the commit is lost") }
+        if let defect = try defects(database).first { fail("\(context), \(refused) refused: \(defect)") }
+        if failed, digest != before, refused.first != "sync" { fail("\(context), \(refused) refused: unexpected content") }
+        if !failed, digest == before { fail("\(context), \(refused) refused: the commit is lost") }
     }
 }
 

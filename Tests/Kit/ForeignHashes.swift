@@ -49,16 +49,16 @@ private struct ForeignFile {
     }
 
     /// Rewrites the extent of a reference once, and updates the hash in the reference.
-    private mutating func follow(at place: Int, _ body: (inout ForeignFile, Int, Int) -> Void) {
-        let (offset, length) = reference(place)
+    private mutating func follow(at byte: Int, _ body: (inout ForeignFile, Int, Int) -> Void) {
+        let (offset, length) = reference(byte)
         guard offset > 0 else { return }
         if done[offset] == nil {
-            let was = Array(bytes[place + 16..<place + 32])
+            let was = Array(bytes[byte + 16..<byte + 32])
             body(&self, offset, length)
             done[offset] = (was, hash(of: offset..<offset + length))
         }
-        if Array(bytes[place + 16..<place + 32]) == done[offset]!.was {
-            bytes.replaceSubrange(place + 16..<place + 32, with: done[offset]!.became)
+        if Array(bytes[byte + 16..<byte + 32]) == done[offset]!.was {
+            bytes.replaceSubrange(byte + 16..<byte + 32, with: done[offset]!.became)
         }
     }
 

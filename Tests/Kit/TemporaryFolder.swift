@@ -7,15 +7,15 @@ public final class TemporaryFolder: Sendable {
     /// A folder in memory if the system has one with enough free space, else the folder for temporary files. Containers often have only 64
     /// MB in memory, which is not enough for all tests that run at the same time.
     public static let memory: String = {
-        let place = "/dev/shm", free = try? FileManager.default.attributesOfFileSystem(forPath: place)[.systemFreeSize] as? NSNumber
-        return FileManager.default.isWritableFile(atPath: place) && (free?.intValue ?? 0) >= 256 << 20
-            ? place : FileManager.default.temporaryDirectory.path
+        let folder = "/dev/shm", free = try? FileManager.default.attributesOfFileSystem(forPath: folder)[.systemFreeSize] as? NSNumber
+        return FileManager.default.isWritableFile(atPath: folder) && (free?.intValue ?? 0) >= 256 << 20
+            ? folder : FileManager.default.temporaryDirectory.path
     }()
 
     /// `inMemory`: for tests that create thousands of files.
     public init(inMemory: Bool = false) {
-        let place = inMemory ? TemporaryFolder.memory : FileManager.default.temporaryDirectory.path
-        path = place + "/firn-test-\(UUID().uuidString)"
+        let folder = inMemory ? TemporaryFolder.memory : FileManager.default.temporaryDirectory.path
+        path = folder + "/firn-test-\(UUID().uuidString)"
         try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

@@ -91,15 +91,15 @@ struct OracleShape {
         let corners = ring.map(vector), from = vector(point)
         // The end point is slightly off the antipode of the centre, so that the line is unique.
         let to = -corners.reduce(SIMD3(0.0123, 0.0077, 0.0051), +)
-        let way = cross(from, to)
+        let normal = cross(from, to)
         var crossings = 0
         for (i, a) in corners.enumerated() {
             let b = corners[(i + 1) % corners.count], edge = cross(a, b)
-            let meeting = cross(way, edge)
-            for place in [meeting, -meeting] {
-                let isOnWay = dot(cross(from, place), way) > 0 && dot(cross(place, to), way) > 0
-                let isOnEdge = dot(cross(a, place), edge) > 0 && dot(cross(place, b), edge) > 0
-                if isOnWay, isOnEdge { crossings += 1 }
+            let meeting = cross(normal, edge)
+            for crossing in [meeting, -meeting] {
+                let isOnPath = dot(cross(from, crossing), normal) > 0 && dot(cross(crossing, to), normal) > 0
+                let isOnEdge = dot(cross(a, crossing), edge) > 0 && dot(cross(crossing, b), edge) > 0
+                if isOnPath, isOnEdge { crossings += 1 }
             }
         }
         return crossings % 2 == 1

@@ -6,17 +6,17 @@ import Foundation
 extension Oracle {
     // MARK: Paths
 
-    package func entered(_ place: Place, any: Bool = false) -> Place {
-        var place = place
-        if place.type.isCollection {
-            place.values = place.values.flatMap(elements)
-            place.type = place.type.element
-            place.isMany = true
-        } else if any || place.quantifier != nil && !place.isMany && place.type.kind == .any {
-            place.values = place.values.flatMap(anyElements)
-            place.isMany = true
+    package func entered(_ result: PathResult, any: Bool = false) -> PathResult {
+        var result = result
+        if result.type.isCollection {
+            result.values = result.values.flatMap(elements)
+            result.type = result.type.element
+            result.isMany = true
+        } else if any || result.quantifier != nil && !result.isMany && result.type.kind == .any {
+            result.values = result.values.flatMap(anyElements)
+            result.isMany = true
         }
-        return place
+        return result
     }
 
     func elements(_ value: Value) -> [Value] {
@@ -36,48 +36,48 @@ extension Oracle {
     }
 
     /// Returns null for a link whose target does not exist, because comparisons with nil and with other links treat it as null.
-    func alive(_ value: Value, _ place: Place) -> Value {
-        guard place.type.kind == .link, case .link = value else { return value }
-        return row(place.type.target, value) == nil ? .null : value
+    func alive(_ value: Value, _ result: PathResult) -> Value {
+        guard result.type.kind == .link, case .link = value else { return value }
+        return row(result.type.target, value) == nil ? .null : value
     }
 
-    package func follow(_ path: PathSyntax, _ subject: Subject) throws -> Place {
+    package func follow(_ path: PathSyntax, _ subject: Subject) throws -> PathResult {
         var steps = path.steps[...]
-        var place: Place
+        var result: PathResult
         switch subject {
-        case .row(let type, let id): place = Place(values: [.link(Int64(id))], type: ColumnType(.link, target: type))
-        case .object(let type, let value): place = Place(values: [value], type: ColumnType(.embedded, target: type))
+        case .row(let type, let id): result = PathResult(values: [.link(Int64(id))], type: ColumnType(.link, target: type))
+        case .object(let type, let value): result = PathResult(values: [value], type: ColumnType(.embedded, target: type))
         case .value(let value, let type):
             guard case .name("self", _)? = steps.popFirst() else { throw Unknown("an element has no properties") }
-            place = Place(values: [value], type: type)
+            result = PathResult(values: [value], type: type)
         }
-        place.isSubject = true
+        result.isSubject = true
         if case .variable? = steps.first { steps.removeFirst() }
         if case .value = subject {
-        } else if case .name(let name, _)? = steps.first, name.lowercased() == "self", let target = place.type.target,
+        } else if case .name(let name, _)? = steps.first, name.lowercased() == "self", let target = result.type.target,
             schema[target]!.index(of: name) == nil
         {
             steps.removeFirst()
         }
         while let step = steps.popFirst() {
             if step.isAggregate {
-                while case .name? = steps.first { try apply(steps.removeFirst(), &place) }
-                place = entered(place)
-                guard place.isMany else { throw Unknown("an aggregate of one value") }
-                place = Place(
-                    values: [try aggregate(step, place)], type: ColumnType(aggregateKind(step, place.type.kind), optional: true),
-                    isAbsent: place.isAbsent)
+                while case .name? = steps.first { try apply(steps.removeFirst(), &result) }
+                result = entered(result)
+                guard result.isMany else { throw Unknown("an aggregate of one value") }
+                result = PathResult(
+                    values: [try aggregate(step, result)], type: ColumnType(aggregateKind(step, result.type.kind), optional: true),
+                    isAbsent: result.isAbsent)
             } else if step == .links {
-                try turn(&place, &steps)
+                try turn(&result, &steps)
             } else {
-                try apply(step, &place)
+                try apply(step, &result)
             }
         }
-        place.quantifier = path.quantifier
-        if path.quantifier != nil, !place.isMany, !place.type.isCollection, place.type.kind != .any {
+        result.quantifier = path.quantifier
+        if path.quantifier != nil, !result.isMany, !result.type.isCollection, result.type.kind != .any {
             throw Unknown("a quantifier of one value")
         }
-        return place
+        return result
     }
 
     func aggregateKind(_ step: PathStep, _ kind: ScalarKind) -> ScalarKind {
@@ -88,14 +88,14 @@ extension Oracle {
         }
     }
 
-    func turn(_ place: inout Place, _ steps: inout ArraySlice<PathStep>) throws {
-        place = entered(place)
-        place.isSubject = false
-        guard place.type.kind == .link else { throw Unknown("@links") }
+    func turn(_ result: inout PathResult, _ steps: inout ArraySlice<PathStep>) throws {
+        result = entered(result)
+        result.isSubject = false
+        guard result.type.kind == .link else { throw Unknown("@links") }
         if steps.first == .count {
             steps.removeFirst()
-            let target = place.type.target
-            place.values = try place.values.map { link in
+            let target = result.type.target
+            result.values = try result.values.map { link in
                 var count = 0
                 for source in schema.types where rows[source.name] != nil {
                     for column in source.columns where column.type.kind == .link && column.type.target == target {
@@ -104,18 +104,18 @@ extension Oracle {
                 }
                 return .int(Int64(count))
             }
-            place.type = ColumnType(.int)
+            result.type = ColumnType(.int)
             return
         }
         guard case .name(let source, _)? = steps.popFirst(), case .name(let column, _)? = steps.popFirst() else { throw Unknown("@links") }
-        try turn(&place, source, column)
+        try turn(&result, source, column)
     }
 
-    func turn(_ place: inout Place, _ source: String, _ column: String) throws {
-        place = entered(place)
-        place.isSubject = false
-        place.values = try place.values.map { .list(try links(from: source, column, to: $0, place.type.target)) }
-        place.type = ColumnType(.link, collection: .list, target: source)
+    func turn(_ result: inout PathResult, _ source: String, _ column: String) throws {
+        result = entered(result)
+        result.isSubject = false
+        result.values = try result.values.map { .list(try links(from: source, column, to: $0, result.type.target)) }
+        result.type = ColumnType(.link, collection: .list, target: source)
     }
 
     /// Returns the rows of a type that link to a row by a column, once for each link.
@@ -150,41 +150,41 @@ extension Oracle {
         }
     }
 
-    func apply(_ step: PathStep, _ place: inout Place) throws {
-        let isAny = place.type.kind == .any && !place.type.isCollection
+    func apply(_ step: PathStep, _ result: inout PathResult) throws {
+        let isAny = result.type.kind == .any && !result.type.isCollection
         switch step {
-        case .name(let name, _): try property(name, &place)
+        case .name(let name, _): try property(name, &result)
         case .argument(let index):
             switch arguments[index] {
-            case .int(let x): try apply(.index(Int(x)), &place)
-            case .string(let x): try apply(.key(x), &place)
+            case .int(let x): try apply(.index(Int(x)), &result)
+            case .string(let x): try apply(.key(x), &result)
             default: throw Unknown("an index")
             }
         case .key(let key):
             if isAny {
-                place.values = place.values.map { member($0, key) }
+                result.values = result.values.map { member($0, key) }
             } else {
-                guard place.type.collection == .map else { throw Unknown("a key of no map") }
-                place.values = place.values.map { member($0, key) }
-                place.type = optional(place.type.element)
+                guard result.type.collection == .map else { throw Unknown("a key of no map") }
+                result.values = result.values.map { member($0, key) }
+                result.type = optional(result.type.element)
             }
-        case .index(let index): try pick(&place) { index < $0.count ? $0[index] : .null }
-        case .first: try pick(&place) { $0.first ?? .null }
-        case .last: try pick(&place) { $0.last ?? .null }
-        case .every: place = entered(place, any: isAny)
+        case .index(let index): try pick(&result) { index < $0.count ? $0[index] : .null }
+        case .first: try pick(&result) { $0.first ?? .null }
+        case .last: try pick(&result) { $0.last ?? .null }
+        case .every: result = entered(result, any: isAny)
         case .values:
-            guard place.type.collection == .map else { throw Unknown("@values of no map") }
-            place = entered(place)
+            guard result.type.collection == .map else { throw Unknown("@values of no map") }
+            result = entered(result)
         case .keys:
-            guard place.type.collection == .map else { throw Unknown("@keys of no map") }
-            place.values = place.values.flatMap { value -> [Value] in
+            guard result.type.collection == .map else { throw Unknown("@keys of no map") }
+            result.values = result.values.flatMap { value -> [Value] in
                 if case .map(let entries) = value { entries.map { .string($0.key) } } else { [] }
             }
-            place.type = ColumnType(.string)
-            place.isMany = true
+            result.type = ColumnType(.string)
+            result.isMany = true
         case .count:
-            let isCollection = place.type.isCollection
-            place.values = place.values.map { value in
+            let isCollection = result.type.isCollection
+            result.values = result.values.map { value in
                 switch value {
                 case .list(let x), .set(let x): .int(Int64(x.count))
                 case .map(let x): .int(Int64(x.count))
@@ -193,7 +193,7 @@ extension Oracle {
                 default: isCollection ? .int(0) : .null
                 }
             }
-            place.type = ColumnType(isAny ? .any : .int, optional: true)
+            result.type = ColumnType(isAny ? .any : .int, optional: true)
         default: throw Unknown("\(step)")
         }
     }
@@ -208,41 +208,41 @@ extension Oracle {
         if case .map(let entries) = value { entries.first { $0.key == key }?.value ?? .null } else { .null }
     }
 
-    func pick(_ place: inout Place, _ body: ([Value]) -> Value) throws {
-        if place.type.kind == .any, !place.type.isCollection {
-            place.values = place.values.map { if case .list(let values) = $0 { body(values) } else { .null } }
+    func pick(_ result: inout PathResult, _ body: ([Value]) -> Value) throws {
+        if result.type.kind == .any, !result.type.isCollection {
+            result.values = result.values.map { if case .list(let values) = $0 { body(values) } else { .null } }
             return
         }
-        guard place.type.collection == .list else { throw Unknown("an index of no list") }
-        if !place.isMany, elements(place.values[0]).isEmpty { place.isAbsent = true }
-        place.values = place.values.map { body(elements($0)) }
-        place.type = optional(place.type.element)
+        guard result.type.collection == .list else { throw Unknown("an index of no list") }
+        if !result.isMany, elements(result.values[0]).isEmpty { result.isAbsent = true }
+        result.values = result.values.map { body(elements($0)) }
+        result.type = optional(result.type.element)
     }
 
-    func property(_ name: String, _ place: inout Place) throws {
-        if place.type.collection == .map {
-            place.values = place.values.map { member($0, name) }
-            place.type = optional(place.type.element)
+    func property(_ name: String, _ result: inout PathResult) throws {
+        if result.type.collection == .map {
+            result.values = result.values.map { member($0, name) }
+            result.type = optional(result.type.element)
             return
         }
-        if place.type.isCollection, name == "length", place.type.kind == .string || place.type.kind == .data {
-            place = entered(place)
-            place.values = place.values.map { value in
+        if result.type.isCollection, name == "length", result.type.kind == .string || result.type.kind == .data {
+            result = entered(result)
+            result.values = result.values.map { value in
                 switch value {
                 case .string(let x): .int(Int64(x.utf8.count))
                 case .data(let x): .int(Int64(x.count))
                 default: .int(0)
                 }
             }
-            place.type = ColumnType(.int)
+            result.type = ColumnType(.int)
             return
         }
-        place = place.type.isCollection ? entered(place) : place
-        let isFirst = place.isSubject
-        place.isSubject = false
-        switch place.type.kind {
+        result = result.type.isCollection ? entered(result) : result
+        let isFirst = result.isSubject
+        result.isSubject = false
+        switch result.type.kind {
         case .link, .embedded:
-            guard let target = place.type.target.flatMap({ schema[$0] }) else { throw Unknown("no \(name)") }
+            guard let target = result.type.target.flatMap({ schema[$0] }) else { throw Unknown("no \(name)") }
             guard let index = target.index(of: name) else {
                 guard
                     let inverse = inverses.first(where: {
@@ -250,22 +250,22 @@ extension Oracle {
                             && schema[$0.typeName]?.columns.first { [column = $0.column] in $0.name == column }?.type.target == target.name
                     })
                 else { throw Unknown("no \(name)") }
-                return try turn(&place, inverse.typeName, inverse.column)
+                return try turn(&result, inverse.typeName, inverse.column)
             }
-            place.values = place.values.map { value in
+            result.values = result.values.map { value in
                 if case .object(let entries) = value { return entries[index].value }
                 return row(target.name, value)?[index] ?? .null
             }
             let type = target.columns[index].type
             // The searched rows exist, but targets of links may not.
-            place.type = isFirst || place.type.kind == .embedded && !place.type.isOptional ? type : optional(type)
-        case .any: place.values = place.values.map { member($0, name) }
-        default: throw Unknown("no property of \(place.type.name)")
+            result.type = isFirst || result.type.kind == .embedded && !result.type.isOptional ? type : optional(type)
+        case .any: result.values = result.values.map { member($0, name) }
+        default: throw Unknown("no property of \(result.type.name)")
         }
     }
 
-    func aggregate(_ step: PathStep, _ place: Place) throws -> Value {
-        let values = place.values.filter { !$0.isNull }
+    func aggregate(_ step: PathStep, _ result: PathResult) throws -> Value {
+        let values = result.values.filter { !$0.isNull }
         switch step {
         case .minimum, .maximum:
             var best: Value?
@@ -277,9 +277,9 @@ extension Oracle {
             }
             return best ?? .null
         default:
-            if place.type.kind == .any || place.type.kind == .decimal { throw Unknown("sums of \(place.type.kind)") }
+            if result.type.kind == .any || result.type.kind == .decimal { throw Unknown("sums of \(result.type.kind)") }
             if step == .average, values.isEmpty { return .null }
-            if place.type.kind == .int {
+            if result.type.kind == .int {
                 var sum = Foundation.Decimal(0)
                 for case .int(let x) in values { sum += Foundation.Decimal(x) }
                 if step == .average {

@@ -239,8 +239,8 @@ extension Oracle {
 
     /// Returns a sort key, and whether the object with the last property does not exist.
     private func key(_ path: PathSyntax, _ type: String, _ id: Int) throws -> (value: Value, isLost: Bool) {
-        let place = try follow(path, .row(type, id))
-        guard !place.isMany, !place.type.isCollection else { throw Unknown("several keys") }
+        let result = try follow(path, .row(type, id))
+        guard !result.isMany, !result.type.isCollection else { throw Unknown("several keys") }
         var isLost = false
         if path.steps.count > 1, case .name? = path.steps.last {
             let parent = try follow(PathSyntax(Array(path.steps.dropLast())), .row(type, id))
@@ -248,6 +248,6 @@ extension Oracle {
                 isLost = parent.type.kind == .link ? row(parent.type.target, parent.values[0]) == nil : parent.values[0].isNull
             }
         }
-        return (place.values[0], isLost)
+        return (result.values[0], isLost)
     }
 }

@@ -35,7 +35,7 @@ package struct Oracle {
     }
 
     /// The values of a path.
-    package struct Place {
+    package struct PathResult {
         var values: [Value]
         var type: ColumnType
         var isMany = false
@@ -48,7 +48,7 @@ package struct Oracle {
 
     package enum Side {
         case constant(ConstantSyntax)
-        case place(Place)
+        case path(PathResult)
     }
 
     package func row(_ type: String?, _ link: Value) -> [Value]? {
@@ -72,21 +72,21 @@ package struct Oracle {
     func holds(_ syntax: ComparisonSyntax, _ subject: Subject) throws -> Bool {
         if case .path(var path) = syntax.left, path.steps.last == .type {
             path.steps.removeLast()
-            let place = entered(try follow(path, subject))
+            let result = entered(try follow(path, subject))
             let names = try constants(syntax.right)?.map(\.value) ?? [constant(try side(syntax.right, subject)).value]
-            return judge(place, place.quantifier) { value in names.contains { isNamed($0, value) } != (syntax.comparator == .notEqual) }
+            return judge(result, result.quantifier) { value in names.contains { isNamed($0, value) } != (syntax.comparator == .notEqual) }
         }
         if syntax.comparator == .text || syntax.comparator == .geoWithin {
             guard case .path(let path) = syntax.left else { throw Unknown("no property") }
-            let place = entered(try follow(path, subject))
+            let result = entered(try follow(path, subject))
             if syntax.comparator == .geoWithin {
                 let shape = try shape(syntax.right)
-                return judge(place, place.quantifier) { shape.contains($0) }
+                return judge(result, result.quantifier) { shape.contains($0) }
             }
-            guard case .string(let words) = try constant(side(syntax.right, subject)).value, place.type.kind == .string else {
+            guard case .string(let words) = try constant(side(syntax.right, subject)).value, result.type.kind == .string else {
                 throw Unknown("words")
             }
-            return judge(place, place.quantifier) { if case .string(let text) = $0 { Oracle.text(text, has: words) } else { false } }
+            return judge(result, result.quantifier) { if case .string(let text) = $0 { Oracle.text(text, has: words) } else { false } }
         }
         if let list = try constants(syntax.right) { return try holds(syntax, list, subject) }
         if let list = try constants(syntax.left) {
@@ -105,7 +105,7 @@ package struct Oracle {
         }
         let left = try side(syntax.left, subject), right = try side(syntax.right, subject)
         switch (left, right) {
-        case (.place(let a), .place(let b)):
+        case (.path(let a), .path(let b)):
             if syntax.comparator == .isIn { return try member(a, nil, b, syntax) }
             if a.type.isCollection, b.type.isCollection, !a.isMany, !b.isMany, a.quantifier == nil, b.quantifier == nil {
                 if a.isAbsent || b.isAbsent { return false }
@@ -113,33 +113,37 @@ package struct Oracle {
                 return equal == (syntax.comparator == .equal)
             }
             return try pair(entered(a), entered(b), syntax.comparator, syntax, swap: false)
-        case (.place(let place), .constant(let constant)): return try test(place, syntax.comparator, constant, syntax)
-        case (.constant(let constant), .place(let place)):
-            if syntax.comparator == .isIn { return try member(nil, constant, place, syntax) }
+        case (.path(let result), .constant(let constant)): return try test(result, syntax.comparator, constant, syntax)
+        case (.constant(let constant), .path(let result)):
+            if syntax.comparator == .isIn { return try member(nil, constant, result, syntax) }
             if syntax.comparator.isTextual {
-                let place = entered(place)
+                let result = entered(result)
                 // Null is not contained in any text.
-                return judge(place, place.quantifier) {
+                return judge(result, result.quantifier) {
                     (syntax.comparator == .like || !constant.value.isNull) && text(syntax.comparator, constant.value, $0, syntax)
                 }
             }
-            return try test(place, syntax.comparator.flipped, constant, syntax)
+            return try test(result, syntax.comparator.flipped, constant, syntax)
         default: throw Unknown("two constants")
         }
     }
 
-    func test(_ place: Place, _ comparator: FirnQuery.Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws -> Bool {
-        if place.type.isCollection, !place.isMany, constant.value.isNull, comparator.isEquality, place.quantifier == nil,
-            place.type.isOptional
+    func test(_ result: PathResult, _ comparator: FirnQuery.Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws
+        -> Bool
+    {
+        if result.type.isCollection, !result.isMany, constant.value.isNull, comparator.isEquality, result.quantifier == nil,
+            result.type.isOptional
         {
-            return !place.isAbsent && place.values[0].isNull == (comparator == .equal)
+            return !result.isAbsent && result.values[0].isNull == (comparator == .equal)
         }
-        let place = entered(place)
-        let wanted = try coerced(constant, place.type.kind)
-        return judge(place, place.quantifier) { compare(comparator, alive($0, place), wanted, syntax, areMixed: place.type.kind == .any) }
+        let result = entered(result)
+        let wanted = try coerced(constant, result.type.kind)
+        return judge(result, result.quantifier) {
+            compare(comparator, alive($0, result), wanted, syntax, areMixed: result.type.kind == .any)
+        }
     }
 
-    func member(_ a: Place?, _ constant: ConstantSyntax?, _ list: Place, _ syntax: ComparisonSyntax) throws -> Bool {
+    func member(_ a: PathResult?, _ constant: ConstantSyntax?, _ list: PathResult, _ syntax: ComparisonSyntax) throws -> Bool {
         var list = entered(list)
         if !list.isMany {
             guard list.type.kind == .any else { throw Unknown("IN without a list") }
@@ -152,7 +156,7 @@ package struct Oracle {
         return try pair(entered(a!), list, .equal, syntax, swap: false)
     }
 
-    func pair(_ a: Place, _ b: Place, _ comparator: FirnQuery.Comparator, _ syntax: ComparisonSyntax, swap: Bool) throws -> Bool {
+    func pair(_ a: PathResult, _ b: PathResult, _ comparator: FirnQuery.Comparator, _ syntax: ComparisonSyntax, swap: Bool) throws -> Bool {
         guard !(a.isMany && b.isMany) else { throw Unknown("two lists") }
         if a.isAbsent || b.isAbsent { return false }
         let quantifier = a.quantifier ?? b.quantifier
@@ -166,28 +170,28 @@ package struct Oracle {
 
     /// Evaluates a comparison with a list of constants.
     func holds(_ syntax: ComparisonSyntax, _ list: [ConstantSyntax], _ subject: Subject) throws -> Bool {
-        guard case .place(let place) = try side(syntax.left, subject) else { throw Unknown("two constants") }
+        guard case .path(let result) = try side(syntax.left, subject) else { throw Unknown("two constants") }
         var listQuantifier: Quantifier?
         for side in [syntax.left, syntax.right] { if case .list(let quantifier, _, _) = side { listQuantifier = quantifier } }
         if syntax.comparator == .between {
-            let place = entered(place)
+            let result = entered(result)
             guard list.count == 2 else { throw Unknown("BETWEEN") }
-            let low = try coerced(list[0], place.type.kind), high = try coerced(list[1], place.type.kind)
-            let areMixed = place.type.kind == .any
-            return judge(place, place.quantifier) { compare(.greaterOrEqual, $0, low, syntax, areMixed: areMixed) }
-                && judge(place, place.quantifier) { compare(.lessOrEqual, $0, high, syntax, areMixed: areMixed) }
+            let low = try coerced(list[0], result.type.kind), high = try coerced(list[1], result.type.kind)
+            let areMixed = result.type.kind == .any
+            return judge(result, result.quantifier) { compare(.greaterOrEqual, $0, low, syntax, areMixed: areMixed) }
+                && judge(result, result.quantifier) { compare(.lessOrEqual, $0, high, syntax, areMixed: areMixed) }
         }
-        if place.type.isCollection, !place.isMany, place.quantifier == nil, listQuantifier == nil {
+        if result.type.isCollection, !result.isMany, result.quantifier == nil, listQuantifier == nil {
             let isEach = syntax.comparator.isOrder || syntax.comparator.isTextual
-            if place.type.collection == .map, !isEach { throw Unknown("a map and a list") }
+            if result.type.collection == .map, !isEach { throw Unknown("a map and a list") }
             if syntax.comparator == .isIn { return false }
             if syntax.comparator.isEquality {
-                if place.isAbsent { return false }
-                let wanted = list.map { (try? coerced($0, place.type.kind)) ?? $0.value }
-                return same(place.values[0], .list(wanted), syntax) == (syntax.comparator == .equal)
+                if result.isAbsent { return false }
+                let wanted = list.map { (try? coerced($0, result.type.kind)) ?? $0.value }
+                return same(result.values[0], .list(wanted), syntax) == (syntax.comparator == .equal)
             }
         }
-        let elements = entered(place)
+        let elements = entered(result)
         var values: [Value] = []
         for constant in list {
             do { values.append(try coerced(constant, elements.type.kind)) } catch {
@@ -233,13 +237,13 @@ package struct Oracle {
         }
     }
 
-    func judge(_ place: Place, _ quantifier: Quantifier?, _ test: (Value) -> Bool) -> Bool {
-        if place.isAbsent { return false }
-        guard place.isMany else { return test(place.values[0]) }
-        let passed = place.values.filter(test).count
+    func judge(_ result: PathResult, _ quantifier: Quantifier?, _ test: (Value) -> Bool) -> Bool {
+        if result.isAbsent { return false }
+        guard result.isMany else { return test(result.values[0]) }
+        let passed = result.values.filter(test).count
         return switch quantifier ?? .any {
         case .any: passed > 0
-        case .all: passed == place.values.count
+        case .all: passed == result.values.count
         case .none: passed == 0
         }
     }
@@ -275,19 +279,19 @@ package struct Oracle {
         switch expression {
         case .constant(let constant): return .constant(constant)
         case .argument(let index, _): return .constant(ConstantSyntax(arguments[index]))
-        case .path(let path): return .place(try follow(path, subject))
+        case .path(let path): return .path(try follow(path, subject))
         case .subquery(let syntax):
-            let place = entered(try follow(syntax.collection, subject))
-            guard let target = place.type.target else { throw Unknown("subquery over values") }
+            let result = entered(try follow(syntax.collection, subject))
+            guard let target = result.type.target else { throw Unknown("subquery over values") }
             var count = 0
-            for value in place.values {
-                if place.type.kind == .embedded {
+            for value in result.values {
+                if result.type.kind == .embedded {
                     if !value.isNull, try holds(syntax.predicate, .object(target, value)) { count += 1 }
                 } else if case .link(let id) = value, row(target, value) != nil, try holds(syntax.predicate, .row(target, Int(id))) {
                     count += 1
                 }
             }
-            return .place(Place(values: [.int(Int64(count))], type: ColumnType(.int), isAbsent: place.isAbsent))
+            return .path(PathResult(values: [.int(Int64(count))], type: ColumnType(.int), isAbsent: result.isAbsent))
         case .arithmetic(let op, let left, let right): return try arithmetic(op, side(left, subject), side(right, subject))
         case .object(let object, _): return .constant(ConstantSyntax(try link(object)))
         default: throw Unknown("\(expression)")
@@ -295,20 +299,20 @@ package struct Oracle {
     }
 
     func arithmetic(_ op: ArithmeticOperator, _ left: Side, _ right: Side) throws -> Side {
-        func place(_ side: Side) -> Place {
+        func values(_ side: Side) -> PathResult {
             switch side {
-            case .constant(let constant): Place(values: [constant.value], type: ColumnType(constant.value.scalarKind ?? .any))
-            case .place(let place): entered(place)
+            case .constant(let constant): PathResult(values: [constant.value], type: ColumnType(constant.value.scalarKind ?? .any))
+            case .path(let result): entered(result)
             }
         }
-        func exact(_ side: Side, _ kind: ScalarKind) throws -> Place {
-            var out = place(side)
+        func exact(_ side: Side, _ kind: ScalarKind) throws -> PathResult {
+            var out = values(side)
             if case .constant(let constant) = side, kind == .decimal { out.values = [try coerced(constant, .decimal)] }
             return out
         }
         if case .constant = left, case .constant = right { throw Unknown("two constants") }
         func kind(_ side: Side) -> ScalarKind? {
-            if case .constant(let constant) = side { constant.value.scalarKind } else { place(side).type.kind }
+            if case .constant(let constant) = side { constant.value.scalarKind } else { values(side).type.kind }
         }
         let kinds = [kind(left), kind(right)].compactMap { $0 }
         let common: ScalarKind = [.any, .decimal, .double, .float].first { kinds.contains($0) } ?? .int
@@ -319,11 +323,11 @@ package struct Oracle {
         out.isAbsent = a.isAbsent || b.isAbsent
         out.type = ColumnType(common, optional: true)
         out.isMany = a.isMany || b.isMany
-        if out.isAbsent { return .place(Place(values: [.null], type: out.type, isMany: out.isMany, isAbsent: true)) }
+        if out.isAbsent { return .path(PathResult(values: [.null], type: out.type, isMany: out.isMany, isAbsent: true)) }
         out.values =
             try a.isMany
             ? a.values.map { try calculated(op, $0, b.values[0], common) } : b.values.map { try calculated(op, a.values[0], $0, common) }
-        return .place(out)
+        return .path(out)
     }
 
     func calculated(_ op: ArithmeticOperator, _ a: Value, _ b: Value, _ kind: ScalarKind) throws -> Value {

@@ -23,8 +23,8 @@ package struct RandomQuery {
         arguments =
             links + [.list(Array(links.prefix(2))), .int(1), .string("k"), .list([.int(1), .string("a"), .null])]
             + [
-                GeoShape.box(GeoPlace(longitude: -20.5, latitude: -30.5)!, GeoPlace(longitude: 100.5, latitude: 60.5)!),
-                .circle(GeoPlace(longitude: 11, latitude: 12)!, radius: 0.7),
+                GeoShape.box(GeoCoordinate(longitude: -20.5, latitude: -30.5)!, GeoCoordinate(longitude: 100.5, latitude: 60.5)!),
+                .circle(GeoCoordinate(longitude: 11, latitude: 12)!, radius: 0.7),
             ].map(\.value)
     }
 

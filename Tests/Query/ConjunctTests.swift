@@ -30,7 +30,7 @@ import Testing
 
     @Test func `the condition that excludes more rows is evaluated first once this is known`() throws {
         let run = try QueryRun(QueryRequest(filter: "a < 990 AND b == 5"), table: ConjunctTests.table(1))
-        let found = try run.rowPositions()
+        let found = try run.rowLocations()
         let tally = try #require(run.statistics.conjuncts[0])
         #expect(tally.seen[0] < 20 * vectorSize && tally.seen[1] > 60 * vectorSize, "\(tally)")
         #expect(tally.passed[0] >= found.count && tally.passed[0] + tally.passed[1] > found.count)
@@ -46,13 +46,14 @@ import Testing
             "a < 900", "a != 5", "b == 1", "b > 0", "c > 3.5", "c == NULL OR b < 2", "NOT c < 20", "s CONTAINS '7'",
             "s ENDSWITH '1' OR a > 500", "s LIKE '* 1?'", "a + b > 400",
         ]
-        var alone: [String: Set<Int>] = [:]
-        for part in parts { alone[part] = Set(try QueryRun(QueryRequest(filter: part), table: table).rowPositions().map(\.row)) }
+        var single: [String: Set<Int>] = [:]
+        for part in parts { single[part] = Set(try QueryRun(QueryRequest(filter: part), table: table).rowLocations().map(\.position)) }
         for _ in 0..<12 {
             let chosen = (0..<(2 + random.below(4))).map { _ in parts[random.below(parts.count)] }
-            let expected = chosen.dropFirst().reduce(alone[chosen[0]]!) { $0.intersection(alone[$1]!) }.sorted()
+            let expected = chosen.dropFirst().reduce(single[chosen[0]]!) { $0.intersection(single[$1]!) }.sorted()
             let text = chosen.map { "(\($0))" }.joined(separator: " AND ")
-            #expect(try QueryRun(QueryRequest(filter: text), table: table).rowPositions().map(\.row) == expected, "seed \(seed): \(text)")
+            #expect(
+                try QueryRun(QueryRequest(filter: text), table: table).rowLocations().map(\.position) == expected, "seed \(seed): \(text)")
             #expect(
                 try QueryRun(QueryRequest(filter: "NOT (\(text))"), table: table, threads: 2).count() == ConjunctTests.count
                     - expected.count, "seed \(seed): \(text)")

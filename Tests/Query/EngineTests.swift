@@ -89,7 +89,7 @@ enum Zoo {
     static func find(_ query: String, _ arguments: [Value] = []) throws -> String {
         let run = try QueryRun(QueryRequest(filter: query, arguments: arguments), table: table)
         let letters = Array("abcde")
-        return String(try run.rowPositions().map { letters[$0.segment * 3 + $0.row] })
+        return String(try run.rowLocations().map { letters[$0.segment * 3 + $0.position] })
     }
 }
 
@@ -150,7 +150,7 @@ enum Zoo {
     func `distinct rows with a limit are the first ones, and no further segment is read`(threads: Int) throws {
         func found(_ descriptors: String) throws -> (rows: [Int], segments: Int) {
             let run = try QueryRun(QueryRequest(filter: "TRUEPREDICATE " + descriptors), table: Zoo.table, threads: threads)
-            return (try run.rowPositions().map { $0.segment * 3 + $0.row }, run.statistics.segments)
+            return (try run.rowLocations().map { $0.segment * 3 + $0.position }, run.statistics.segments)
         }
         for column in ["name", "good", "age"] {
             let all = try found("DISTINCT(\(column))")

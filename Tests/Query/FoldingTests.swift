@@ -17,7 +17,7 @@ import Testing
         for word in FoldingTests.words { batch.columns[0].append(.string(word)) }
         batch.count = FoldingTests.words.count
         let table = MemoryTable(type, schema: Schema([type]), batches: [batch])
-        return try QueryRun(QueryRequest(filter: query), table: table).rowPositions().map { FoldingTests.words[$0.row] }
+        return try QueryRun(QueryRequest(filter: query), table: table).rowLocations().map { FoldingTests.words[$0.position] }
     }
 
     @Test func `text can be compared without case, without diacritics, or without both`() throws {

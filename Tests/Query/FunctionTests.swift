@@ -147,7 +147,7 @@ import Testing
             c      | other.place GEOWITHIN geoBox([7, 46], [8, 47])
             """#))
     func `GEOWITHIN finds GeoJSON points within a shape`(query: String, expected: String) throws {
-        let shape = GeoShape.box(GeoPlace(longitude: 5, latitude: 40)!, GeoPlace(longitude: 15, latitude: 50)!)
+        let shape = GeoShape.box(GeoCoordinate(longitude: 5, latitude: 40)!, GeoCoordinate(longitude: 15, latitude: 50)!)
         #expect(try Globe.find(query, [shape.value, .double(7.5), .int(47), .double(0.01)]) == expected, "\(query)")
         let tree = try Parser.query(query)
         #expect(try Parser.query(tree.description) == tree, "\(tree)")
@@ -196,8 +196,8 @@ import Testing
 
     @Test func `circles agree with distances by cosine, and triangles agree with three half-spaces`() {
         var random = Random(seed: 5)
-        func place() -> GeoPlace {
-            GeoPlace(longitude: Double(random.below(3601)) / 10 - 180, latitude: Double(random.below(1801)) / 10 - 90)!
+        func coordinate() -> GeoCoordinate {
+            GeoCoordinate(longitude: Double(random.below(3601)) / 10 - 180, latitude: Double(random.below(1801)) / 10 - 90)!
         }
         func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }
         func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
@@ -205,12 +205,12 @@ import Testing
         }
         var wrong: [Int] = []
         for round in 0..<5000 {
-            let centre = place(), point = place(), radius = Double(random.below(315)) / 100
+            let centre = coordinate(), point = coordinate(), radius = Double(random.below(315)) / 100
             let chord = 2 - 2 * dot(centre.vector, point.vector), half = sine(radius / 2)
             if abs(chord - 4 * half * half) > 1e-9, GeoTest(.circle(centre, radius: radius)).contains(point) != (chord < 4 * half * half) {
                 wrong.append(round)
             }
-            let corners = [place(), place(), place()], v = corners.map(\.vector)
+            let corners = [coordinate(), coordinate(), coordinate()], v = corners.map(\.vector)
             // A point is inside a triangle if it is on the same side of all edges as the interior.
             let turn = dot(cross(v[0], v[1]), v[2]), sides = (0..<3).map { dot(cross(v[$0], v[($0 + 1) % 3]), point.vector) }
             guard (sides + [turn]).allSatisfy({ abs($0) > 1e-9 }) else { continue }

@@ -61,9 +61,9 @@ import Testing
                 do { _ = try run.count() } catch { if !error.message.contains("do") { Issue.record("\(text): \(error)") } }
             } catch {
                 refused += 1
-                let isPlaced =
+                let hasPosition =
                     error.position >= 0 && error.position <= error.text.utf8.count && !error.message.isEmpty && !error.description.isEmpty
-                if !isPlaced { Issue.record("\(text): \(error) at \(error.position)") }
+                if !hasPosition { Issue.record("\(text): \(error) at \(error.position)") }
             }
         }
         #expect(answered > FuzzTests.rounds / 50 && refused > FuzzTests.rounds / 50, "\(answered) answered, \(refused) refused")
@@ -121,7 +121,7 @@ import Testing
         var count = 0
         for _ in 0..<rounds {
             let request = QueryRequest(filter: chosen)
-            count += try Plan(request, Zoo.table).descriptors.count
+            count += try QueryPlan(request, Zoo.table).descriptors.count
         }
         #expect(count >= 0)
     }

@@ -101,7 +101,7 @@ enum Globe {
     static func find(_ query: String, _ arguments: [Value] = [], threads: Int = 1) throws -> String {
         let run = try QueryRun(QueryRequest(filter: query, arguments: arguments, inverses: inverses), table: table, threads: threads)
         let letters = Array("abcdef")
-        return String(try run.rowPositions().map { letters[$0.segment * 4 + $0.row] })
+        return String(try run.rowLocations().map { letters[$0.segment * 4 + $0.position] })
     }
 
     /// Returns the text of the error.

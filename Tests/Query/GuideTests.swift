@@ -101,8 +101,8 @@ import Testing
         #expect(examples.count > 50)
         for (query, expected) in examples {
             do {
-                let found = try QueryRun(QueryRequest(filter: query), table: GuideTests.tables["Dog"]!).rowPositions().map {
-                    GuideTests.names[$0.row]
+                let found = try QueryRun(QueryRequest(filter: query), table: GuideTests.tables["Dog"]!).rowLocations().map {
+                    GuideTests.names[$0.position]
                 }
                 #expect(found.joined(separator: ", ") == expected, "\(query)")
             } catch { Issue.record(error, "\(query)") }

@@ -89,9 +89,9 @@ import Testing
             if round == 4 { try transaction.flushAll() }
             if seed % 2 == 0, round == 1 {
                 // Indexes in the older format, which does not store short texts themselves.
-                for place in transaction.states[0].indexes.indices {
-                    transaction.states[0].indexes[place].keepsShort = false
-                    try transaction.remake(0, place)
+                for position in transaction.states[0].indexes.indices {
+                    transaction.states[0].indexes[position].keepsShort = false
+                    try transaction.remake(0, position)
                 }
                 try transaction.directoryChange(0) { _ in }
             }
@@ -104,7 +104,7 @@ import Testing
                 let text = query(&arguments, &random)
                 let request = QueryRequest(filter: text, arguments: arguments)
                 let with = try QueryRun(request, table: table), without = try QueryRun(request, table: table, usingIndexes: false)
-                let a = try with.rowPositions(), b = try without.rowPositions()
+                let a = try with.rowLocations(), b = try without.rowLocations()
                 #expect(a.elementsEqual(b) { $0 == $1 }, "seed \(seed), round \(round): \(text) \(arguments)")
                 #expect(try QueryRun(request, table: table, threads: 2).count() == b.count, "seed \(seed): \(text) \(arguments)")
                 if with.explain().contains("index T.") { used += 1 }
@@ -142,7 +142,7 @@ import Testing
                     let text = query(&arguments, &random)
                     let request = QueryRequest(filter: text, arguments: arguments)
                     let with = try QueryRun(request, table: table), without = try QueryRun(request, table: table, usingIndexes: false)
-                    let a = try with.rowPositions(), b = try without.rowPositions()
+                    let a = try with.rowLocations(), b = try without.rowLocations()
                     #expect(a.elementsEqual(b) { $0 == $1 }, "seed \(seed), round \(round), step \(step): \(text) \(arguments)")
                     if with.explain().contains("index T.") { used += 1 }
                 }
@@ -155,7 +155,7 @@ import Testing
 
     private func liveRows(_ database: Database) throws -> [Int64] {
         let table = try database.snapshot().table(named: "T")!
-        return try QueryRun(QueryRequest(), table: table).rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) }
+        return try QueryRun(QueryRequest(), table: table).rowLocations().map { try table.segment($0.segment).rowID(at: $0.position) }
     }
 
     @Test func `a look-up in a transaction does not read all rows, and includes the transaction's changes`() throws {
@@ -186,7 +186,7 @@ import Testing
             ("n IN {5, 6}", [6]),
         ] as [(String, [Int64])] {
             let run = try QueryRun(QueryRequest(filter: text), table: table)
-            #expect(try run.rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) } == expected, "\(text)")
+            #expect(try run.rowLocations().map { try table.segment($0.segment).rowID(at: $0.position) } == expected, "\(text)")
             let s = run.statistics
             #expect(run.explain().contains("index T.") && s.vectorsDecoded + s.codeVectorsDecoded + s.vectorsSearched <= 6, "\(text): \(s)")
         }
@@ -232,7 +232,7 @@ import Testing
                 let request = QueryRequest(
                     filter: random.chance(30) ? "t TEXT $0 AND n < 900" : "t TEXT $0", arguments: [.string(terms.joined(separator: " "))])
                 let with = try QueryRun(request, table: table), without = try QueryRun(request, table: table, usingIndexes: false)
-                #expect(try with.rowPositions().elementsEqual(without.rowPositions()) { $0 == $1 }, "seed \(seed): \(terms)")
+                #expect(try with.rowLocations().elementsEqual(without.rowLocations()) { $0 == $1 }, "seed \(seed): \(terms)")
                 if with.explain().contains("index T.t") { used += 1 }
             }
         }

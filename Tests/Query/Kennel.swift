@@ -89,7 +89,7 @@ enum Kennel {
 
     static func letters(_ run: QueryRun, _ table: any Table, _ typeName: String) throws -> String {
         let letters = Array(typeName == "Dog" ? "abcde" : typeName == "Toy" ? "wxyz" : "ABCD")
-        return String(try run.rowPositions().map { letters[Int(try table.segment($0.segment).rowID(at: $0.row))] })
+        return String(try run.rowLocations().map { letters[Int(try table.segment($0.segment).rowID(at: $0.position))] })
     }
 
     static let arguments: [Value] = [.link(0), .link(99), .list([.link(0), .link(2)]), .link(1), .link(2)]

@@ -283,8 +283,8 @@ import Testing
         for row in rows { precondition(batch.columns[0].append(row[0]) && batch.columns[1].append(row[1])) }
         batch.count = rows.count
         let table = MemoryTable(type, schema: Schema([type]), batches: [batch])
-        #expect(try QueryRun(QueryRequest(filter: "a == b"), table: table).rowPositions().map(\.row) == [2, 4])
-        #expect(try QueryRun(QueryRequest(filter: "a != b"), table: table).rowPositions().map(\.row) == [0, 1, 3])
+        #expect(try QueryRun(QueryRequest(filter: "a == b"), table: table).rowLocations().map(\.position) == [2, 4])
+        #expect(try QueryRun(QueryRequest(filter: "a != b"), table: table).rowLocations().map(\.position) == [0, 1, 3])
     }
 
     @Test func `a constant beyond the range of floats does not equal infinity`() throws {

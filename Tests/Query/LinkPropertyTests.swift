@@ -272,7 +272,7 @@ struct RandomPath {
             func found(_ query: String) throws -> [Int] {
                 let run = try QueryRun(QueryRequest(filter: query), table: rows, threads: 2)
                 let count = try run.count()
-                let out = try run.rowPositions().map { Int(try rows.segment($0.segment).rowID(at: $0.row)) }
+                let out = try run.rowLocations().map { Int(try rows.segment($0.segment).rowID(at: $0.position)) }
                 #expect(count == out.count)
                 return out
             }

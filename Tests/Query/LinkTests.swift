@@ -280,7 +280,7 @@ import Testing
             ] {
                 func found(_ threads: Int) throws -> [UInt64] {
                     let run = try QueryRun(QueryRequest(filter: query), table: rows, threads: threads)
-                    return try run.rowPositions().map { UInt64($0.segment) << 32 | UInt64($0.row) }
+                    return try run.rowLocations().map { UInt64($0.segment) << 32 | UInt64($0.position) }
                 }
                 let one = try found(1)
                 #expect(try !one.isEmpty && found(4) == one && found(12) == one, "\(query)")

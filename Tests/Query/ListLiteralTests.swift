@@ -96,7 +96,7 @@ import Testing
         batch.count = 3
         let table = MemoryTable(type, schema: Schema([type]), batches: [batch])
         func rows(_ query: String) throws -> [Int] {
-            try QueryRun(QueryRequest(filter: query, arguments: [.int(2)]), table: table).rowPositions().map(\.row)
+            try QueryRun(QueryRequest(filter: query, arguments: [.int(2)]), table: table).rowLocations().map(\.position)
         }
         #expect(try rows("$a = $0") == [1])
         #expect(try rows("$a > 1 AND b = 6 SORT($a DESC)") == [2])

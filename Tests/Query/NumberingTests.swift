@@ -32,7 +32,7 @@ struct NumberingTests {
         for seed in 0..<12 {
             var random = Random(seed: UInt64(seed))
             let type = ColumnType(kind, optional: share < 1), bound = [3, 300, 40_000][seed % 3]
-            var one = KeyTable(type), many = KeyTable(type)
+            var one = ValueNumbering(type), many = ValueNumbering(type)
             for _ in 0..<12 {
                 let values = (0..<vectorSize).map { _ in
                     Double(random.below(100)) < share * 100 ? Self.value(kind, &random, among: bound) : Value.null
@@ -53,7 +53,7 @@ struct NumberingTests {
             }
             let a = one.values, b = many.values
             #expect((0..<a.count).allSatisfy { Value.order(a.value(at: $0), b.value(at: $0)) == 0 }, "seed \(seed)")
-            var third = KeyTable(type)
+            var third = ValueNumbering(type)
             let mapped = third.numbers(of: many)
             #expect(mapped == (0..<UInt32(many.count)).map { $0 }, "seed \(seed)")
         }
@@ -72,7 +72,7 @@ struct NumberingTests {
             x = x &* inverse(0x9E37_79B9_7F4A_7C15)
             return Int64(bitPattern: x ^ x >> 32)
         }
-        var table = WordTable(), friendly = WordTable()
+        var table = IntegerTable(), friendly = IntegerTable()
         for (i, word) in words.enumerated() { #expect(Int(table.number(word)) == i) }
         #expect(table.isKeyed)
         #expect(words.indices.allSatisfy { Int(table.number(words[$0])) == $0 })
@@ -87,7 +87,7 @@ struct NumberingTests {
         // The second half of each pair of words cancels the change of the hash state by the first half.
         let texts = (0..<4096).map { choice -> [UInt8] in
             var bytes = [UInt8](repeating: 0x41, count: 200)
-            for pair in 0..<12 where choice >> pair & 1 == 1 { for place in [7, 11, 15] { bytes[pair * 16 + place] ^= 0x80 } }
+            for pair in 0..<12 where choice >> pair & 1 == 1 { for byte in [7, 11, 15] { bytes[pair * 16 + byte] ^= 0x80 } }
             return bytes
         }
         var text = Text()

@@ -65,10 +65,10 @@ import Testing
                     // The engine may not have evaluated the rows that overflow.
                     tally.unknown += 1
                 }
-                let found = try run.rowPositions().map { Int(try table.segment($0.segment).rowID(at: $0.row)) }
+                let found = try run.rowLocations().map { Int(try table.segment($0.segment).rowID(at: $0.position)) }
                 if let expected, found != expected {
-                    let place = zip(found, expected).first { $0 != $1 }
-                    let odd = place.map { [$0, $1] } ?? Array(Set(found).symmetricDifference(expected).prefix(2))
+                    let difference = zip(found, expected).first { $0 != $1 }
+                    let odd = difference.map { [$0, $1] } ?? Array(Set(found).symmetricDifference(expected).prefix(2))
                     let columns = world.schema[type]!.columns
                     let shown = odd.map { id in
                         "\(id): "

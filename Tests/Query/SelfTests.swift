@@ -22,18 +22,20 @@ import Testing
         ] as [(String, [Int])])
     func `self refers to the elements of a collection of values`(query: String, expected: [Int]) throws {
         let numbers = table(ColumnType(.int, optional: true), [.int(9), .int(5), .null, .int(7), .int(5)])
-        #expect(try QueryRun(QueryRequest(filter: query), table: numbers).rowPositions().map(\.row) == expected, "\(query)")
+        #expect(try QueryRun(QueryRequest(filter: query), table: numbers).rowLocations().map(\.position) == expected, "\(query)")
     }
 
     @Test func `self also refers to text, to sort keys of a request, and to values of any kind`() throws {
         let texts = table(ColumnType(.string), [.string("b"), .string("xa"), .string("ax")])
-        #expect(try QueryRun(QueryRequest(filter: "SELF CONTAINS 'x' SORT(self ASC)"), table: texts).rowPositions().map(\.row) == [2, 1])
         #expect(
-            try QueryRun(QueryRequest(sort: [.init("self", ascending: false)], distinct: ["self"]), table: texts).rowPositions().map(\.row)
+            try QueryRun(QueryRequest(filter: "SELF CONTAINS 'x' SORT(self ASC)"), table: texts).rowLocations().map(\.position) == [2, 1])
+        #expect(
+            try QueryRun(QueryRequest(sort: [.init("self", ascending: false)], distinct: ["self"]), table: texts).rowLocations().map(
+                \.position)
                 == [1, 0, 2])
         #expect(try QueryRun(QueryRequest(filter: "self.@count == 2"), table: texts).count() == 2)
         let mixed = table(ColumnType(.any), [.int(1), .string("1"), .map([.init("k", .int(3))])])
-        #expect(try QueryRun(QueryRequest(filter: "self == 1"), table: mixed).rowPositions().map(\.row) == [0])
-        #expect(try QueryRun(QueryRequest(filter: "self.k == 3"), table: mixed).rowPositions().map(\.row) == [2])
+        #expect(try QueryRun(QueryRequest(filter: "self == 1"), table: mixed).rowLocations().map(\.position) == [0])
+        #expect(try QueryRun(QueryRequest(filter: "self.k == 3"), table: mixed).rowLocations().map(\.position) == [2])
     }
 }

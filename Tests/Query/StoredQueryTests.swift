@@ -198,12 +198,12 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
             for direction in ["ASC", "DESC"] {
                 let sort = "SORT(" + keys.split(separator: ", ").map { "\($0) \(direction)" }.joined(separator: ", ") + ")"
                 for table in [tables.stored, tables.memory as any Table] {
-                    let all = try QueryRun(QueryRequest(filter: "small > -15 \(sort)"), table: table).rowPositions()
+                    let all = try QueryRun(QueryRequest(filter: "small > -15 \(sort)"), table: table).rowLocations()
                     for count in [1, 10, 1000] {
                         let first = try QueryRun(
                             QueryRequest(filter: "small > -15 \(sort)", limit: count, offset: i), table: table, threads: 2
-                        ).rowPositions()
-                        #expect(first.map(\.row) == all.dropFirst(i).prefix(count).map(\.row), "\(sort), \(count)")
+                        ).rowLocations()
+                        #expect(first.map(\.position) == all.dropFirst(i).prefix(count).map(\.position), "\(sort), \(count)")
                     }
                 }
             }
@@ -235,8 +235,8 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
                     found = batch.columns[0].value(at: 0)
                     return true
                 }
-                let place = share * Double(count - 1), below = values[Int(place)], above = values[min(Int(place) + 1, count - 1)]
-                #expect(found == .double(below + (above - below) * (place - Double(Int(place)))), "\(share) of \(count)")
+                let rank = share * Double(count - 1), below = values[Int(rank)], above = values[min(Int(rank) + 1, count - 1)]
+                #expect(found == .double(below + (above - below) * (rank - Double(Int(rank)))), "\(share) of \(count)")
             }
         }
     }
@@ -273,7 +273,9 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
             _ = try transaction.insert("T", row)
         }
         func rows(_ table: any Table, _ query: String) throws -> [Int64] {
-            try QueryRun(QueryRequest(filter: query), table: table).rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) }
+            try QueryRun(QueryRequest(filter: query), table: table).rowLocations().map {
+                try table.segment($0.segment).rowID(at: $0.position)
+            }
         }
         try transaction.commit()
         let whole = try database.snapshot().table(named: "T")!

@@ -87,7 +87,7 @@ import Testing
         for _ in 0..<60 {
             let (text, arguments) = Self.predicate(&random), request = QueryRequest(filter: text, arguments: arguments),
                 run = try QueryRun(request, table: stored)
-            let found = try run.rowPositions().map(\.row), wanted = try QueryRun(request, table: memory).rowPositions().map(\.row)
+            let found = try run.rowLocations().map(\.position), wanted = try QueryRun(request, table: memory).rowLocations().map(\.position)
             #expect(found == wanted, "seed \(seed): \(text) \(arguments): \(found.count), not \(wanted.count)")
             searched += run.statistics.vectorsSearched
             single += run.statistics.valuesGathered

@@ -115,8 +115,8 @@ final class SQLCursor {
         }
         if plan.order.isEmpty {
             let run = filter == .constant(true) ? nil : try table.run(QueryRequest(parsed: QuerySyntax(filter)))
-            if let run, let places = try run.positionsByIndex() {
-                begin(found: places.map { UInt64($0.segment) << 32 | UInt64($0.row) })
+            if let run, let places = try run.locationsByIndex() {
+                begin(found: places.map { UInt64($0.segment) << 32 | UInt64($0.position) })
                 isPartial = false
                 table.work.add(run.statistics)
                 table.work.lookups += 1
@@ -155,7 +155,7 @@ final class SQLCursor {
     /// Finds all rows in order, or the first `wanted` of them.
     private func findInOrder(_ wanted: Int?) throws(FirnError) {
         let run = try table.run(QueryRequest(parsed: sorted, limit: wanted))
-        positions = try run.rowPositions().map { UInt64($0.segment) << 32 | UInt64($0.row) }
+        positions = try run.rowLocations().map { UInt64($0.segment) << 32 | UInt64($0.position) }
         table.work.add(run.statistics)
     }
 

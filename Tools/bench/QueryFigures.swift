@@ -69,7 +69,7 @@ enum QueryFigures {
         let run = try QueryRun(
             request, table: table, threads: threads)
         if request.groupBy.isEmpty, request.aggregates.isEmpty, request.limit == nil {
-            return request.sort.isEmpty ? "\(try run.count()) rows" : "\(try run.rowPositions().count) rows"
+            return request.sort.isEmpty ? "\(try run.count()) rows" : "\(try run.rowLocations().count) rows"
         }
         var rows = 0, first = ""
         try run.forEachBatch { (batch) throws(FirnError) in

@@ -48,13 +48,13 @@ enum RowFigures {
         let second = try database.begin(), rows = second.table("Row")
         var sum: Int64 = 0
         let row: Int64 = 500_000, changes = 5_000_000
-        try rows.setWord(row, 0, 0)
+        try rows.setWord(ofRow: row, 0, to: 0)
         do throws(Damage) {
-            guard let place = try rows.place(of: row) else { return }
+            guard let location = try rows.location(of: row) else { return }
             start = processorSeconds()
             for i in 0..<changes {
                 try set(rows, row, Int64(i))
-                sum &+= try rows.word(place.segment, place.position, 0) ?? 0
+                sum &+= try rows.word(at: location, 0) ?? 0
             }
         } catch { throw .damaged(path, what: error.what, byte: error.offset) }
         print("rows.set-and-read \((processorSeconds() - start) * 1e9 / Double(changes)) ns (\(sum & 1))")
@@ -69,7 +69,7 @@ enum RowFigures {
     }
 
     private static func set(_ rows: WorkingTable, _ row: Int64, _ value: Int64) throws(Damage) {
-        do throws(FirnError) { try rows.setWord(row, 0, value) } catch { throw Damage(error.message) }
+        do throws(FirnError) { try rows.setWord(ofRow: row, 0, to: value) } catch { throw Damage(error.message) }
     }
 
     @inline(__always)

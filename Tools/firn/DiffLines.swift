@@ -93,7 +93,7 @@ struct DiffLines {
         }
     }
 
-    private func object(_ row: RowPlace, _ reader: RowReader) throws(FirnError) -> String {
+    private func object(_ row: RowLocation, _ reader: RowReader) throws(FirnError) -> String {
         var members: [String] = []
         for (i, column) in difference.columns(of: reader).enumerated() {
             members.append(quoted(column.name) + ":" + nestedText(try reader.value(row, i), notation: column.notation))

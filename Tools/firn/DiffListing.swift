@@ -80,7 +80,7 @@ struct DiffListing {
     }
 
     /// Returns the values of a row that are neither part of the key nor null.
-    private func rest(_ row: RowPlace, _ reader: RowReader, _ key: [Int]) throws(FirnError) -> String {
+    private func rest(_ row: RowLocation, _ reader: RowReader, _ key: [Int]) throws(FirnError) -> String {
         var parts: [String] = []
         for (i, column) in difference.columns(of: reader).enumerated() where !key.contains(i) {
             let value = try reader.value(row, i)
@@ -97,7 +97,7 @@ struct DiffListing {
 
     /// Formats a value. Text is quoted if it could otherwise be mistaken for another value.
     private func shown(_ value: Value, _ notation: Notation, beside other: Value = .null) -> String {
-        guard case .string(let text) = value else { return value.isNull ? "null" : writtenText(value, notation: notation) }
+        guard case .string(let text) = value else { return value.isNull ? "null" : canonicalText(value, notation: notation) }
         var isPlain = !text.isEmpty && text != "null" && !text.hasPrefix(" ") && !text.hasSuffix(" ")
         if case .string = other {} else if !other.isNull { isPlain = false }
         return isPlain ? text : quoted(text)

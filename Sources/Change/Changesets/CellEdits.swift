@@ -130,12 +130,12 @@ struct ReadEdits: Sendable {
     func cells(of pair: Int, _ reader: RowReader) throws(FirnError) -> [(column: String, edits: [ValueEdit])] {
         var cells: [(column: String, edits: [ValueEdit])] = []
         for flat in ranges[pair] ?? 0..<0 {
-            let place = place(flat)
-            guard case .string(let column) = try reader.value(place, 1), case .int(let number) = try reader.value(place, 2),
+            let location = location(flat)
+            guard case .string(let column) = try reader.value(location, 1), case .int(let number) = try reader.value(location, 2),
                 let kind = ValueEdit.Kind(rawValue: number),
-                case .list(let path) = try reader.value(place, 3), path.allSatisfy(\.isStep)
+                case .list(let path) = try reader.value(location, 3), path.allSatisfy(\.isStep)
             else { throw FirnError(.notThisFormat, "the changes file contains an invalid edit", at: .init(file: name)) }
-            let edit = ValueEdit(path: path, kind: kind, old: try reader.value(place, 4), new: try reader.value(place, 5))
+            let edit = ValueEdit(path: path, kind: kind, old: try reader.value(location, 4), new: try reader.value(location, 5))
             if cells.last.map({ !$0.column.utf8.elementsEqual(column.utf8) }) ?? true {
                 guard !cells.contains(where: { $0.column.utf8.elementsEqual(column.utf8) }) else {
                     throw FirnError(.notThisFormat, "the edits of a cell are not consecutive in the changes file", at: .init(file: name))
@@ -147,10 +147,10 @@ struct ReadEdits: Sendable {
         return isReversed ? cells.map { ($0.column, $0.edits.reversed().map(\.reversed)) } : cells
     }
 
-    private func place(_ flat: Int) -> RowPlace {
+    private func location(_ flat: Int) -> RowLocation {
         var segment = 0
         while starts[segment + 1] <= flat { segment += 1 }
-        return RowPlace(segment: segment, row: flat - starts[segment])
+        return RowLocation(segment: segment, position: flat - starts[segment])
     }
 }
 

@@ -52,8 +52,8 @@ package struct ChangedType {
 /// The rows of a type that are written.
 struct DifferingRows {
     struct Pair {
-        var old: RowPlace
-        var new: RowPlace
+        var old: RowLocation
+        var new: RowLocation
         /// The cells that differ, as positions in `shared`.
         var cells: [Int]
     }
@@ -63,28 +63,28 @@ struct DifferingRows {
     /// The columns of the key that have the same shape on both sides.
     private var sharedKey: Set<String> = []
     private(set) var pairs: [Pair] = []
-    private(set) var removed: [RowPlace] = []
-    private(set) var added: [RowPlace] = []
+    private(set) var removed: [RowLocation] = []
+    private(set) var added: [RowLocation] = []
 
     init(_ type: ChangedType, _ options: DifferenceOptions) throws(FirnError) {
         guard let old = type.old, let new = type.new else {
-            removed = try type.old.map { (table) throws(FirnError) in try DifferingRows.places(table, options.oldName) } ?? []
-            added = try type.new.map { (table) throws(FirnError) in try DifferingRows.places(table, options.newName) } ?? []
+            removed = try type.old.map { (table) throws(FirnError) in try DifferingRows.locations(table, options.oldName) } ?? []
+            added = try type.new.map { (table) throws(FirnError) in try DifferingRows.locations(table, options.newName) } ?? []
             return
         }
         let key = Set(type.key)
-        for (place, column) in old.type.columns.enumerated()
+        for (columnPosition, column) in old.type.columns.enumerated()
         where old.type.hasColumn(column, of: new.type, in: old.schema, other: new.schema) {
             if key.contains(column.name) {
                 sharedKey.insert(column.name)
             } else {
-                shared.append((column.name, place, new.type.index(of: column.name)!))
+                shared.append((column.name, columnPosition, new.type.index(of: column.name)!))
             }
         }
         if let difference = type.difference {
             try find(difference, old, new, options)
         } else {
-            try findByPlace(old, new, options)
+            try findByPosition(old, new, options)
         }
     }
 
@@ -96,31 +96,31 @@ struct DifferingRows {
     {
         // The positions of the compared columns among those that are written.
         let written = Dictionary(shared.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
-        let places = difference.columns.map { written[$0.name] }
-        let lone = Lone(old, new, shared, sharedKey, options),
-            loose = Loose(difference.old, difference.new, shared.map(\.name), sharedKey, options)
-        try difference.forEachMatch(changed: lone.isEmpty && loose.isEmpty) { before, after, columns throws(FirnError) in
-            var cells = columns.compactMap { places[$0] }
-            try loose.addCells(before, after, to: &cells)
+        let cellNumbers = difference.columns.map { written[$0.name] }
+        let unshared = UnsharedColumns(old, new, shared, sharedKey, options),
+            exact = ExactAnyColumns(difference.old, difference.new, shared.map(\.name), sharedKey, options)
+        try difference.forEachMatch(changed: unshared.isEmpty && exact.isEmpty) { before, after, columns throws(FirnError) in
+            var cells = columns.compactMap { cellNumbers[$0] }
+            try exact.addCells(before, after, to: &cells)
             var isWanted = !cells.isEmpty
-            if !isWanted { isWanted = try loose.hasOtherKey(before, after) }
-            if !isWanted { isWanted = try lone.hasValue(before, after) }
+            if !isWanted { isWanted = try exact.hasOtherKey(before, after) }
+            if !isWanted { isWanted = try unshared.hasValue(before, after) }
             if isWanted { pairs.append(Pair(old: before, new: after, cells: cells)) }
         }
         try difference.forEachEntry(of: [.added, .removed]) { entry throws(FirnError) in
             switch entry {
-            case .added(let place): added.append(place)
-            case .removed(let place): removed.append(place)
+            case .added(let location): added.append(location)
+            case .removed(let location): removed.append(location)
             case .changed: break
             }
             return true
         }
     }
 
-    private mutating func findByPlace(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
-        let before = try DifferingRows.places(old, options.oldName), after = try DifferingRows.places(new, options.newName),
+    private mutating func findByPosition(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
+        let before = try DifferingRows.locations(old, options.oldName), after = try DifferingRows.locations(new, options.newName),
             common = min(before.count, after.count)
-        let (first, second) = try LinkSpelling.pair(old, new), columns = shared.map { ColumnPairing($0.name, old: first, new: second) }
+        let (first, second) = try LinkResolution.pair(old, new), columns = shared.map { ColumnPairing($0.name, old: first, new: second) }
         let was = RowReader(first, name: options.oldName), becomes = RowReader(second, name: options.newName)
         pairs = (0..<common).map { Pair(old: before[$0], new: after[$0], cells: []) }
         for (i, column) in columns.enumerated() {
@@ -129,28 +129,30 @@ struct DifferingRows {
                 pairs[k].cells.append(i)
             }
         }
-        let loose = Loose(first, second, shared.map(\.name), [], options)
-        if !loose.isEmpty { for k in 0..<common { try loose.addCells(before[k], after[k], to: &pairs[k].cells) } }
+        let exact = ExactAnyColumns(first, second, shared.map(\.name), [], options)
+        if !exact.isEmpty { for k in 0..<common { try exact.addCells(before[k], after[k], to: &pairs[k].cells) } }
         removed = Array(before[common...])
         added = Array(after[common...])
     }
 
-    /// Returns the places of all live rows.
-    static func places(_ table: any Table, _ name: String) throws(FirnError) -> [RowPlace] {
-        var places: [RowPlace] = []
+    /// Returns the locations of all live rows.
+    static func locations(_ table: any Table, _ name: String) throws(FirnError) -> [RowLocation] {
+        var locations: [RowLocation] = []
         do throws(Damage) {
             for index in 0..<table.segmentCount {
                 let segment = try table.segment(index)
-                for row in 0..<segment.rowCount where segment.live?[row] ?? true { places.append(RowPlace(segment: index, row: row)) }
+                for row in 0..<segment.rowCount where segment.live?[row] ?? true {
+                    locations.append(RowLocation(segment: index, position: row))
+                }
             }
         } catch { throw FirnError(error, in: name) }
-        return places
+        return locations
     }
 }
 
-/// Compares columns of type any, in which values of different kinds can be equal by meaning: a float and a double, a list and a set. A
+/// Compares columns of type any exactly. Values of different kinds in them can be equivalent: a float and a double, a list and a set. A
 /// content hash distinguishes them, so changes do too.
-private struct Loose {
+private struct ExactAnyColumns {
     /// By the number of the cell.
     private let cells: [(number: Int, old: Int, new: Int)]
     private let key: [(old: Int, new: Int)]
@@ -158,33 +160,33 @@ private struct Loose {
 
     /// Takes the tables with link-resolved columns.
     init(_ old: any Table, _ new: any Table, _ shared: [String], _ key: Set<String>, _ options: DifferenceOptions) {
-        func place(_ name: String) -> (old: Int, new: Int)? {
+        func positions(_ name: String) -> (old: Int, new: Int)? {
             guard let a = old.type.index(of: name), let b = new.type.index(of: name), old.schema.mayHoldAny(old.type.columns[a].type) else {
                 return nil
             }
             return (a, b)
         }
-        cells = shared.enumerated().compactMap { number, name in place(name).map { (number, $0.old, $0.new) } }
-        self.key = key.sorted().compactMap(place)
+        cells = shared.enumerated().compactMap { number, name in positions(name).map { (number, $0.old, $0.new) } }
+        self.key = key.sorted().compactMap(positions)
         readers = (RowReader(old, name: options.oldName), RowReader(new, name: options.newName))
     }
 
     var isEmpty: Bool { cells.isEmpty && key.isEmpty }
 
-    func addCells(_ before: RowPlace, _ after: RowPlace, to told: inout [Int]) throws(FirnError) {
-        for cell in cells where !told.contains(cell.number) {
-            if try readers.old.value(before, cell.old) != readers.new.value(after, cell.new) { told.append(cell.number) }
+    func addCells(_ before: RowLocation, _ after: RowLocation, to numbers: inout [Int]) throws(FirnError) {
+        for cell in cells where !numbers.contains(cell.number) {
+            if try readers.old.value(before, cell.old) != readers.new.value(after, cell.new) { numbers.append(cell.number) }
         }
     }
 
-    func hasOtherKey(_ before: RowPlace, _ after: RowPlace) throws(FirnError) -> Bool {
+    func hasOtherKey(_ before: RowLocation, _ after: RowLocation) throws(FirnError) -> Bool {
         for column in key where try readers.old.value(before, column.old) != readers.new.value(after, column.new) { return true }
         return false
     }
 }
 
 /// Columns that only one side has, or that have a different shape on the other.
-private struct Lone {
+private struct UnsharedColumns {
     private let old: [Int]
     private let new: [Int]
     private let readers: (old: RowReader, new: RowReader)
@@ -200,7 +202,7 @@ private struct Lone {
 
     var isEmpty: Bool { old.isEmpty && new.isEmpty }
 
-    func hasValue(_ before: RowPlace, _ after: RowPlace) throws(FirnError) -> Bool {
+    func hasValue(_ before: RowLocation, _ after: RowLocation) throws(FirnError) -> Bool {
         for column in old where try !readers.old.value(before, column).isNull { return true }
         for column in new where try !readers.new.value(after, column).isNull { return true }
         return false

@@ -30,13 +30,13 @@ extension Changeset {
     package func apply(to type: String? = nil, in transaction: any TableTransaction, options: DifferenceOptions) throws(FirnError)
         -> Outcome
     {
-        var patch = Patch(self, type, transaction, options)
-        return try patch.run()
+        var application = ChangesetApplication(self, type, transaction, options)
+        return try application.run()
     }
 }
 
 /// Changes that are being applied.
-struct Patch {
+struct ChangesetApplication {
     /// The changes of one type.
     struct Plan {
         let part: Changeset.Part
@@ -74,7 +74,7 @@ struct Patch {
     mutating func run() throws(FirnError) -> Changeset.Outcome {
         guard try makePlans() else { return .refused(conflicts.first, count: conflicts.count, isReached: true) }
         for i in plans.indices where !plans[i].part.isUnchanged { try check(i) }
-        try checkPlaces()
+        try checkPositions()
         guard conflicts.count == 0 else { return .refused(conflicts.first, count: conflicts.count, isReached: try isReached()) }
         try removeRows()
         try changeTypes()

@@ -47,7 +47,7 @@ private struct ChangesetDraft {
     }
 
     mutating func take(_ types: [ChangedType]) throws(FirnError) {
-        let linked = try linkedByPlace(types)
+        let linked = try linkedByPosition(types)
         for var type in types {
             // Rows that links identify by position must be matched by position here too.
             if type.old != nil, type.new != nil, linked.contains(type.name) { type = ChangedType(old: type.old, new: type.new) }
@@ -78,7 +78,7 @@ private struct ChangesetDraft {
     }
 
     /// Returns the types without key that links of these types refer to.
-    private func linkedByPlace(_ types: [ChangedType]) throws(FirnError) -> Set<String> {
+    private func linkedByPosition(_ types: [ChangedType]) throws(FirnError) -> Set<String> {
         var found: Set<String> = []
         for table in types.flatMap({ [$0.old, $0.new] }).compactMap({ $0 }) {
             let named: Set<String>
@@ -251,26 +251,28 @@ private struct ChangedSide {
 
     /// In columns of `shared`, rows of `pairs` are written only with the cells that the pair names.
     func write(
-        _ pairs: [(place: RowPlace, cells: [Int])], _ rest: [RowPlace], _ shared: [Int], _ write: (String, Batch) throws(FirnError) -> Void
+        _ pairs: [(location: RowLocation, cells: [Int])], _ rest: [RowLocation], _ shared: [Int],
+        _ write: (String, Batch) throws(FirnError) -> Void
     ) throws(FirnError) {
         let reader = RowReader(table, name: name), schema = Schema(types + keys.types), type = types[0]
-        let rest = rest.map { (place: $0, cells: Optional<Set<Int>>.none) },
-            rows = pairs.map { (place: $0.place, cells: Optional(Set($0.cells))) } + rest
+        let rest = rest.map { (location: $0, cells: Optional<Set<Int>>.none) },
+            rows = pairs.map { (location: $0.location, cells: Optional(Set($0.cells))) } + rest
         let numbers = Dictionary(shared.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         var start = 0
         while start < rows.count {
             let end = min(rows.count, start + segmentSize)
             var batch = Batch(type, in: schema)
-            for (place, column) in type.columns.enumerated() {
-                let number = numbers[place], source = table.type.columns[place].type, mayLink = table.schema.mayHoldLinks(source)
+            for (columnPosition, column) in type.columns.enumerated() {
+                let number = numbers[columnPosition], source = table.type.columns[columnPosition].type,
+                    mayLink = table.schema.mayHoldLinks(source)
                 for row in rows[start..<end] {
                     if let number, let cells = row.cells, !cells.contains(number) {
-                        batch.columns[place].append(.null)
+                        batch.columns[columnPosition].append(.null)
                         continue
                     }
-                    var value = try reader.value(row.place, place)
+                    var value = try reader.value(row.location, columnPosition)
                     if mayLink { value = try value.mapLinks(source, in: table.schema, keys.link) }
-                    guard batch.columns[place].append(value) else { throw refusal(column.name, mayLink) }
+                    guard batch.columns[columnPosition].append(value) else { throw refusal(column.name, mayLink) }
                 }
             }
             batch.count = end - start

@@ -168,8 +168,8 @@ extension TypeSchema {
     func hasColumn(_ column: ColumnSchema, of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = [])
         -> Bool
     {
-        guard let place = other.index(of: column.name) else { return false }
-        let twin = other.columns[place]
+        guard let columnPosition = other.index(of: column.name) else { return false }
+        let twin = other.columns[columnPosition]
         guard twin.type.kind == column.type.kind, twin.type.collection == column.type.collection else { return false }
         guard column.type.kind == .embedded else { return twin.type.target == column.type.target }
         guard let target = column.type.target.flatMap({ schema[$0] }), let otherTarget = twin.type.target.flatMap({ otherSchema[$0] })

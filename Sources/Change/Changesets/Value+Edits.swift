@@ -18,24 +18,24 @@ extension Value {
         case (.map(var entries), .string(let name)):
             self = .null
             defer { self = .map(entries) }
-            let (place, isThere) = entries.place(of: name)
+            let (position, isThere) = entries.position(of: name)
             if isLast, edit.kind == .added {
                 if isThere { return false }
-                entries.insert(Entry(name, edit.new), at: place)
+                entries.insert(Entry(name, edit.new), at: position)
                 return true
             }
             guard isThere else { return false }
             if isLast, edit.kind == .removed {
-                guard Value.sameMeaning(entries[place].value, edit.old, tolerance: 0) else { return false }
-                entries.remove(at: place)
+                guard Value.areEquivalent(entries[position].value, edit.old, tolerance: 0) else { return false }
+                entries.remove(at: position)
                 return true
             }
-            return entries[place].value.apply(edit, at: depth + 1)
+            return entries[position].value.apply(edit, at: depth + 1)
         case (.object(var entries), .string(let name)):
             self = .null
             defer { self = .object(entries) }
-            guard let place = entries.firstIndex(where: { $0.key.utf8.elementsEqual(name.utf8) }) else { return false }
-            return entries[place].value.apply(edit, at: depth + 1)
+            guard let position = entries.firstIndex(where: { $0.key.utf8.elementsEqual(name.utf8) }) else { return false }
+            return entries[position].value.apply(edit, at: depth + 1)
         case (.list(var values), .int(let position)):
             self = .null
             defer { self = .list(values) }
@@ -46,7 +46,7 @@ extension Value {
             }
             guard position < Int64(values.count) else { return false }
             if isLast, edit.kind == .removed {
-                guard Value.sameMeaning(values[Int(position)], edit.old, tolerance: 0) else { return false }
+                guard Value.areEquivalent(values[Int(position)], edit.old, tolerance: 0) else { return false }
                 values.remove(at: Int(position))
                 return true
             }
@@ -62,7 +62,7 @@ extension Value {
     private mutating func applyHere(_ edit: ValueEdit) -> Bool {
         switch edit.kind {
         case .replaced:
-            guard Value.sameMeaning(self, edit.old, tolerance: 0) else { return false }
+            guard Value.areEquivalent(self, edit.old, tolerance: 0) else { return false }
             self = edit.new
             return true
         case .checked:
@@ -112,7 +112,7 @@ extension Value {
 
 extension [Value.Entry] {
     /// Returns the position of a key, or the position at which it would be inserted.
-    fileprivate func place(of key: String) -> (Int, isThere: Bool) {
+    fileprivate func position(of key: String) -> (Int, isThere: Bool) {
         var low = 0, high = count
         while low < high {
             let middle = (low + high) / 2
@@ -120,7 +120,7 @@ extension [Value.Entry] {
         }
         if low < count, self[low].key.utf8.elementsEqual(key.utf8) { return (low, true) }
         // In files that this program writes, keys of documents are ascending; in other files they need not be.
-        if let place = firstIndex(where: { $0.key.utf8.elementsEqual(key.utf8) }) { return (place, true) }
+        if let position = firstIndex(where: { $0.key.utf8.elementsEqual(key.utf8) }) { return (position, true) }
         return (low, false)
     }
 }

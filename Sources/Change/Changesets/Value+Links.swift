@@ -43,8 +43,8 @@ extension Value {
             guard let target = type.target.flatMap({ schema[$0] }) else { return self }
             var out = entries
             for i in out.indices {
-                guard let place = target.place(of: i, in: entries) else { continue }
-                out[i].value = try out[i].value.mapLinks(target.columns[place].type, in: schema, body)
+                guard let columnPosition = target.columnPosition(of: i, in: entries) else { continue }
+                out[i].value = try out[i].value.mapLinks(target.columns[columnPosition].type, in: schema, body)
             }
             return .object(out)
         default: return self
@@ -140,8 +140,8 @@ extension Table {
         }
         for index in 0..<(columns.isEmpty ? 0 : segmentCount) {
             let segment = try segment(index)
-            for place in columns {
-                let schema = type.columns[place], reader = try segment.column(place)
+            for columnPosition in columns {
+                let schema = type.columns[columnPosition], reader = try segment.column(columnPosition)
                 var values = Column(schema, in: self.schema)
                 for vector in 0..<segment.vectorCount {
                     try reader.read(vector: vector, into: &values)

@@ -15,20 +15,20 @@ struct ColumnPairing: Sendable {
             schema = table.schema
         }
 
-        func meant(_ value: Value) -> Value { value.named(column.type, in: schema) }
-        func written(_ value: Value) -> String { writtenText(value, notation: column.notation) }
+        func named(_ value: Value) -> Value { value.named(column.type, in: schema) }
+        func canonicalText(_ value: Value) -> String { FirnTable.canonicalText(value, notation: column.notation) }
     }
 
     var name: String
     var old: End
     var new: End
-    var meaning: Meaning
+    var mode: ComparisonMode
 
     init(_ name: String, old: any Table, new: any Table) {
         self.name = name
         self.old = End(name, in: old)
         self.new = End(name, in: new)
-        meaning = Meaning(self.old.column.type, self.new.column.type)
+        mode = ComparisonMode(self.old.column.type, self.new.column.type)
     }
 
     func end(_ side: DifferenceSide) -> End { side == .old ? old : new }
@@ -44,13 +44,13 @@ struct ColumnPairing: Sendable {
     func same(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         if a.isNull || b.isNull { return a.isNull && b.isNull }
         if a.number != nil, b.number != nil { return Value.sameNumber(a, b, tolerance: tolerance) }
-        guard case .written = meaning else { return Value.sameMeaning(old.meant(a), new.meant(b), tolerance: tolerance) }
-        return old.written(a).utf8.elementsEqual(new.written(b).utf8)
+        guard case .canonicalText = mode else { return Value.areEquivalent(old.named(a), new.named(b), tolerance: tolerance) }
+        return old.canonicalText(a).utf8.elementsEqual(new.canonicalText(b).utf8)
     }
 
     /// Combines the hashes of the first rows of a column with those in `out`, one for each row.
     func fold(_ column: Column, _ side: DifferenceSide, into out: UnsafeMutablePointer<UInt64>) {
-        switch meaning {
+        switch mode {
         case .words: column.words.withUnsafeBufferPointer { words in Self.fold(column, out) { mix(UInt64(bitPattern: words[$0]), 1) } }
         case .pairs:
             column.words.withUnsafeBufferPointer { words in
@@ -71,10 +71,10 @@ struct ColumnPairing: Sendable {
             } else {
                 Self.fold(column, out) { numberHash(column.value(at: $0).number ?? .nan) }
             }
-        case .written:
+        case .canonicalText:
             let end = end(side)
-            Self.fold(column, out) { hashText(end.written(column.value(at: $0)), seed: 3) }
-        case .values: Self.fold(column, out) { column.value(at: $0).meaningHash }
+            Self.fold(column, out) { hashText(end.canonicalText(column.value(at: $0)), seed: 3) }
+        case .values: Self.fold(column, out) { column.value(at: $0).equivalenceHash }
         }
     }
 

@@ -6,15 +6,15 @@ package enum DifferenceEntry {
     package enum Kind: Sendable, Hashable, CaseIterable { case added, removed, changed }
 
     /// The row is only in the new table.
-    case added(new: RowPlace)
+    case added(new: RowLocation)
     /// The row is only in the old table.
-    case removed(old: RowPlace)
+    case removed(old: RowLocation)
     /// The row is in both; `columns` are positions in `TableDifference.columns`, ascending.
-    case changed(old: RowPlace, new: RowPlace, columns: [Int])
+    case changed(old: RowLocation, new: RowLocation, columns: [Int])
 }
 
 extension TableDifference {
-    /// Returns readers of the rows of both tables, for the places in entries. Only one thread may use them.
+    /// Returns readers of the rows of both tables, for the locations in entries. Only one thread may use them.
     package func readers() -> (old: RowReader, new: RowReader) {
         (RowReader(old, name: options.oldName), RowReader(new, name: options.newName))
     }
@@ -45,7 +45,7 @@ extension TableDifference {
         if kinds.contains(.removed) {
             for (s, rows) in removedRows.enumerated() {
                 for row in rows.positions {
-                    if try !body(.removed(old: RowPlace(segment: s, row: row))) { return }
+                    if try !body(.removed(old: RowLocation(segment: s, position: row))) { return }
                 }
             }
         }
@@ -53,11 +53,11 @@ extension TableDifference {
         for (s, segment) in segments.enumerated() {
             for row in segment.partners.indices {
                 if segment.partners[row] == SegmentDifference.added {
-                    if wantsAdded, try !body(.added(new: RowPlace(segment: s, row: row))) { return }
+                    if wantsAdded, try !body(.added(new: RowLocation(segment: s, position: row))) { return }
                 } else if wantsChanged, segment.changed[row] {
                     let columns = segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false }
                     let entry = DifferenceEntry.changed(
-                        old: place(segment.partners[row]), new: RowPlace(segment: s, row: row), columns: columns)
+                        old: location(segment.partners[row]), new: RowLocation(segment: s, position: row), columns: columns)
                     if try !body(entry) { return }
                 }
             }
@@ -66,14 +66,14 @@ extension TableDifference {
 
     /// Calls the body with each row that both tables have, with its place in each, and the columns that differ. Rows that are known to be
     /// equal without a comparison are left out. With `changed`, only rows that differ are passed.
-    func forEachMatch(changed: Bool, _ body: (_ old: RowPlace, _ new: RowPlace, _ columns: [Int]) throws(FirnError) -> Void)
+    func forEachMatch(changed: Bool, _ body: (_ old: RowLocation, _ new: RowLocation, _ columns: [Int]) throws(FirnError) -> Void)
         throws(FirnError)
     {
         for (s, segment) in segments.enumerated() {
             for row in segment.partners.indices
             where segment.partners[row] < SegmentDifference.leftOut && (!changed || segment.changed[row]) {
                 let columns = segment.changed[row] ? segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false } : []
-                try body(place(segment.partners[row]), RowPlace(segment: s, row: row), columns)
+                try body(location(segment.partners[row]), RowLocation(segment: s, position: row), columns)
             }
         }
     }
@@ -81,7 +81,7 @@ extension TableDifference {
     /// Returns the changes within a cell: the parts that differ if the values are nested; the whole value for other values and for short
     /// lists and sets.
     package func parts(_ old: Value, _ new: Value) -> [ValueEdit] {
-        let edits = [ValueEdit].between(old, new, absentIsNull: true) { Value.sameMeaning($0, $1, tolerance: options.tolerance) }
+        let edits = [ValueEdit].between(old, new, absentIsNull: true) { Value.areEquivalent($0, $1, tolerance: options.tolerance) }
         // Values of different kinds, or with a different notation, are compared as a whole.
         let isShort =
             !edits.contains { $0.path.contains { if case .string = $0 { true } else { false } } }
@@ -89,14 +89,14 @@ extension TableDifference {
         return edits.isEmpty || isShort ? [ValueEdit(path: [], kind: .replaced, old: old, new: new)] : edits
     }
 
-    private func place(_ flat: UInt32) -> RowPlace {
+    private func location(_ flat: UInt32) -> RowLocation {
         let flat = Int(flat)
         var low = 0, high = oldStarts.count - 1
         while high - low > 1 {
             let middle = (low + high) / 2
             if oldStarts[middle] <= flat { low = middle } else { high = middle }
         }
-        return RowPlace(segment: low, row: flat - oldStarts[low])
+        return RowLocation(segment: low, position: flat - oldStarts[low])
     }
 }
 

@@ -21,7 +21,7 @@ struct DuplicateKeys {
 
     /// Resolves the rows that a table of hashes left out: rows with an equal key are added to `found`, the others are entered in the table.
     /// `position` converts a position of the table to segment << 16 | row.
-    mutating func settle(_ hashes: KeyTable, hash: (UInt32) -> UInt64, position: (UInt32) -> UInt32) throws(FirnError) {
+    mutating func settle(_ hashes: KeyHashTable, hash: (UInt32) -> UInt64, position: (UInt32) -> UInt32) throws(FirnError) {
         let suspects = hashes.suspects.sorted { $0.later < $1.later }
         guard !suspects.isEmpty else { return }
         let pairs = suspects.map { (later: position($0.later), earlier: position($0.earlier)) }
@@ -36,9 +36,9 @@ struct DuplicateKeys {
                 first = RowReader(table, name: options.name(side))
                 second = RowReader(table, name: options.name(side))
             }
-            let later = RowPlace(pairs[i].later)
+            let later = RowLocation(packed: pairs[i].later)
             let twin = try hashes.firstWhere(hash(suspect.later)) { candidate throws(FirnError) in
-                try key.hasSame(later, first!, RowPlace(position(candidate)), second!)
+                try key.hasSame(later, first!, RowLocation(packed: position(candidate)), second!)
             }
             if let twin { found.append((pairs[i].later, position(twin))) } else { hashes.enter(suspect.later) }
         }
@@ -80,12 +80,12 @@ struct DuplicateKeys {
             while end < sorted.count, sorted[end].earlier == sorted[i].earlier { end += 1 }
             keys += 1
             if examples.count < 5 {
-                let place = RowPlace(sorted[i].earlier)
-                var rows = [try reader.number(place)]
-                for j in i..<min(end, i + 4) { rows.append(try reader.number(RowPlace(sorted[j].later))) }
+                let location = RowLocation(packed: sorted[i].earlier)
+                var rows = [try reader.number(location)]
+                for j in i..<min(end, i + 4) { rows.append(try reader.number(RowLocation(packed: sorted[j].later))) }
                 let more = end - i > 4 ? " and \(end - i - 4) more" : ""
                 var values: [String] = []
-                for pairing in key { values.append("\(pairing.name) = \(nestedText(try reader.value(place, pairing.old.index)))") }
+                for pairing in key { values.append("\(pairing.name) = \(nestedText(try reader.value(location, pairing.old.index)))") }
                 examples.append(values.joined(separator: ", ") + " in rows " + rows.map(String.init).joined(separator: ", ") + more)
             }
             i = end
@@ -101,7 +101,7 @@ struct DuplicateKeys {
 
 extension [ColumnPairing] {
     /// Whether two rows have the same values in these columns; the first row is in the old table, the second in the new one.
-    func hasSame(_ a: RowPlace, _ old: RowReader, _ b: RowPlace, _ new: RowReader) throws(FirnError) -> Bool {
+    func hasSame(_ a: RowLocation, _ old: RowReader, _ b: RowLocation, _ new: RowReader) throws(FirnError) -> Bool {
         for pairing in self {
             let x = try old.value(a, pairing.old.index), y = try new.value(b, pairing.new.index)
             if !pairing.same(x, y, tolerance: 0) { return false }

@@ -70,10 +70,10 @@ final class KeyHashes: @unchecked Sendable {
     }
 
     /// Returns a table of the chosen rows by hash. It refers to these hashes, which must outlive it.
-    func table(_ options: DifferenceOptions) throws(FirnError) -> KeyTable {
+    func table(_ options: DifferenceOptions) throws(FirnError) -> KeyHashTable {
         var test: (@Sendable (Int) -> Bool)?
         if chosen.contains(where: { $0 != nil }) { test = { self.isChosen($0) } }
-        return KeyTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.execution.threads, isChosen: test)
+        return KeyHashTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.execution.threads, isChosen: test)
     }
 
     func segment(of flat: Int) -> Int {
@@ -138,16 +138,16 @@ func hashKeys(
     if vectors.isEmpty { return }
     for pairing in key {
         let end = pairing.end(side), reader = try segment.column(end.index)
-        if case .text = pairing.meaning, let dictionary = try reader.dictionary() {
+        if case .text = pairing.mode, let dictionary = try reader.dictionary() {
             let entries = (0..<dictionary.count).map { dictionary.withBytes($0, hashBytes) }
             var codes = Column(ColumnType(.int, optional: end.column.type.isOptional))
             for vector in vectors {
                 try reader.readCodes(vector: vector, into: &codes)
-                let place = out + vector * vectorSize
+                let target = out + vector * vectorSize
                 entries.withUnsafeBufferPointer { entries in
                     codes.words.withUnsafeBufferPointer { words in
                         // A code outside its dictionary is damage that the comparison of values will find.
-                        ColumnPairing.fold(codes, place) {
+                        ColumnPairing.fold(codes, target) {
                             words[$0] >= 0 && words[$0] < entries.count ? entries[Int(truncatingIfNeeded: words[$0])] : 0
                         }
                     }

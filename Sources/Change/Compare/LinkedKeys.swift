@@ -10,17 +10,17 @@ final class LinkedKeys: Sendable {
     }
 
     private let table: any Table
-    private let form: LinkSpelling.Form
+    private let form: LinkResolution.Form
     /// For types without key: the number of live rows before each segment.
     private let starts: [Int]
     private let readers: Mutex<Readers>
 
-    init(of table: any Table, _ form: LinkSpelling.Form) throws(Damage) {
+    init(of table: any Table, _ form: LinkResolution.Form) throws(Damage) {
         self.table = table
         self.form = form
         starts = table.type.key.isEmpty ? try table.liveStarts() : []
         var columns: [LinkedColumn] = []
-        for place in table.type.key { columns.append(try LinkedColumn(table, path: [place])) }
+        for position in table.type.key { columns.append(try LinkedColumn(table, path: [position])) }
         readers = Mutex(Readers(columns: columns, live: try LinkedColumn(table, path: [])))
     }
 
@@ -75,7 +75,7 @@ final class LinkedKeys: Sendable {
     }
 
     private func ordinal(_ row: Int64) throws(Damage) -> Int64? {
-        guard let place = try table.livePlace(of: row) else { return nil }
-        return try table.ordinal(of: place, starts)
+        guard let location = try table.liveLocation(of: row) else { return nil }
+        return try table.ordinal(of: location, starts)
     }
 }

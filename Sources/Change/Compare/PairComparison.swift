@@ -71,7 +71,7 @@ struct PairComparison {
     }
 
     private func compare(_ pairing: ColumnPairing, _ range: Range<Int>, _ unequal: inout Bits) {
-        switch pairing.meaning {
+        switch pairing.mode {
         case .words:
             whole.words.withUnsafeBufferPointer { a in
                 vector.words.withUnsafeBufferPointer { b in
@@ -105,7 +105,7 @@ struct PairComparison {
             each(range, &unequal) {
                 whole.holdsSame($0, as: vector, $1) || pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance)
             }
-        case .numbers, .written, .values:
+        case .numbers, .canonicalText, .values:
             each(range, &unequal) { pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
         }
     }

@@ -1,20 +1,9 @@
 import FirnBytes
 import FirnTable
 
-/// The position of a row in its table: the segment, and the row within it.
-package struct RowPlace: Sendable, Hashable {
-    package var segment: Int
-    package var row: Int
-
-    init(segment: Int, row: Int) {
-        self.segment = segment
-        self.row = row
-    }
-
-    init(_ position: UInt32) {
-        segment = Int(position >> 16)
-        row = Int(position & 0xFFFF)
-    }
+extension RowLocation {
+    /// Unpacks a location from the segment in the upper and the position in the lower 16 bits.
+    init(packed: UInt32) { self.init(segment: Int(packed >> 16), position: Int(packed & 0xFFFF)) }
 }
 
 /// Reads single values of rows, mostly in ascending order. Only one thread at a time may use it.
@@ -45,47 +34,47 @@ package final class RowReader {
     }
 
     /// Returns the value of a column, with the fields of embedded objects named.
-    package func value(_ place: RowPlace, _ index: Int) throws(FirnError) -> Value {
+    package func value(_ location: RowLocation, _ index: Int) throws(FirnError) -> Value {
         let schema = table.type.columns[index]
         do throws(Damage) {
-            return try read(place, index, schema).named(schema.type, in: table.schema)
+            return try read(location, index, schema).named(schema.type, in: table.schema)
         } catch { throw FirnError(error, in: name) }
     }
 
     /// Returns the number of a row, counted from 1 over live rows, for messages.
-    package func number(_ place: RowPlace) throws(FirnError) -> Int {
+    package func number(_ location: RowLocation) throws(FirnError) -> Int {
         do throws(Damage) {
             var number = 1
-            for i in 0..<place.segment { number += try table.segment(i).liveCount }
-            return number + (try table.segment(place.segment).live?.rank(place.row) ?? place.row)
+            for i in 0..<location.segment { number += try table.segment(i).liveCount }
+            return number + (try table.segment(location.segment).live?.rank(location.position) ?? location.position)
         } catch { throw FirnError(error, in: name) }
     }
 
-    private func read(_ place: RowPlace, _ index: Int, _ schema: ColumnSchema) throws(Damage) -> Value {
+    private func read(_ location: RowLocation, _ index: Int, _ schema: ColumnSchema) throws(Damage) -> Value {
         if slots[index] < 0 {
             slots[index] = Int32(windows.count)
             windows.append(Window(column: Column(schema, in: table.schema)))
         }
         let slot = Int(slots[index])
-        if windows[slot].segment != place.segment {
-            if segmentIndex != place.segment {
-                segment = try table.segment(place.segment)
-                segmentIndex = place.segment
+        if windows[slot].segment != location.segment {
+            if segmentIndex != location.segment {
+                segment = try table.segment(location.segment)
+                segmentIndex = location.segment
             }
             windows[slot].reader = try segment!.column(index)
-            windows[slot].segment = place.segment
+            windows[slot].segment = location.segment
             windows[slot].vector = -1
         }
-        let vector = place.row / vectorSize, reader = windows[slot].reader!
+        let vector = location.position / vectorSize, reader = windows[slot].reader!
         guard windows[slot].vector == vector else {
             windows[slot].vector = vector
             windows[slot].isDecoded = false
-            return try reader.value(at: place.row)
+            return try reader.value(at: location.position)
         }
         if !windows[slot].isDecoded {
             try reader.read(vector: vector, into: &windows[slot].column)
             windows[slot].isDecoded = true
         }
-        return windows[slot].column.value(at: place.row % vectorSize)
+        return windows[slot].column.value(at: location.position % vectorSize)
     }
 }

@@ -11,7 +11,7 @@ package struct SchemaDifference: Sendable {
     package var added: [ColumnSchema] = []
     /// Columns that only the old table has, in its order.
     package var removed: [ColumnSchema] = []
-    /// Columns that both have with different types. Their values are compared by meaning, so a retyped column need not contain a changed
+    /// Columns that both have with different types. Their values are compared across types, so a retyped column need not contain a changed
     /// cell.
     package var retyped: [Retyped] = []
     /// Whether the columns that both have are in a different order.

@@ -23,7 +23,7 @@ struct SegmentMatching: Sendable {
     let key: [ColumnPairing]
     let compared: [ColumnPairing]
     let hashes: KeyHashes
-    let index: KeyTable
+    let index: KeyHashTable
     let options: DifferenceOptions
 
     func matchAll() throws(FirnError) -> [SegmentDifference] {
@@ -108,9 +108,9 @@ struct SegmentMatching: Sendable {
     private func correct(_ mistaken: Bits, _ number: Int, _ keys: UnsafePointer<UInt64>, _ partners: inout [UInt32]) throws(FirnError) {
         let oldReader = RowReader(old, name: options.oldName), newReader = RowReader(new, name: options.newName)
         for row in partners.indices where mistaken[row] {
-            let place = RowPlace(UInt32(number) << 16 | UInt32(row))
+            let location = RowLocation(packed: UInt32(number) << 16 | UInt32(row))
             let found = try index.firstWhere(keys[row]) { flat throws(FirnError) in
-                try key.hasSame(RowPlace(hashes.position(of: Int(flat))), oldReader, place, newReader)
+                try key.hasSame(RowLocation(packed: hashes.position(of: Int(flat))), oldReader, location, newReader)
             }
             partners[row] = found ?? SegmentDifference.added
         }

@@ -54,13 +54,13 @@ struct SharedRows: Sendable {
     var isEmpty: Bool { new.allSatisfy { $0 == nil } }
 
     /// Whether a shared row has the hash of the key of a row that may differ: a row in `index`, or one with a hash in `added`.
-    func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyTable, _ added: [UInt64], _ options: DifferenceOptions)
+    func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyHashTable, _ added: [UInt64], _ options: DifferenceOptions)
         throws(FirnError) -> Bool
     {
         if isEmpty || index.isEmpty && added.isEmpty { return false }
         return try added.withUnsafeBufferPointer { hashes throws(FirnError) in
             let others = try hashes.baseAddress.map { base throws(FirnError) in
-                KeyTable(base, count: hashes.count, threads: 1, isChosen: nil)
+                KeyHashTable(base, count: hashes.count, threads: 1, isChosen: nil)
             }
             let found = try parallelMap(count: new.count, threads: options.execution.threads) { i throws(FirnError) -> Bool in
                 guard let bits = new[i] else { return false }
@@ -72,7 +72,7 @@ struct SharedRows: Sendable {
     }
 
     private static func hasKey(
-        _ table: any Table, _ number: Int, _ rows: Bits, _ key: [ColumnPairing], _ index: KeyTable, _ others: KeyTable?,
+        _ table: any Table, _ number: Int, _ rows: Bits, _ key: [ColumnPairing], _ index: KeyHashTable, _ others: KeyHashTable?,
         _ options: DifferenceOptions
     ) throws(FirnError) -> Bool {
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(rows.count, 1))
@@ -84,8 +84,8 @@ struct SharedRows: Sendable {
             var rest = word
             while rest != 0 {
                 let hash = scratch[w &* 64 &+ rest.trailingZeroBitCount]
-                if index.first(hash) != KeyTable.none { return true }
-                if let others, others.first(hash) != KeyTable.none { return true }
+                if index.first(hash) != KeyHashTable.none { return true }
+                if let others, others.first(hash) != KeyHashTable.none { return true }
                 rest &= rest &- 1
             }
         }

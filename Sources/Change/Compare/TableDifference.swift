@@ -3,9 +3,9 @@ import FirnTable
 
 /// The difference of two tables by key: which rows were added, removed or changed, and in which columns.
 ///
-/// Keys and cells are compared by meaning (`Meaning`): 1 = 1.0; text equals a number or date with the same canonical text; sets and maps
-/// have no order; a link equals the key of its row; null is a key value like any other. Keys with equal hashes are compared by value. It
-/// needs about 20 bytes of memory for each old row, 4 for each new row, and one column of one segment for each thread.
+/// Keys and cells are compared by value across types (`ComparisonMode`): 1 = 1.0; text equals a number or date with the same canonical
+/// text; sets and maps have no order; a link equals the key of its row; null is a key value like any other. Keys with equal hashes are
+/// compared by value. It needs about 20 bytes of memory for each old row, 4 for each new row, and one column of one segment for each thread.
 package final class TableDifference: Sendable {
     /// A column that both tables have.
     package struct ComparedColumn: Sendable {
@@ -60,10 +60,10 @@ package final class TableDifference: Sendable {
     /// - Throws: `FirnError.usage` for columns that do not exist or if there is no key, `.duplicateKey`, `.unsupported` for too many rows,
     ///   `.damaged`, `.outOfMemory`, and the errors of `options.scope.rows`.
     package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
-        var spelled = try LinkSpelling.pair(old, new)
-        spelled.old = try MemberTable.with(options.key, spelled.old, options.oldName)
-        spelled.new = try MemberTable.with(options.key, spelled.new, options.newName)
-        return try compute(spelled, plain: (old, new), options)
+        var resolved = try LinkResolution.pair(old, new)
+        resolved.old = try MemberTable.with(options.key, resolved.old, options.oldName)
+        resolved.new = try MemberTable.with(options.key, resolved.new, options.newName)
+        return try compute(resolved, plain: (old, new), options)
     }
 
     /// Computes the difference of `tables`, which must be link-resolved.
@@ -158,7 +158,7 @@ package final class TableDifference: Sendable {
         if !repeated.found.isEmpty { repeated.findEarlier(segments) }
         try addedHashes.withUnsafeBufferPointer { hashes throws(FirnError) in
             guard let base = hashes.baseAddress else { return }
-            let table = KeyTable(base, count: hashes.count, threads: options.execution.threads, isChosen: nil)
+            let table = KeyHashTable(base, count: hashes.count, threads: options.execution.threads, isChosen: nil)
             try repeated.settle(table, hash: { hashes[Int($0)] }, position: { addedPositions[Int($0)] })
         }
         guard !repeated.found.isEmpty else { return 0 }

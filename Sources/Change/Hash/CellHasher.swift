@@ -5,7 +5,7 @@ import FirnTable
 /// across machines and versions of this program, so they never change.
 struct CellHasher: Sendable {
     /// The rows that links refer to. Nil hashes links by row id.
-    let places: LinkedRows?
+    let linkedRows: LinkedRows?
 
     /// Returns the seed for the values of a column, which distinguishes names and kinds.
     static func seed(_ kind: ScalarKind, _ collection: CollectionKind, _ name: String) -> UInt64 {
@@ -144,7 +144,7 @@ struct CellHasher: Sendable {
     }
 
     private func link(_ row: Int64, _ target: String?, _ seed: UInt64) throws(Damage) -> UInt128 {
-        guard let places, let target, let table = try places.table(target) else { return CellHasher.hash(row, seed) }
+        guard let linkedRows, let target, let table = try linkedRows.table(target) else { return CellHasher.hash(row, seed) }
         guard let identity = try table.identity(row) else { return 0 }
         return CellHasher.hash(identity, seed)
     }

@@ -42,7 +42,7 @@ package struct ContentHash: Sendable {
         if let names = options.key {
             key = []
             for column in names {
-                guard let place = type.index(of: column) else {
+                guard let index = type.index(of: column) else {
                     if type.columns.contains(where: { $0.type.kind == .embedded && column.hasPrefix($0.name + ".") }) {
                         throw FirnError(
                             .usage, "\"\(column)\" is a field of an object, but the key of a content hash consists of whole columns",
@@ -52,7 +52,7 @@ package struct ContentHash: Sendable {
                         .usage, "the key column \"\(column)\" does not exist", at: .init(file: options.name),
                         advice: "the columns are: " + type.columns.prefix(12).map(\.name).joined(separator: ", "))
                 }
-                key.append(place)
+                key.append(index)
             }
         }
         name = type.name
@@ -62,7 +62,7 @@ package struct ContentHash: Sendable {
         do throws(Damage) {
             let part = Part(
                 table: table, key: key, eachColumn: options.eachColumn, starts: try table.liveStarts(),
-                hasher: CellHasher(places: LinkedRows(of: table)))
+                hasher: CellHasher(linkedRows: LinkedRows(of: table)))
             for outcome in Part.all(table.segmentCount, options, part) {
                 let found = try outcome.get()
                 sum &+= found.rows
@@ -76,9 +76,9 @@ package struct ContentHash: Sendable {
         whole.append(contentsOf: Array("firn content 1\n".utf8))
         whole.append(key.isEmpty ? 0 as UInt8 : 1)
         whole.append(UInt32(clamping: type.columns.count))
-        for (place, column) in type.columns.enumerated().sorted(by: { $0.element.name.utf8.lexicographicallyPrecedes($1.element.name.utf8) }
+        for (index, column) in type.columns.enumerated().sorted(by: { $0.element.name.utf8.lexicographicallyPrecedes($1.element.name.utf8) }
         ) {
-            whole.append(column, isKey: key.contains(place))
+            whole.append(column, isKey: key.contains(index))
         }
         whole.append(UInt64(live))
         whole.append(sum)
@@ -86,12 +86,12 @@ package struct ContentHash: Sendable {
         columns =
             !options.eachColumn
             ? []
-            : type.columns.enumerated().map { place, column in
+            : type.columns.enumerated().map { index, column in
                 var one = ByteWriter()
                 one.append(contentsOf: Array("firn column 1\n".utf8))
-                one.append(column, isKey: key.contains(place))
+                one.append(column, isKey: key.contains(index))
                 one.append(UInt64(live))
-                one.append(columnSums[place])
+                one.append(columnSums[index])
                 return OfColumn(name: column.name, hash: Hash128(of: one.bytes))
             }
     }

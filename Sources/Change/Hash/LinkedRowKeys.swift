@@ -63,8 +63,8 @@ final class LinkedRowKeys {
             let columns =
                 type.key.isEmpty
                 ? [ColumnSchema("row", ColumnType(.int))]
-                : type.key.map { place in
-                    var column = type.columns[place]
+                : type.key.map { position in
+                    var column = type.columns[position]
                     column.id = 0
                     column.indexes = []
                     return column
@@ -79,7 +79,7 @@ final class LinkedRowKeys {
         guard let target = targets[type] else { return (type, row) }
         if let known = target.numbers[row] { return (names.key(type), known) }
         var number: Int64?
-        if try place(of: row, in: target.table) != nil {
+        if try location(of: row, in: target.table) != nil {
             number = Int64(target.rows.count)
             target.rows.append(row)
         }
@@ -87,8 +87,8 @@ final class LinkedRowKeys {
         return (names.key(type), number)
     }
 
-    private func place(of row: Int64, in table: any Table) throws(FirnError) -> RowPlace? {
-        do throws(Damage) { return try table.livePlace(of: row) } catch { throw FirnError(error, in: file) }
+    private func location(of row: Int64, in table: any Table) throws(FirnError) -> RowLocation? {
+        do throws(Damage) { return try table.liveLocation(of: row) } catch { throw FirnError(error, in: file) }
     }
 
     /// The types without key that links refer to.
@@ -105,11 +105,11 @@ final class LinkedRowKeys {
                 let end = min(start + segmentSize, target.rows.count)
                 var batch = Batch(type, in: Schema([type]))
                 for row in target.rows[start..<end] {
-                    guard let place = try place(of: row, in: target.table) else {
+                    guard let location = try location(of: row, in: target.table) else {
                         throw .damaged(file, what: "a row that disappeared while it was read", byte: 0)
                     }
-                    if key.isEmpty { batch.columns[0].append(.int(Int64(try reader.number(place) - 1))) }
-                    for (i, column) in key.enumerated() { batch.columns[i].append(try reader.value(place, column)) }
+                    if key.isEmpty { batch.columns[0].append(.int(Int64(try reader.number(location) - 1))) }
+                    for (i, column) in key.enumerated() { batch.columns[i].append(try reader.value(location, column)) }
                 }
                 batch.count = end - start
                 try write(type.name, batch)

@@ -34,7 +34,7 @@ final class RowIdentities: Sendable {
         if !table.type.key.isEmpty {
             // Links within a key are hashed by row id, because a key can refer to its own type.
             for index in 0..<table.segmentCount {
-                keys.append(try RowSums(table, index, columns: table.type.key, CellHasher(places: nil)).array)
+                keys.append(try RowSums(table, index, columns: table.type.key, CellHasher(linkedRows: nil)).array)
             }
         }
         self.keys = keys
@@ -42,24 +42,24 @@ final class RowIdentities: Sendable {
 
     /// Returns nil if the row does not exist.
     func identity(_ row: Int64) throws(Damage) -> UInt128? {
-        guard let place = try table.livePlace(of: row) else { return nil }
-        if !keys.isEmpty { return CellHasher.hash(keys[place.segment][place.row], 0) }
-        return CellHasher.hash(try table.ordinal(of: place, starts), 0)
+        guard let location = try table.liveLocation(of: row) else { return nil }
+        if !keys.isEmpty { return CellHasher.hash(keys[location.segment][location.position], 0) }
+        return CellHasher.hash(try table.ordinal(of: location, starts), 0)
     }
 }
 
 extension Table {
-    /// Returns the place of a row; nil if there is no live row with this id.
-    func livePlace(of rowID: Int64) throws(Damage) -> RowPlace? {
+    /// Returns the location of a row; nil if there is no live row with this id.
+    func liveLocation(of rowID: Int64) throws(Damage) -> RowLocation? {
         guard let index = try segmentIndex(of: rowID) else { return nil }
         let segment = try segment(index)
         guard let position = try segment.position(of: rowID), segment.live?[position] ?? true else { return nil }
-        return RowPlace(segment: index, row: position)
+        return RowLocation(segment: index, position: position)
     }
 
     /// Returns the number of live rows before a row. `starts` is the result of `liveStarts()`.
-    func ordinal(of place: RowPlace, _ starts: [Int]) throws(Damage) -> Int64 {
-        Int64(starts[place.segment] + (try segment(place.segment).live?.rank(place.row) ?? place.row))
+    func ordinal(of location: RowLocation, _ starts: [Int]) throws(Damage) -> Int64 {
+        Int64(starts[location.segment] + (try segment(location.segment).live?.rank(location.position) ?? location.position))
     }
 
     /// Returns the number of live rows before each segment.

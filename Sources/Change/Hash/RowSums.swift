@@ -23,14 +23,14 @@ final class RowSums {
             let codes = try Codes(reader, schema, most: rows)
             var values = codes == nil ? Column(schema, in: table.schema) : Column(ColumnType(.int, optional: schema.type.isOptional))
             for vector in 0..<segment.vectorCount where segment.live?.hasOne(inVector: vector) ?? true {
-                let place = segment.rows(ofVector: vector)
+                let range = segment.rows(ofVector: vector)
                 if let codes {
                     try reader.readCodes(vector: vector, into: &values)
-                    guard values.count == place.count else { throw Damage("a vector of \(values.count) rows instead of \(place.count)") }
+                    guard values.count == range.count else { throw Damage("a vector of \(values.count) rows instead of \(range.count)") }
                     try codes.hashes(of: values, into: cells)
                 } else {
                     try reader.read(vector: vector, into: &values)
-                    guard values.count == place.count else { throw Damage("a vector of \(values.count) rows instead of \(place.count)") }
+                    guard values.count == range.count else { throw Damage("a vector of \(values.count) rows instead of \(range.count)") }
                     if values.type.isCollection || values.type.kind == .embedded {
                         try charge.grow(
                             to: values.elementCount * RowSums.elementBytes,
@@ -38,8 +38,8 @@ final class RowSums {
                     }
                     try hasher.hashes(of: values, schema, in: table.schema, into: cells)
                 }
-                for i in 0..<place.count { sums[place.lowerBound &+ i] &+= cells[i] }
-                body(column, place.lowerBound, UnsafeMutableBufferPointer(start: cells, count: place.count))
+                for i in 0..<range.count { sums[range.lowerBound &+ i] &+= cells[i] }
+                body(column, range.lowerBound, UnsafeMutableBufferPointer(start: cells, count: range.count))
             }
         }
     }

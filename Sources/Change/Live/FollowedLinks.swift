@@ -65,14 +65,14 @@ struct FollowedLinks {
     }
 
     /// Returns the rows, as positions among the given ones, that link to a row of the set.
-    func rows(leadingTo set: RowSet) -> [Int] {
+    func rows(leadingTo set: RowIDSet) -> [Int] {
         (0..<(starts.count - 1)).filter { k in targets[starts[k]..<starts[k + 1]].contains(where: set.contains) }
     }
 }
 
 extension Table {
     /// Returns all rows that link to a row of the set in a column, in ascending order. Vectors whose bounds exclude the set are not read.
-    func rows(leadingTo set: RowSet, column: Int, _ decoded: inout TableChanges.Decoded) throws(Damage) -> [Int64] {
+    func rows(leadingTo set: RowIDSet, column: Int, _ decoded: inout TableChanges.Decoded) throws(Damage) -> [Int64] {
         var out: [Int64] = []
         for i in 0..<segmentCount {
             let segment = try segment(i)
@@ -92,7 +92,7 @@ extension Table {
     }
 }
 
-extension RowSet {
+extension RowIDSet {
     fileprivate func mayMeet(_ zone: Zone?) -> Bool {
         guard let zone else { return true }
         if zone.allNull { return false }

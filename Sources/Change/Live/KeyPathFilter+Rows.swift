@@ -12,7 +12,7 @@ extension KeyPathFilter {
     /// The rows of the root that count as modified.
     package struct Answer: Sendable {
         /// The modified rows. It can contain some rows that were not in the scope.
-        package let rows: RowSet
+        package let rows: RowIDSet
         /// The number of vectors and values of link columns that were read.
         package let decoded: TableChanges.Decoded
     }
@@ -36,7 +36,7 @@ extension KeyPathFilter {
         search.weigh()
         let root = nodes.count - 1
         guard nodes[root].edges.contains(where: search.matters) else {
-            return Answer(rows: RowSet(ascending: search.own[root]), decoded: search.decoded)
+            return Answer(rows: RowIDSet(ascending: search.own[root]), decoded: search.decoded)
         }
         for node in nodes {
             let name = schema.types[node.type].name

@@ -88,7 +88,7 @@ private struct KeyPath: Hashable {
 
 /// Makes nodes of key paths. Equal remaining paths at the same type share one node, so that wildcards do not multiply nodes.
 private struct Resolution {
-    struct Place: Hashable {
+    struct NodeKey: Hashable {
         let type: Int
         let rests: Set<ArraySlice<String>>
     }
@@ -96,7 +96,7 @@ private struct Resolution {
     let schema: Schema
     let inverses: [KeyPathFilter.Inverse]
     var nodes: [KeyPathFilter.Node] = []
-    private var known: [Place: Int] = [:]
+    private var known: [NodeKey: Int] = [:]
     private var knownWhole: [[Int]: Int] = [:]
 
     init(_ schema: Schema, _ inverses: [KeyPathFilter.Inverse]) {
@@ -121,8 +121,8 @@ private struct Resolution {
     }
 
     mutating func node(_ type: Int, _ paths: [KeyPath]) throws(FirnError) -> Int {
-        let place = Place(type: type, rests: Set(paths.map(\.rest)))
-        if let node = known[place] { return node }
+        let key = NodeKey(type: type, rests: Set(paths.map(\.rest)))
+        if let node = known[key] { return node }
         let schema = schema.types[type]
         var node = KeyPathFilter.Node(type: type, columns: Bits(count: schema.columns.count), isWhole: false)
         var following: [Int: [KeyPath]] = [:], leadingHere: [[Int]: [KeyPath]] = [:]
@@ -161,7 +161,7 @@ private struct Resolution {
             node.edges.append(.init(column: source[1], node: try self.node(source[0], paths), isInverse: true))
         }
         nodes.append(node)
-        known[place] = nodes.count - 1
+        known[key] = nodes.count - 1
         return nodes.count - 1
     }
 

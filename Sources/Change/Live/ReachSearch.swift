@@ -17,7 +17,7 @@ struct ReachSearch {
         /// Returns the rows, ascending and distinct; nil if scanning the whole table costs no more.
         func rows(outOf count: Int) -> [Int64]? {
             guard case .rows(let rows) = self else { return nil }
-            let distinct = RowSet(rows).rowIDs
+            let distinct = RowIDSet(rows).rowIDs
             return distinct.count > max(64, count / 4) ? nil : distinct
         }
     }
@@ -82,8 +82,8 @@ struct ReachSearch {
     }
 
     /// Finds the rows that count as modified in each node. Returns those of the last node, the root.
-    mutating func comeUp() throws(Damage) -> RowSet {
-        var counted: [RowSet] = []
+    mutating func comeUp() throws(Damage) -> RowIDSet {
+        var counted: [RowIDSet] = []
         for n in nodes.indices {
             var rows = own[n]
             if let reach = reached[n], stirs[n], let table = tables[n] {
@@ -99,21 +99,21 @@ struct ReachSearch {
                     }
                 }
             }
-            counted.append(RowSet(rows))
+            counted.append(RowIDSet(rows))
         }
-        return counted.last ?? RowSet([])
+        return counted.last ?? RowIDSet([])
     }
 
     /// Returns the rows of `table` that rows that count as modified link to, or that rows began or ceased to link to.
-    private mutating func targets(_ edge: KeyPathFilter.Edge, _ counted: RowSet, in table: any Table) throws(Damage) -> [Int64] {
+    private mutating func targets(_ edge: KeyPathFilter.Edge, _ counted: RowIDSet, in table: any Table) throws(Damage) -> [Int64] {
         var targets: [Int64] = []
         let changes = changes[edge.node]
         let moved = changes.map { relinked(edge, $0) } ?? []
         if let source = tables[edge.node] {
-            let rows = RowSet(counted.rowIDs + (changes?.inserted ?? []) + moved).rowIDs
+            let rows = RowIDSet(counted.rowIDs + (changes?.inserted ?? []) + moved).rowIDs
             targets += try FollowedLinks(of: rows, in: source, column: edge.column, &decoded).targets
         }
-        let gone = RowSet((changes?.deleted ?? []) + moved).rowIDs
+        let gone = RowIDSet((changes?.deleted ?? []) + moved).rowIDs
         if !gone.isEmpty {
             guard let source = oldTables[edge.node] else {
                 trap("a filter with inverses needs the old version too: pass oldTables")
@@ -124,7 +124,7 @@ struct ReachSearch {
             }
         }
         var live: [Int64] = []
-        for rowID in RowSet(targets).rowIDs where try table.holds(rowID) { live.append(rowID) }
+        for rowID in RowIDSet(targets).rowIDs where try table.holds(rowID) { live.append(rowID) }
         return live
     }
 }

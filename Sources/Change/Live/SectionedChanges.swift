@@ -4,7 +4,7 @@
 /// inserted.
 package struct SectionedChanges: Sendable, Equatable {
     /// The position of a row: its section, and its index within the section.
-    package struct Place: Sendable, Hashable {
+    package struct Position: Sendable, Hashable {
         package var section: Int
         package var item: Int
 
@@ -15,7 +15,7 @@ package struct SectionedChanges: Sendable, Equatable {
     }
 
     /// One section of one version.
-    package struct Section<Key: Hashable> {
+    package struct SectionRows<Key: Hashable> {
         package var key: Key
         package var rows: [Int64]
 
@@ -26,12 +26,12 @@ package struct SectionedChanges: Sendable, Equatable {
     }
 
     /// Positions in the old version, ascending.
-    package var deletions: [Place] = []
+    package var deletions: [Position] = []
     /// Positions in the new version, ascending.
-    package var insertions: [Place] = []
+    package var insertions: [Position] = []
     /// Positions of modified rows in the old version and, in the same order, in the new one.
-    package var modificationsOld: [Place] = []
-    package var modificationsNew: [Place] = []
+    package var modificationsOld: [Position] = []
+    package var modificationsNew: [Position] = []
     /// Indices in the new version, ascending.
     package var sectionsToInsert: [Int] = []
     /// Indices in the old version, ascending.
@@ -68,24 +68,26 @@ package struct SectionedChanges: Sendable, Equatable {
         func insertSections(before end: Int) {
             while next < sections.insertions.count, sections.insertions[next] < end {
                 let section = sections.insertions[next]
-                for item in 0..<newCount(section) { out.insertions.append(Place(section, item)) }
+                for item in 0..<newCount(section) { out.insertions.append(Position(section, item)) }
                 next += 1
             }
         }
         for (i, j) in kept {
             insertSections(before: j)
             let changes = changes(i, j)
-            out.deletions += changes.deletions.map { Place(i, $0) }
-            out.insertions += changes.insertions.map { Place(j, $0) }
-            out.modificationsOld += changes.modificationsOld.map { Place(i, $0) }
-            out.modificationsNew += changes.modificationsNew.map { Place(j, $0) }
+            out.deletions += changes.deletions.map { Position(i, $0) }
+            out.insertions += changes.insertions.map { Position(j, $0) }
+            out.modificationsOld += changes.modificationsOld.map { Position(i, $0) }
+            out.modificationsNew += changes.modificationsNew.map { Position(j, $0) }
         }
         insertSections(before: new.count)
         return out
     }
 
     /// Returns the changes of sections of rows. A row that moved to another section is deleted from one and inserted into the other.
-    package static func between<Key: Hashable>(old: [Section<Key>], new: [Section<Key>], modified: (Int64) -> Bool) -> SectionedChanges {
+    package static func between<Key: Hashable>(old: [SectionRows<Key>], new: [SectionRows<Key>], modified: (Int64) -> Bool)
+        -> SectionedChanges
+    {
         between(old.map(\.key), new.map(\.key), newCount: { new[$0].rows.count }) { i, j in
             CollectionChanges.between(old: old[i].rows, new: new[j].rows, modified: modified)
         }

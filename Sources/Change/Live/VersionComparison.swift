@@ -120,11 +120,11 @@ struct VersionComparison {
         var marks: [Bits?] = Array(repeating: nil, count: self.new.type.columns.count + 1)
         for column in columns {
             guard let differing = try column.differences(old, self.old, new, self.new, pairs, &changes.decoded) else { continue }
-            let place = column.new ?? marks.count - 1
-            if let before = marks[place] {
-                marks[place] = Bits(words: zip(before.words, differing.words).map { $0 | $1 }, count: before.count)
+            let markPosition = column.new ?? marks.count - 1
+            if let before = marks[markPosition] {
+                marks[markPosition] = Bits(words: zip(before.words, differing.words).map { $0 | $1 }, count: before.count)
             } else {
-                marks[place] = differing
+                marks[markPosition] = differing
             }
         }
         try changes.modified.append(marks: marks) { (k) throws(Damage) in try new.rowID(at: Int(pairs.new[k])) }

@@ -41,7 +41,7 @@ final class DeltaSegment: StoredRows {
         self.columns = columns.map { column in
             RawColumn(
                 type: column.type, rowCount: column.count, chunk: nil,
-                patch: Patch(positions: Array(0..<column.count), values: column), zone: nil, owner: nil,
+                overlay: ColumnOverlay(positions: Array(0..<column.count), values: column), zone: nil, owner: nil,
                 memory: MemoryScope(core.source.memory, type: type.name))
         }
     }
@@ -69,5 +69,5 @@ final class DeltaSegment: StoredRows {
     }
 
     /// All rows of one column, embedded objects as row ids.
-    func values(_ index: Int) -> Column { columns[index].patch!.values }
+    func values(_ index: Int) -> Column { columns[index].overlay!.values }
 }

@@ -63,9 +63,9 @@ package final class ColumnIndex: RowIndex {
     /// by a transaction, and all rows after the sealed segments.
     package func candidates(_ probe: IndexProbe) throws(Damage) -> RowCandidates {
         var found = RowCandidates()
-        var places = SegmentPlaces(core, type)
+        var locator = SealedRowLocator(core, type)
         try forEachRow(probe) { (row) throws(Damage) in
-            if let (segment, position, count) = try places.place(of: row) { found.insert(segment, position, of: count) }
+            if let (segment, position, count) = try locator.location(of: row) { found.insert(segment, position, of: count) }
         }
         try forEachChange { (segment, position, count) throws(Damage) in found.insert(segment, position, of: count) }
         let state = core.catalogue.types[type]
@@ -79,17 +79,21 @@ package final class ColumnIndex: RowIndex {
     }
 
     /// Returns the candidates without the rows after the sealed segments, ascending. For probes that select few rows.
-    func sealedRows(_ probe: IndexProbe) throws(Damage) -> [(segment: Int, position: Int)] {
-        var found: [(segment: Int, position: Int)] = []
-        var places = SegmentPlaces(core, type)
+    func sealedRows(_ probe: IndexProbe) throws(Damage) -> [RowLocation] {
+        var found: [RowLocation] = []
+        var locator = SealedRowLocator(core, type)
         try forEachRow(probe) { (row) throws(Damage) in
-            if let (segment, position, _) = try places.place(of: row) { found.append((segment, position)) }
+            if let (segment, position, _) = try locator.location(of: row) {
+                found.append(RowLocation(segment: segment, position: position))
+            }
         }
-        try forEachChange { (segment, position, _) throws(Damage) in found.append((segment, position)) }
+        try forEachChange { (segment, position, _) throws(Damage) in
+            found.append(RowLocation(segment: segment, position: position))
+        }
         if found.count < 2 { return found }
-        found.sort { $0 < $1 }
+        found.sort()
         var kept = [found[0]]
-        for place in found where place != kept[kept.count - 1] { kept.append(place) }
+        for location in found where location != kept[kept.count - 1] { kept.append(location) }
         return kept
     }
 
@@ -103,13 +107,13 @@ package final class ColumnIndex: RowIndex {
             if let working = rows as? WorkingRows {
                 for position in working.positionsChangedSinceBase(column) { try body(segment, position, count) }
             }
-            for position in rows.sealedBase?.overlay[column]?.positions ?? [] { try body(segment, position, count) }
+            for position in rows.sealedBase?.deltaOverlays[column]?.positions ?? [] { try body(segment, position, count) }
         }
     }
 }
 
 /// Finds the positions of row ids in sealed segments.
-private struct SegmentPlaces {
+private struct SealedRowLocator {
     private let core: SnapshotCore
     private let type: Int
     private var last: (index: Int, entry: DirectoryEntry)?
@@ -120,16 +124,16 @@ private struct SegmentPlaces {
     }
 
     /// Returns nil if no sealed segment contains the row any more.
-    mutating func place(of row: Int64) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {
-        if let last, last.entry.firstRowID <= row, row <= last.entry.lastRowID { return try place(row, last.index, last.entry) }
+    mutating func location(of row: Int64) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {
+        if let last, last.entry.firstRowID <= row, row <= last.entry.lastRowID { return try location(row, last.index, last.entry) }
         let index = try core.firstSegment(type: type, endingAtOrAfter: row)
         guard index < core.catalogue.types[type].segmentCount else { return nil }
         let entry = try core.directoryEntry(type: type, index: index)
         last = (index, entry)
-        return entry.firstRowID <= row && row <= entry.lastRowID ? try place(row, index, entry) : nil
+        return entry.firstRowID <= row && row <= entry.lastRowID ? try location(row, index, entry) : nil
     }
 
-    private func place(_ row: Int64, _ segment: Int, _ entry: DirectoryEntry) throws(Damage) -> (
+    private func location(_ row: Int64, _ segment: Int, _ entry: DirectoryEntry) throws(Damage) -> (
         segment: Int, position: Int, rowCount: Int
     )? {
         if entry.lastRowID - entry.firstRowID == Int64(entry.rowCount - 1) { return (segment, Int(row - entry.firstRowID), entry.rowCount) }

@@ -13,10 +13,10 @@ extension DatabaseTransaction {
     {
         checkOpen()
         let type = index(of: typeName)
-        guard let place = schema.types[type].index(of: columnName) else {
+        guard let columnPosition = schema.types[type].index(of: columnName) else {
             throw FirnError(.schema, "type \"\(typeName)\" has no column \"\(columnName)\"")
         }
-        let column = schema.types[type].columns[place]
+        let column = schema.types[type].columns[columnPosition]
         if let refusal = column.type.refusal(of: kind) {
             throw FirnError(.schema, "\"\(typeName).\(columnName)\" cannot have an index: \(refusal)")
         }
@@ -37,13 +37,13 @@ extension DatabaseTransaction {
         checkOpen()
         let type = index(of: typeName)
         guard let column = schema.types[type].index(of: columnName).map({ schema.types[type].columns[$0] }),
-            let place = states[type].indexes.firstIndex(where: { $0.column == column.id && $0.kind == kind })
+            let number = states[type].indexes.firstIndex(where: { $0.column == column.id && $0.kind == kind })
         else { return false }
         try changeIndexes(type) { (indexes) in
-            for run in indexes[place].runs { store.free(run.ref) }
-            indexes.remove(at: place)
+            for run in indexes[number].runs { store.free(run.ref) }
+            indexes.remove(at: number)
         }
-        if entering[type] != nil { entering[type]!.remove(at: place) }
+        if entering[type] != nil { entering[type]!.remove(at: number) }
         return true
     }
 
@@ -87,8 +87,8 @@ extension DatabaseTransaction {
         guard !states[type].indexes.isEmpty else { return }
         prepareEntering(type)
         for i in states[type].indexes.indices {
-            guard let place = place(of: i, type), place < count else { continue }
-            let column = column(place)
+            guard let columnPosition = columnPosition(of: i, type), columnPosition < count else { continue }
+            let column = column(columnPosition)
             // Long texts have many words: enter one vector at a time, so that few entries are pending.
             let step = states[type].indexes[i].kind == .words ? vectorSize : max(column.count, 1)
             for start in stride(from: 0, to: column.count, by: step) {
@@ -109,16 +109,16 @@ extension DatabaseTransaction {
         let gone = changes.records.reduce(0) { $0 + ($1.record.kind == .deletion ? 1 : 0) } + (edits?.deletedPositions.count ?? 0)
         for i in states[type].indexes.indices {
             states[type].indexes[i].staleRows += gone
-            guard let place = place(of: i, type) else { continue }
+            guard let columnPosition = columnPosition(of: i, type) else { continue }
             let id = states[type].indexes[i].column
             let (column, ids) = try reading { () throws(Damage) in
                 var positions: [Int] = []
                 for (rowID, record) in changes.records where record.kind == .update && record.values.contains(where: { $0.column == id }) {
                     if let position = try segment.position(of: rowID) { positions.append(position) }
                 }
-                positions = Patch.merged(positions, edits?.changedPositions(place) ?? [])
-                let reader = try rows.storedColumn(place)
-                var column = Column(schema.types[type].columns[place].type.stored), ids: [Int64] = []
+                positions = ColumnOverlay.merged(positions, edits?.changedPositions(columnPosition) ?? [])
+                let reader = try rows.storedColumn(columnPosition)
+                var column = Column(schema.types[type].columns[columnPosition].type.stored), ids: [Int64] = []
                 for position in positions where rows.isLive(position) {
                     guard column.append(try reader.value(at: position)) else { throw Damage("a value of another type than its column") }
                     ids.append(try rows.rowID(at: position))
@@ -159,7 +159,7 @@ extension DatabaseTransaction {
         if entering[type] == nil { entering[type] = states[type].indexes.map { IndexEntries($0) } }
     }
 
-    private func place(of index: Int, _ type: Int) -> Int? {
+    private func columnPosition(of index: Int, _ type: Int) -> Int? {
         let id = states[type].indexes[index].column
         return schema.types[type].index(ofID: id)
     }
@@ -216,13 +216,13 @@ extension DatabaseTransaction {
     }
 
     private func fill(_ type: Int, _ index: Int, _ progress: (Int) -> Void = { _ in }) throws(FirnError) {
-        guard let place = place(of: index, type) else { return }
+        guard let columnPosition = columnPosition(of: index, type) else { return }
         let core = current()
         for segment in 0..<states[type].segmentCount {
             try reading { () throws(Damage) in
                 let segment = try core.segment(type: type, index: segment)
                 defer { progress(segment.rowCount) }
-                try segment.forEachSealed(place) { (column, first) throws(Damage) in
+                try segment.forEachSealed(columnPosition) { (column, first) throws(Damage) in
                     var live = segment.live?.slice(first..<first + column.count)
                     if live?.allSet ?? false { live = nil }
                     let rowIDs = segment.rowIDs, start = segment.header.firstRowID
@@ -262,7 +262,7 @@ extension DatabaseTransaction {
         var last: Zone.Bounds?
         for segment in min(first, states[type].segmentCount - 1)..<states[type].segmentCount {
             let header = try SegmentHeader(try store.read(try DirectoryEntry(bytes, segment).header))
-            guard let zone = header.place(of: column, near: 0).map({ header.entries[$0].zone }) else { return false }
+            guard let zone = header.entryPosition(of: column, near: 0).map({ header.entries[$0].zone }) else { return false }
             switch (last, zone.bounds) {
             case (_, .none): return false
             case (.words(_, let high)?, .words(let low, _)) where high >= low: return false

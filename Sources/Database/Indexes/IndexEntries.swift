@@ -156,9 +156,9 @@ struct IndexEntries {
                             sum &+= size
                         }
                         for i in 0..<from.count {
-                            let entry = from[i], place = byte(entry)
-                            to[starts[place]] = entry
-                            starts[place] &+= 1
+                            let entry = from[i], bucket = byte(entry)
+                            to[starts[bucket]] = entry
+                            starts[bucket] &+= 1
                         }
                         swap(&from, &to)
                     }

@@ -64,10 +64,10 @@ final class IndexRun: Sendable {
     private static let groupSize = 64
 
     /// Returns how many entries are less than the key or, if `through`, not greater than it.
-    private func place(_ key: IndexKey, through: Bool) throws(Damage) -> Int { try search(key, through: through).place }
+    private func lowerBound(_ key: IndexKey, through: Bool) throws(Damage) -> Int { try search(key, through: through).index }
 
     /// Returns the same and, if the search has seen it, how many entries from there on have the key.
-    private func search(_ key: IndexKey, through: Bool) throws(Damage) -> (place: Int, equal: Int?) {
+    private func search(_ key: IndexKey, through: Bool) throws(Damage) -> (index: Int, equal: Int?) {
         var low = 0, high = fenceExtras.count / 4
         while low < high {
             let middle = (low &+ high) >> 1, fence = fence(middle)
@@ -86,8 +86,8 @@ final class IndexRun: Sendable {
         return try search(key, through: through, start..<min(first &* size, end))
     }
 
-    private func search(_ key: IndexKey, through: Bool, _ group: Range<Int>) throws(Damage) -> (place: Int, equal: Int?) {
-        var fault: Damage?, place = group.upperBound, equal: Int?
+    private func search(_ key: IndexKey, through: Bool, _ group: Range<Int>) throws(Damage) -> (index: Int, equal: Int?) {
+        var fault: Damage?, index = group.upperBound, equal: Int?
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: IndexRun.groupSize) { values in
             do throws(Damage) {
                 try words!.decode(from: group.lowerBound, count: group.count, into: values.baseAddress!)
@@ -101,14 +101,14 @@ final class IndexRun: Sendable {
                     let middle = (first &+ last) >> 1, order = try compared(middle)
                     if order < 0 || through && order == 0 { first = middle &+ 1 } else { last = middle }
                 }
-                place = group.lowerBound &+ first
+                index = group.lowerBound &+ first
                 var same = first
                 while same < group.count, try compared(same) == 0 { same &+= 1 }
                 if same < group.count { equal = same &- first }
             } catch { fault = error }
         }
         if let fault { throw fault }
-        return (place, equal)
+        return (index, equal)
     }
 
     /// Returns the entries with a key in the range.
@@ -119,7 +119,7 @@ final class IndexRun: Sendable {
             if let equal { return low..<low &+ equal }
             if try key(low, than: range.upperBound) != 0 { return low..<low }
         }
-        return low..<max(low, try place(range.upperBound, through: true))
+        return low..<max(low, try lowerBound(range.upperBound, through: true))
     }
 
     /// Calls `body` with the row ids of some entries, in their order.

@@ -82,10 +82,10 @@ enum IndexSection {
         var reader = ByteReader(bytes, at: 4)
         var indexes: [IndexState] = [], last: (UInt32, UInt8)?
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-            let place = reader.position
+            let offset = reader.position
             let column = UInt32(try reader.readCount(limit: Int(UInt32.max))), raw = try reader.read(UInt8.self),
                 flags = try reader.read(UInt8.self)
-            if let last, last >= (column, raw) { throw Damage("indexes are out of order", at: place) }
+            if let last, last >= (column, raw) { throw Damage("indexes are out of order", at: offset) }
             last = (column, raw)
             let keepsShort = raw > IndexState.short, kind = IndexKind(rawValue: keepsShort ? raw - IndexState.short : raw)
             var index = IndexState(column: column, kind ?? .values, isForKey: flags & 1 != 0)
@@ -95,9 +95,9 @@ enum IndexSection {
             guard kind != nil else { continue }
             guard let known = type.index(ofID: column), case let own = type.columns[known].type, own.refusal(of: index.kind) == nil,
                 !keepsShort || own.kind == .string || own.kind == .data
-            else { throw Damage("an index of a column that cannot have one", at: place) }
+            else { throw Damage("an index of a column that cannot have one", at: offset) }
             guard !indexes.contains(where: { $0.column == column && $0.kind == index.kind }) else {
-                throw Damage("two indexes of the same kind on one column", at: place)
+                throw Damage("two indexes of the same kind on one column", at: offset)
             }
             indexes.append(index)
         }
@@ -108,15 +108,15 @@ enum IndexSection {
 
 extension RunRef {
     fileprivate init(from reader: inout ByteReader) throws(Damage) {
-        let place = reader.position
+        let offset = reader.position
         self.init(ref: try ExtentRef(from: &reader), count: Int(try reader.read(UInt32.self)), nullCount: Int(try reader.read(UInt32.self)))
         guard !ref.isNone, count <= IndexRun.most, nullCount <= IndexRun.most, size > 0 else {
-            throw Damage("the description of an index run is inconsistent", at: place)
+            throw Damage("the description of an index run is inconsistent", at: offset)
         }
         if count > 0 {
             lowest = IndexKey(try reader.read(), try reader.read())
             highest = IndexKey(try reader.read(), try reader.read())
-            guard lowest <= highest else { throw Damage("the description of an index run is inconsistent", at: place) }
+            guard lowest <= highest else { throw Damage("the description of an index run is inconsistent", at: offset) }
         }
     }
 }
@@ -138,9 +138,9 @@ extension Catalogue {
 
 extension TypeSchema {
     mutating func noteIndexes(_ indexes: [IndexState]) {
-        for place in columns.indices {
-            columns[place].indexes = []
-            for index in indexes where index.column == columns[place].id { columns[place].indexes.insert(IndexMarks(index.kind)) }
+        for position in columns.indices {
+            columns[position].indexes = []
+            for index in indexes where index.column == columns[position].id { columns[position].indexes.insert(IndexMarks(index.kind)) }
         }
     }
 }

@@ -50,7 +50,7 @@ extension DatabaseTransaction {
         let shape = keys[type]!.shape
         guard let before = try key(type, shape, rowID) else { return nil }
         var after = before
-        for (i, place) in shape.columns.enumerated() where place == column { after[i] = value }
+        for (i, position) in shape.columns.enumerated() where position == column { after[i] = value }
         guard let wanted = shape.wanted(after) else { return nil }
         if shape.same(wanted.values, before) { return nil }
         return try free(type, shape, after)
@@ -146,9 +146,9 @@ extension DatabaseTransaction {
     private func key(_ type: Int, _ shape: KeyShape, _ rowID: Int64) throws(FirnError) -> [Value]? {
         let table = table(type)
         return try reading { () throws(Damage) -> [Value]? in
-            guard let place = try table.place(of: rowID) else { return nil }
+            guard let location = try table.location(of: rowID) else { return nil }
             var values: [Value] = []
-            for column in shape.columns { values.append(try table.storedValue(place.segment, place.position, column)) }
+            for column in shape.columns { values.append(try table.storedValue(at: location, column)) }
             return values
         }
     }

@@ -80,8 +80,8 @@ struct KeyScan {
     private mutating func search(_ index: ColumnIndex, _ core: SnapshotCore, _ type: Int, _ found: inout [Int64]) throws(Damage) {
         let candidates = try index.sealedRows(IndexProbe(equal: wanted.values[0], shape.types[0].kind))
         cost += KeyCost.segment * (1 + candidates.count)
-        for (segment, position) in candidates {
-            let rows = try core.rows(type: type, index: segment)
+        for candidate in candidates {
+            let rows = try core.rows(type: type, index: candidate.segment), position = candidate.position
             guard rows.isLive(position), shape.same(try rows.storedColumn(shape.columns[0]).value(at: position), wanted.values[0]) else {
                 continue
             }

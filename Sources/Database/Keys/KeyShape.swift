@@ -7,7 +7,7 @@ struct WantedKey {
     let hash: UInt64
 }
 
-/// How the key of a type is hashed and compared. Values are equal as in `Value.sameMeaning` (0 = -0, NaN = NaN, 1.0 = 1.00, null = null).
+/// How the key of a type is hashed and compared. Values are equal as in `Value.areEquivalent` (0 = -0, NaN = NaN, 1.0 = 1.00, null = null).
 /// It is a class because every look-up passes it on, and its arrays are then counted as one reference.
 final class KeyShape: Equatable, Sendable {
     /// The positions of the key's columns in the type.
@@ -65,7 +65,7 @@ final class KeyShape: Equatable, Sendable {
         switch (a, b) {
         case (.int(let x), .int(let y)): x == y
         case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
-        default: Value.sameMeaning(a, b, tolerance: 0)
+        default: Value.areEquivalent(a, b, tolerance: 0)
         }
     }
 
@@ -75,7 +75,7 @@ final class KeyShape: Equatable, Sendable {
         if case .null = value { return nullHash }
         guard let kind else {
             switch value {
-            case .list, .set, .map, .object: return value.meaningHash
+            case .list, .set, .map, .object: return value.equivalenceHash
             default: return nil
             }
         }
@@ -92,7 +92,7 @@ final class KeyShape: Equatable, Sendable {
             var text = x
             return text.withUTF8 { hashBytes(UnsafeRawBufferPointer($0)) }
         case (.data, .data(let x)): return x.withUnsafeBytes { hashBytes($0) }
-        case (.any, _): return value.meaningHash
+        case (.any, _): return value.equivalenceHash
         default: return nil
         }
     }
@@ -106,7 +106,7 @@ final class KeyShape: Equatable, Sendable {
             for code in column.words where code < 0 || code >= Int64(dictionary.count) { throw Damage("a code outside its dictionary") }
             return column.words.withUnsafeBufferPointer { words in fold(column, out) { dictionary[Int(truncatingIfNeeded: words[$0])] } }
         }
-        if column.type.isCollection || column.type.kind == .any { return fold(column, out) { column.value(at: $0).meaningHash } }
+        if column.type.isCollection || column.type.kind == .any { return fold(column, out) { column.value(at: $0).equivalenceHash } }
         switch column.type.kind {
         case .bool: fold(column, out) { mix(column.words[$0] == 0 ? 0 : 1, 1) }
         case .int, .link: column.words.withUnsafeBufferPointer { words in fold(column, out) { mix(UInt64(bitPattern: words[$0]), 1) } }

@@ -11,9 +11,9 @@ extension StoredTable {
         guard let (index, shape) = keys ?? KeyShape(type, mask: .max).map({ (nil, $0) }) else { return try findObjects(key) }
         guard let wanted = shape.wanted(key) else { return nil }
         if let index, let keeper, let found = try index.candidates(wanted, core, type: self.index, version: keeper.version) {
-            let places = try keyPlaces(shape)
+            let keySegments = try keySegments(shape)
             return try found.smallest { (row) throws(Damage) in
-                if let places, let told = try places.holds(row, wanted) { return told }
+                if let keySegments, let answer = try keySegments.holds(row, wanted) { return answer }
                 return try holds(row, wanted, shape)
             }
         }
@@ -25,8 +25,8 @@ extension StoredTable {
 
     /// Returns whether the row exists and has the key.
     private func holds(_ rowID: Int64, _ wanted: WantedKey, _ shape: KeyShape) throws(Damage) -> Bool {
-        guard let place = try segmentIndex(of: rowID) else { return false }
-        let segment = try segment(place)
+        guard let position = try segmentIndex(of: rowID) else { return false }
+        let segment = try segment(position)
         guard let row = try segment.position(of: rowID), segment.live?[row] ?? true else { return false }
         for (i, column) in shape.columns.enumerated() where !shape.same(try segment.column(column).value(at: row), wanted.values[i]) {
             return false
@@ -36,12 +36,12 @@ extension StoredTable {
 
     /// Finds a row by a key that contains embedded objects, or in an embedded type: searches all rows.
     private func findObjects(_ key: [Value]) throws(Damage) -> Int64? {
-        for place in 0..<(type.key.isEmpty ? 0 : segmentCount) {
-            let segment = try segment(place)
+        for position in 0..<(type.key.isEmpty ? 0 : segmentCount) {
+            let segment = try segment(position)
             for row in 0..<segment.rowCount where segment.live?[row] ?? true {
                 var matches = true
                 for (value, column) in zip(key, type.key) where matches {
-                    matches = Value.sameMeaning(try segment.column(column).value(at: row), value, tolerance: 0)
+                    matches = Value.areEquivalent(try segment.column(column).value(at: row), value, tolerance: 0)
                 }
                 if matches { return try segment.rowID(at: row) }
             }

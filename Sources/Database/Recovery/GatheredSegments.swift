@@ -65,10 +65,10 @@ struct GatheredSegments {
     private static func linkEnds(_ core: SnapshotCore) -> [Int: Int64] {
         var ends: [Int: Int64] = [:]
         for (type, schema) in core.schema.types.enumerated() {
-            for (place, column) in schema.columns.enumerated() {
+            for (columnPosition, column) in schema.columns.enumerated() {
                 guard let name = column.type.target, let target = core.schema.types.firstIndex(where: { $0.name == name }) else { continue }
                 for index in 0..<core.catalogue.types[type].segmentCount {
-                    guard let values = try? core.segment(type: type, index: index).allRows(place) else { continue }
+                    guard let values = try? core.segment(type: type, index: index).allRows(columnPosition) else { continue }
                     let links = values.children.last ?? values
                     for row in 0..<links.count
                     where links.isPresent(row) && links.words[row] >= 0 && links.words[row] < Catalogue.mostRowIDs - 2 {

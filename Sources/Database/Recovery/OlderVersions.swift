@@ -68,7 +68,7 @@ struct OlderType {
     /// the column is missing or has another type.
     func values(_ column: ColumnSchema, _ rowIDs: [Int64]) throws(Damage) -> (values: Column, missing: Int)? {
         guard let first = rowIDs.first, let last = rowIDs.last,
-            let place = schema.index(ofID: column.id), schema.columns[place].type.stored == column.type.stored
+            let columnPosition = schema.index(ofID: column.id), schema.columns[columnPosition].type.stored == column.type.stored
         else { return nil }
         var values = Column(column.type.stored), missing = 0, next = 0
         func skip() {
@@ -79,7 +79,7 @@ struct OlderType {
         for part in try parts(first...last) where part.rowCount > 0 {
             let end = try part.rowID(at: part.rowCount - 1)
             guard next < rowIDs.count, rowIDs[next] <= end else { continue }
-            let all = try part.allRows(place)
+            let all = try part.allRows(columnPosition)
             while next < rowIDs.count, rowIDs[next] <= end {
                 if let position = try part.position(of: rowIDs[next]), part.live?[position] ?? true {
                     values.append(contentsOf: all, range: position..<(position + 1))

@@ -76,7 +76,7 @@ package struct Recovery: Sendable {
 
         var schema = version.core.schema
         for (index, type) in types.enumerated() {
-            recovery.remarks += Recovery.loosen(
+            recovery.remarks += Recovery.makeOptional(
                 &schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost.union($1.gaps)) })
         }
         for (index, type) in types.enumerated()
@@ -154,7 +154,7 @@ package struct Recovery: Sendable {
 
     /// Makes columns with lost values optional. Removes a key that contains such a column, because it no longer identifies rows. Returns
     /// remarks about both.
-    private static func loosen(_ type: inout TypeSchema, lost: Set<Int>) -> [String] {
+    private static func makeOptional(_ type: inout TypeSchema, lost: Set<Int>) -> [String] {
         var remarks: [String] = []
         for column in lost.sorted() where !type.columns[column].type.isOptional {
             type.columns[column].type.isOptional = true
@@ -188,10 +188,10 @@ extension Schema {
         while let owner = reached.popFirst() {
             for column in owner.columns where column.type.kind == .embedded {
                 guard let target = column.type.target, let type = self[target] else { continue }
-                let place = paths[owner.name].map { ($0.type, "\($0.path).\(column.name)") } ?? (owner.name, column.name)
-                if target == embedded { found.append(place) }
+                let columnPath = paths[owner.name].map { ($0.type, "\($0.path).\(column.name)") } ?? (owner.name, column.name)
+                if target == embedded { found.append(columnPath) }
                 if type.isEmbedded, paths[target] == nil {
-                    paths[target] = place
+                    paths[target] = columnPath
                     reached.append(type)
                 }
             }

@@ -8,7 +8,7 @@ extension SalvagedType {
     enum Substitute {
         case older(OlderType)
         /// The chunk without its overlay: the values before the last changes.
-        case unpatched
+        case withoutOverlay
 
         var version: UInt64? {
             if case .older(let type) = self { type.version } else { nil }
@@ -19,7 +19,7 @@ extension SalvagedType {
     func substitute(_ segment: StoredSegment, _ column: Int) -> (Substitute, missing: Int, what: String)? {
         let entry = segment.entry(column)
         // Only the overlay is lost, and the chunk is not: versions from before the chunk cannot have newer values.
-        let isWhole = (try? values(segment, column, of: .unpatched)) != nil
+        let isWhole = (try? values(segment, column, of: .withoutOverlay)) != nil
         for version in older where !isWhole || version.version >= entry?.chunk?.birth ?? 0 {
             guard let (_, missing) = try? values(segment, column, of: .older(version)) else { continue }
             return (
@@ -27,7 +27,7 @@ extension SalvagedType {
                 "the values are those of version \(version.version)\(missing > 0 ? ", which lacks \(missing) of the rows" : "")"
             )
         }
-        return isWhole ? (.unpatched, 0, "the values are those before the last changes") : nil
+        return isWhole ? (.withoutOverlay, 0, "the values are those before the last changes") : nil
     }
 
     /// Returns every value of a column of a segment from another source, with the chunk overlay and the delta records of this version as
@@ -35,8 +35,8 @@ extension SalvagedType {
     func values(_ segment: StoredSegment, _ column: Int, of source: Substitute) throws(Damage) -> (values: Column, missing: Int) {
         let type = schema.columns[column].type, entry = segment.entry(column)
         switch source {
-        case .unpatched:
-            guard entry?.patch != nil, let raw = try segment.rawColumn(column, patched: false) else {
+        case .withoutOverlay:
+            guard entry?.overlay != nil, let raw = try segment.rawColumn(column, overlaid: false) else {
                 throw Damage("there is no chunk overlay")
             }
             return (try all(raw), 0)
@@ -49,16 +49,17 @@ extension SalvagedType {
             guard let (values, missing) = try version.values(schema.columns[column], rowIDs) else {
                 throw Damage("an older version has none of the rows")
             }
-            var patch = Patch(positions: live, values: values)
+            var overlay = ColumnOverlay(positions: live, values: values)
             let memory = segment.scope(column)
-            if let ref = entry?.patch, let bytes = try? salvage.read(ref),
-                let later = try? Patch(bytes, type: type, rowCount: segment.rowCount, memory: memory)
+            if let ref = entry?.overlay, let bytes = try? salvage.read(ref),
+                let later = try? ColumnOverlay(bytes, type: type, rowCount: segment.rowCount, memory: memory)
             {
-                patch = try patch.overlaid(by: later, memory)
+                overlay = try overlay.overlaid(by: later, memory)
             }
-            if let delta = segment.overlay[column] { patch = try patch.overlaid(by: delta, memory) }
+            if let delta = segment.deltaOverlays[column] { overlay = try overlay.overlaid(by: delta, memory) }
             return (
-                try all(RawColumn(type: type, rowCount: segment.rowCount, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)),
+                try all(
+                    RawColumn(type: type, rowCount: segment.rowCount, chunk: nil, overlay: overlay, zone: nil, owner: nil, memory: memory)),
                 missing
             )
         }
@@ -96,16 +97,17 @@ extension SalvagedType {
                 columns.append(values)
                 continue
             }
-            var later = Patch(positions: [], values: Column(type))
+            var later = ColumnOverlay(positions: [], values: Column(type))
             for (rowID, record) in changes where record.kind == .update {
                 guard let value = record.value(of: column.id), let position = SalvagedType.position(of: rowID, in: rowIDs) else { continue }
                 if later.values.append(value) { later.positions.append(position) }
             }
             let memory = MemoryScope(core.source.memory, type: schema.name, column: column.name)
-            let patch = try Patch(positions: Array(rowIDs.indices), values: values).overlaid(by: later, memory)
+            let overlay = try ColumnOverlay(positions: Array(rowIDs.indices), values: values).overlaid(by: later, memory)
             columns.append(
                 try all(
-                    RawColumn(type: column.type, rowCount: rowIDs.count, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)))
+                    RawColumn(
+                        type: column.type, rowCount: rowIDs.count, chunk: nil, overlay: overlay, zone: nil, owner: nil, memory: memory)))
         }
         guard schema.columns.isEmpty || lost.count < schema.columns.count else { throw Damage("an older version has none of the columns") }
         return (columns, rowIDs, lost, gaps)
@@ -136,7 +138,7 @@ extension SalvagedType {
         for part in parts {
             guard let (values, rowIDs) = try? rows(part, as: columns) else { return false }
             for row in rowIDs.indices {
-                let hash = schema.key.reduce(0) { ($0 &* 31) ^ values[$1].value(at: row).meaningHash }
+                let hash = schema.key.reduce(0) { ($0 &* 31) ^ values[$1].value(at: row).equivalenceHash }
                 if !seen.insert(hash).inserted { return false }
             }
         }

@@ -132,7 +132,7 @@ final class SalvagedType {
 
     private func entry(_ index: Int) -> DirectoryEntry? {
         if let inner = state.inner { return inner.entry }
-        let place = Int(clamping: state.directory.offset) &+ index &* DirectoryEntry.size
+        let byteOffset = Int(clamping: state.directory.offset) &+ index &* DirectoryEntry.size
         do throws(Damage) {
             var entry = try DirectoryEntry(directory!, index)
             if !isDirectoryProven { entry = try proven(entry) }
@@ -141,7 +141,7 @@ final class SalvagedType {
             }
             return entry
         } catch {
-            lose(nil, nil, nil, Damage("segment \(index): \(error.what)", at: place))
+            lose(nil, nil, nil, Damage("segment \(index): \(error.what)", at: byteOffset))
             return nil
         }
     }
@@ -207,7 +207,9 @@ final class SalvagedType {
         let stored = segment.entry(column)
         do throws(Damage) {
             let all = try segment.allRows(column)
-            if !isProven, segment.overlay[column] == nil, stored?.patch == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
+            if !isProven, segment.deltaOverlays[column] == nil, stored?.overlay == nil, let hash = stored?.logicalHash,
+                hash != all.logicalHash
+            {
                 throw Damage("values do not match their logical hash")
             }
             return all

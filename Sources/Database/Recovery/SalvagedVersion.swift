@@ -111,11 +111,11 @@ struct SalvagedVersion {
     static func core(_ salvage: Salvage, _ lead: Salvage.Lead, provenOnly: Bool) throws(Damage) -> SnapshotCore {
         let bytes = try provenOnly ? salvage.read(lead.catalogue) : salvage.readBeginning(lead.catalogue)
         do throws(Damage) {
-            if Catalogue.isAlone(bytes) {
+            if Catalogue.isInline(bytes) {
                 // An inline file has no hashes inside. If the hash of the whole is known, it must match. If it was lost with the root, the
                 // contents must be consistent.
                 guard provenOnly || lead.origin == .place else { throw Damage("stored bytes differ from their hash") }
-                let (catalogue, schema) = try Catalogue.decodeAlone(bytes)
+                let (catalogue, schema) = try Catalogue.decodeInline(bytes)
                 let core = SnapshotCore(salvage, catalogue: catalogue, schema: schema)
                 if !provenOnly, let defect = core.verify(full: true, progress: { _ in }).first { throw defect.damage }
                 return core

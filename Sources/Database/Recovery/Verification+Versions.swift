@@ -13,14 +13,14 @@ extension Database {
         if newest.version == 0, defects.isEmpty {
             defects.append(Defect(part: "structure", Damage("the file contains no completed version")))
         }
-        var seen: Set<ExtentRef> = [], told: Set<Damage> = []
+        var seen: Set<ExtentRef> = [], reported: Set<Damage> = []
         func add(_ found: [Defect], version: UInt64?) {
             // A defect that versions share is reported for the newest of them.
-            for var defect in found where version == nil || !told.contains(defect.damage) {
+            for var defect in found where version == nil || !reported.contains(defect.damage) {
                 defect.version = version
                 defects.append(defect)
             }
-            for defect in found where defect.damage.offset > 0 { told.insert(defect.damage) }
+            for defect in found where defect.damage.offset > 0 { reported.insert(defect.damage) }
         }
         add(newest.core.verify(full: full, passing: &seen, progress: progress), version: nil)
         guard others else { return defects }

@@ -38,7 +38,7 @@ private final class Verifier {
     private var hasDeltaDefect = false
 
     /// What is being checked.
-    private struct Place {
+    private struct Location {
         var part: String
         var rows: ClosedRange<Int64>?
     }
@@ -49,16 +49,16 @@ private final class Verifier {
         self.seen = seen
     }
 
-    private func note(_ place: Place, _ column: Int?, _ damage: Damage) {
+    private func note(_ location: Location, _ column: Int?, _ damage: Damage) {
         defects.append(
-            Defect(type: schema.name, column: column.map { schema.columns[$0].name }, rows: place.rows, part: place.part, damage))
+            Defect(type: schema.name, column: column.map { schema.columns[$0].name }, rows: location.rows, part: location.part, damage))
         isBeyondMemory = isBeyondMemory || damage.isBeyondMemory
     }
 
     /// `base` is the offset of the extent that is read. Damage within the extent is reported with its offset in the file.
-    private func attempt<R>(_ place: Place, _ column: Int? = nil, base: UInt64 = 0, _ body: () throws(Damage) -> R) -> R? {
+    private func attempt<R>(_ location: Location, _ column: Int? = nil, base: UInt64 = 0, _ body: () throws(Damage) -> R) -> R? {
         do throws(Damage) { return try body() } catch {
-            note(place, column, error.offset < base ? error.shifted(by: base) : error)
+            note(location, column, error.offset < base ? error.shifted(by: base) : error)
             return nil
         }
     }
@@ -73,19 +73,19 @@ private final class Verifier {
         hasDeltaDefect = defects.count > before
         // A directory that cannot be read is one defect, not one for each segment that it lists.
         if state.segmentCount > 0, state.inner == nil,
-            attempt(Place(part: "directory", rows: all), nil, { () throws(Damage) in try core.store.read(state.directory) }) == nil
+            attempt(Location(part: "directory", rows: all), nil, { () throws(Damage) in try core.store.read(state.directory) }) == nil
         {
             return
         }
         for index in 0..<state.segmentCount {
-            var place = Place(part: "segment \(index)")
-            let entry = attempt(place, base: state.directory.offset) { () throws(Damage) in
+            var location = Location(part: "segment \(index)")
+            let entry = attempt(location, base: state.directory.offset) { () throws(Damage) in
                 try core.directoryEntry(type: type, index: index)
             }
             guard let entry else { continue }
-            place.rows = entry.firstRowID...entry.lastRowID
+            location.rows = entry.firstRowID...entry.lastRowID
             if entry.firstRowID <= last {
-                note(place, nil, Damage("row ids do not ascend from the segment before", at: Int(clamping: state.directory.offset)))
+                note(location, nil, Damage("row ids do not ascend from the segment before", at: Int(clamping: state.directory.offset)))
             }
             last = entry.lastRowID
             // A segment that another version shares, without new delta records about it, was checked there.
@@ -94,16 +94,16 @@ private final class Verifier {
                 progress(entry.rowCount)
                 continue
             }
-            guard let segment = open(type, index, entry, place) else { continue }
+            guard let segment = open(type, index, entry, location) else { continue }
             live += segment.liveCount
-            for column in schema.columns.indices where !isBeyondMemory { check(segment, column, place) }
+            for column in schema.columns.indices where !isBeyondMemory { check(segment, column, location) }
             if isBeyondMemory { return }
             if !entry.header.isNone { seen.insert(entry.header) }
             progress(segment.rowCount)
         }
         defects += core.verifyIndexes(type, full: full)
         // Read the file, not rows that versions share in memory.
-        let tail = Place(part: "delta", rows: last + 1 < state.nextRowID ? last + 1...state.nextRowID - 1 : all)
+        let tail = Location(part: "delta", rows: last + 1 < state.nextRowID ? last + 1...state.nextRowID - 1 : all)
         if state.deltaRows > 0, !hasDeltaDefect,
             let rows = attempt(tail, nil, base: state.delta.offset, { () throws(Damage) in try DeltaSegment(core, type: type) })
         {
@@ -111,7 +111,9 @@ private final class Verifier {
             for column in schema.columns.indices { checkValues(rows.values(column), column, tail) { try? rows.rowID(at: $0) } }
         }
         if live != state.liveRows, defects.count == before {
-            note(Place(part: "catalogue", rows: all), nil, Damage("\(live) rows are present, but the catalogue records \(state.liveRows)"))
+            note(
+                Location(part: "catalogue", rows: all), nil, Damage("\(live) rows are present, but the catalogue records \(state.liveRows)")
+            )
         }
     }
 
@@ -121,53 +123,53 @@ private final class Verifier {
         TreeReader(root: state.delta, source: core.store).verify { from, before, damage in
             let low = from.flatMap(Int64.init(treeKey:)) ?? 0,
                 high = before.flatMap(Int64.init(treeKey:)).map { $0 - 1 } ?? state.nextRowID - 1
-            note(Place(part: "delta", rows: max(low, 0)...max(low, high, 0)), nil, damage)
+            note(Location(part: "delta", rows: max(low, 0)...max(low, high, 0)), nil, damage)
         }
     }
 
     /// Opens a segment with its delta records or, if the delta store is damaged, without them.
-    private func open(_ type: Int, _ index: Int, _ entry: DirectoryEntry, _ place: Place) -> StoredSegment? {
+    private func open(_ type: Int, _ index: Int, _ entry: DirectoryEntry, _ location: Location) -> StoredSegment? {
         do throws(Damage) { return try core.segment(type: type, index: index) } catch {
             guard core.catalogue.types[type].touches(index), let (bytes, owner) = try? core.header(type: type, entry),
                 let header = try? SegmentHeader(bytes),
                 let bare = try? StoredSegment.open(
                     core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: [])
             else {
-                note(place, nil, error.offset < entry.header.offset ? error.shifted(by: entry.header.offset) : error)
+                note(location, nil, error.offset < entry.header.offset ? error.shifted(by: entry.header.offset) : error)
                 return nil
             }
             // The segment itself is intact: the defect is in the delta store, and was reported when its nodes and values were read one by
             // one, unless they contradict the segment.
             if !hasDeltaDefect {
-                note(Place(part: "delta", rows: place.rows), nil, error.shifted(by: core.catalogue.types[type].delta.offset))
+                note(Location(part: "delta", rows: location.rows), nil, error.shifted(by: core.catalogue.types[type].delta.offset))
             }
             return bare
         }
     }
 
-    private func check(_ segment: StoredSegment, _ column: Int, _ place: Place) {
+    private func check(_ segment: StoredSegment, _ column: Int, _ location: Location) {
         let stored = segment.entry(column)
         let base = stored?.chunk?.offset ?? segment.headerRef.offset
-        guard let raw = attempt(place, column, base: base, { () throws(Damage) in try segment.rawColumn(column) }), full else { return }
-        guard let all = attempt(place, column, base: base, { () throws(Damage) in try segment.allRows(column) }) else { return }
-        checkValues(all, column, place) { try? segment.rowID(at: $0) }
-        if segment.live == nil, segment.overlay[column] == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
-            note(place, column, Damage("values do not match their logical hash", at: Int(clamping: base)))
+        guard attempt(location, column, base: base, { () throws(Damage) in try segment.rawColumn(column) }) != nil, full else { return }
+        guard let all = attempt(location, column, base: base, { () throws(Damage) in try segment.allRows(column) }) else { return }
+        checkValues(all, column, location) { try? segment.rowID(at: $0) }
+        if segment.live == nil, segment.deltaOverlays[column] == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
+            note(location, column, Damage("values do not match their logical hash", at: Int(clamping: base)))
         }
         // The zone of the header covers the chunk with its overlay. Changes in the delta store are not in it, and readers that apply them
         // use no zone, but the zone is widened from this one when they are sealed.
         guard let zone = stored?.zone else { return }
         let sealed =
-            segment.overlay[column] == nil
-            ? all : attempt(place, column, base: base, { () throws(Damage) in try segment.sealedRows(column) })
+            segment.deltaOverlays[column] == nil
+            ? all : attempt(location, column, base: base, { () throws(Damage) in try segment.sealedRows(column) })
         if let sealed, !zone.covers(sealed.zone) {
-            note(place, column, Damage("values outside their zone", at: Int(clamping: segment.headerRef.offset)))
+            note(location, column, Damage("values outside their zone", at: Int(clamping: segment.headerRef.offset)))
         }
     }
 
-    private func checkValues(_ values: Column, _ column: Int, _ place: Place, _ rowID: (Int) -> Int64?) {
+    private func checkValues(_ values: Column, _ column: Int, _ location: Location, _ rowID: (Int) -> Int64?) {
         func fault(_ what: String, _ row: Int) {
-            note(Place(part: place.part, rows: rowID(row).map { $0...$0 } ?? place.rows), column, Damage(what))
+            note(Location(part: location.part, rows: rowID(row).map { $0...$0 } ?? location.rows), column, Damage(what))
         }
         let type = schema.columns[column].type
         if !type.isOptional, type.kind != .any, type.kind != .link, type.kind != .embedded, values.nullCount > 0 {
@@ -187,10 +189,10 @@ private final class Verifier {
         guard let target = type.target, let index = core.schema.types.firstIndex(where: { $0.name == target }) else { return }
         let links = type.isCollection ? values.children[values.children.count - 1] : values
         let end = core.catalogue.types[index].nextRowID
-        for place in 0..<links.count where links.isPresent(place) && (links.words[place] < 0 || links.words[place] >= end) {
+        for element in 0..<links.count where links.isPresent(element) && (links.words[element] < 0 || links.words[element] >= end) {
             // The row of an element is the first one whose elements end after it.
             return fault(
-                "a link to a row that never existed", type.isCollection ? (values.offsets.firstIndex { $0 > place } ?? 1) - 1 : place)
+                "a link to a row that never existed", type.isCollection ? (values.offsets.firstIndex { $0 > element } ?? 1) - 1 : element)
         }
     }
 }

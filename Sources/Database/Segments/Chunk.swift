@@ -14,7 +14,7 @@ enum StreamKind: UInt8, CaseIterable {
     case elementPresent = 4
     /// The arrays of `Column` with the same names: one entry per row, or per element of a collection.
     case words = 5, extra = 6, reals = 7, text = 8, tags = 9
-    /// In place of `present`: a reference to the validity of an earlier column, which is the same or includes this one
+    /// In offset of `present`: a reference to the validity of an earlier column, which is the same or includes this one
     /// (`PresenceReference`;
     /// `docs/format/model.md`, "Shared validity").
     case presentLike = 10
@@ -46,10 +46,10 @@ struct Chunk {
         guard count <= StreamKind.allCases.count else { throw Damage("too many streams") }
         var kinds: [(StreamKind, Int)] = []
         for _ in 0..<count {
-            let place = reader.position
+            let offset = reader.position
             guard let kind = StreamKind(rawValue: try reader.read(UInt8.self)), kinds.last.map({ $0.0.rawValue < kind.rawValue }) ?? true
             else {
-                throw Damage("unknown stream, or streams out of order", at: place)
+                throw Damage("unknown stream, or streams out of order", at: offset)
             }
             kinds.append((kind, try reader.readCount(limit: bytes.count)))
         }

@@ -112,8 +112,9 @@ final class ColumnEncoder {
     }
 
     private func complete(_ segment: Int, _ kind: StreamKind, _ bytes: [UInt8]) {
-        let place = waiting[segment]!.chunk.streams.firstIndex { $0.kind.rawValue > kind.rawValue } ?? waiting[segment]!.chunk.streams.count
-        waiting[segment]!.chunk.streams.insert((kind, bytes), at: place)
+        let streamIndex =
+            waiting[segment]!.chunk.streams.firstIndex { $0.kind.rawValue > kind.rawValue } ?? waiting[segment]!.chunk.streams.count
+        waiting[segment]!.chunk.streams.insert((kind, bytes), at: streamIndex)
         waiting[segment]!.missing -= 1
     }
 

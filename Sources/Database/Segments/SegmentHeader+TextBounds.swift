@@ -35,12 +35,12 @@ extension SegmentHeader {
     private mutating func readTextBounds(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes), next = 0
         while !reader.isAtEnd {
-            let place = reader.position, position = try reader.readCount(limit: entries.count), flags = try reader.read(UInt8.self)
+            let offset = reader.position, position = try reader.readCount(limit: entries.count), flags = try reader.read(UInt8.self)
             let low = Array(try reader.readLengthPrefixed()), high = Array(try reader.readLengthPrefixed())
             guard position >= next, position < entries.count, flags < 4, low.count <= TextBounds.most, high.count <= TextBounds.most,
                 !high.lexicographicallyPrecedes(low),
                 entries[position].zone.bounds == .none, !entries[position].zone.allNull
-            else { throw Damage("bounds of text are inconsistent", at: place) }
+            else { throw Damage("bounds of text are inconsistent", at: offset) }
             entries[position].zone.bounds = .text(TextBounds(low: low, high: high, isCut: flags & 1 != 0, ascends: flags & 2 != 0))
             next = position + 1
         }

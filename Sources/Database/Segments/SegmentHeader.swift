@@ -29,7 +29,7 @@ struct SegmentHeader {
         /// Nil in a packed header.
         var chunk: ExtentRef?
         /// The chunk overlay, if there is one.
-        var patch: ExtentRef?
+        var overlay: ExtentRef?
         /// The logical hash of the values that the file claims; nil if it is not known (in a packed header, or zero in the file). It is
         /// untrusted: see
         /// `StoredSegment.rowsThatMayDiffer`.
@@ -55,7 +55,7 @@ struct SegmentHeader {
     var entries: [Entry] {
         _read { yield list }
         _modify {
-            places = EntryPlaces()
+            entryPositions = EntryPositions()
             yield &list
         }
     }
@@ -63,12 +63,12 @@ struct SegmentHeader {
     var shared: [Shared] = []
     /// The chunks, one per entry, only while a packed header is being written.
     var packedChunks: [[UInt8]]?
-    private var places = EntryPlaces<UInt32>()
+    private var entryPositions = EntryPositions<UInt32>()
 
     /// Returns the position of a column's entry, which is mostly that of the column in its type.
-    func place(of columnID: UInt32, near column: Int) -> Int? {
+    func entryPosition(of columnID: UInt32, near column: Int) -> Int? {
         if column < entries.count, entries[column].columnID == columnID { return column }
-        return places.first(columnID, of: entries.count) { entries[$0].columnID }
+        return entryPositions.first(columnID, of: entries.count) { entries[$0].columnID }
     }
 
     var encoded: [UInt8] {
@@ -106,7 +106,7 @@ struct SegmentHeader {
             out.append(bounds.kind)
             out.append(UInt16(0))
             entry.chunk!.encode(to: &out)
-            (entry.patch ?? .none).encode(to: &out)
+            (entry.overlay ?? .none).encode(to: &out)
             out.append(entry.logicalHash ?? SegmentHeader.unknownHash)
             out.append(bounds.low)
             out.append(bounds.high)
@@ -173,14 +173,14 @@ struct SegmentHeader {
             let id = try reader.read(UInt32.self)
             let flags = try reader.read(UInt8.self), kind = try reader.read(UInt8.self)
             _ = try reader.read(UInt16.self)
-            let chunk = try ExtentRef(from: &reader), patch = try ExtentRef(from: &reader)
+            let chunk = try ExtentRef(from: &reader), overlay = try ExtentRef(from: &reader)
             let hash = try reader.readHash()
             let low = try reader.read(UInt64.self), high = try reader.read(UInt64.self)
             _ = try reader.read(UInt64.self)
             entries.append(
                 Entry(
                     columnID: id, zone: try Zone(flags: flags, kind: kind, low: low, high: high), chunk: chunk,
-                    patch: patch == .none ? nil : patch, logicalHash: hash == SegmentHeader.unknownHash ? nil : hash))
+                    overlay: overlay == .none ? nil : overlay, logicalHash: hash == SegmentHeader.unknownHash ? nil : hash))
         }
         let sharedCount = Int(try reader.read(UInt32.self))
         guard sharedCount <= reader.remaining else { throw Damage("more shared blobs than bytes", at: reader.position) }

@@ -100,16 +100,16 @@ struct FoundHeader {
 
     /// Returns the offset of the proof among the parts after the header, or nil.
     private static func proof(_ bytes: UnsafeRawBufferPointer, after end: Int) -> Int? {
-        var place = end
+        var offset = end
         // There are few kinds of parts, and each occurs at most once.
         for _ in 0..<8 {
-            var reader = ByteReader(bytes, at: place)
+            var reader = ByteReader(bytes, at: offset)
             guard let tag = try? reader.read(count: 4), let length = try? reader.read(UInt32.self) else { return nil }
             if tag.elementsEqual(SegmentProof.tag) {
-                return length == UInt32(SegmentProof.size) && reader.remaining >= SegmentProof.size ? place : nil
+                return length == UInt32(SegmentProof.size) && reader.remaining >= SegmentProof.size ? offset : nil
             }
             guard (try? reader.read(count: Int(length))) != nil else { return nil }
-            place = reader.position
+            offset = reader.position
         }
         return nil
     }

@@ -99,13 +99,13 @@ extension DatabaseTransaction {
         var header = segment.layout, reencoded: Set<Int> = []
         for (index, positions) in derived.differing {
             let column = schema.types[type].columns[index]
-            let place = header.place(of: column.id, near: index)
+            let entryPosition = header.entryPosition(of: column.id, near: index)
             let whole = try reading { () throws(Damage) in try derived.whole(index) }
-            if let place, let positions {
-                let patch = Patch(positions: positions, values: whole.gather(positions))
-                header.entries[place].patch = try write(patch.encoded(profile: profile))
-                header.entries[place].zone = header.entries[place].zone.union(patch.values.zone)
-                header.entries[place].logicalHash = whole.logicalHash
+            if let entryPosition, let positions {
+                let overlay = ColumnOverlay(positions: positions, values: whole.gather(positions))
+                header.entries[entryPosition].overlay = try write(overlay.encoded(profile: profile))
+                header.entries[entryPosition].zone = header.entries[entryPosition].zone.union(overlay.values.zone)
+                header.entries[entryPosition].logicalHash = whole.logicalHash
                 continue
             }
             let encoder = ColumnEncoder(column.type.stored, profile: profile, isLookedUp: schema.types[type].isLookedUp(index))
@@ -114,9 +114,9 @@ extension DatabaseTransaction {
             let fresh = SegmentHeader.Entry(
                 columnID: column.id, zone: ready.summary.zone, chunk: try write(ready.chunk.encoded), logicalHash: ready.summary.logicalHash
             )
-            if let place {
-                reencoded.insert(place)
-                header.entries[place] = fresh
+            if let entryPosition {
+                reencoded.insert(entryPosition)
+                header.entries[entryPosition] = fresh
             } else {
                 header.entries.append(fresh)
             }
@@ -162,7 +162,7 @@ extension DatabaseTransaction {
 
     private func refs(of entry: DirectoryEntry) throws(FirnError) -> Set<ExtentRef> {
         let header = try header(of: entry)
-        return Set([entry.header] + header.entries.compactMap(\.chunk) + header.entries.compactMap(\.patch) + header.shared.map(\.ref))
+        return Set([entry.header] + header.entries.compactMap(\.chunk) + header.entries.compactMap(\.overlay) + header.shared.map(\.ref))
     }
 }
 
@@ -181,8 +181,8 @@ private final class WantedRows {
     private var last: (index: Int, values: Column)?
 
     init(_ core: SnapshotCore, _ type: Int, _ columns: [ColumnSchema], _ now: [ColumnSchema], _ range: ClosedRange<Int64>) throws(Damage) {
-        let places = Dictionary(columns.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
-        sources = now.map { places[$0.id] }
+        let columnPositions = Dictionary(columns.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        sources = now.map { columnPositions[$0.id] }
         types = now.map(\.type.stored)
         var parts: [(rows: any StoredRows, positions: [Int])] = [], ids: [Int64] = []
         let state = core.catalogue.types[type], count = state.segmentCount + (state.deltaRows > 0 ? 1 : 0)
@@ -238,7 +238,7 @@ private struct DerivedSegment {
     /// The rows of the segment that are not wanted.
     let deleted: Bits
     /// The columns whose chunks cannot be used as they are, with the rows of a chunk overlay; nil for a new chunk.
-    private(set) var differing: [(column: Int, patched: [Int]?)] = []
+    private(set) var differing: [(column: Int, overlaid: [Int]?)] = []
     private let positions: [Int]
 
     var isExact: Bool {
@@ -268,7 +268,7 @@ private struct DerivedSegment {
         if (!mayDiffer || !isWide), !isExact { return nil }
         guard deleted.ones <= segment.rowCount / 4 else { return nil }
         for index in segment.type.columns.indices {
-            let stored = header.place(of: segment.type.columns[index].id, near: index).map { header.entries[$0] }
+            let stored = header.entryPosition(of: segment.type.columns[index].id, near: index).map { header.entries[$0] }
             if !mayDiffer, positions.count == segment.rowCount, let hash = stored?.logicalHash, try rows.hash(index) != hash { return nil }
             guard let rows = try differences(index, stored) else { continue }
             if !mayDiffer || !isWide { return nil }
@@ -276,15 +276,17 @@ private struct DerivedSegment {
         }
         // A chunk that shares the validity of a replaced chunk is replaced too.
         let replaced = Set(
-            differing.compactMap { $0.patched == nil ? header.place(of: segment.type.columns[$0.column].id, near: $0.column) : nil })
-        for (place, stored) in header.entries.enumerated() where !replaced.contains(place) {
-            guard let outer = try segment.presenceSource(of: place), replaced.contains(outer),
+            differing.compactMap {
+                $0.overlaid == nil ? header.entryPosition(of: segment.type.columns[$0.column].id, near: $0.column) : nil
+            })
+        for (entryPosition, stored) in header.entries.enumerated() where !replaced.contains(entryPosition) {
+            guard let outer = try segment.presenceSource(of: entryPosition), replaced.contains(outer),
                 let index = segment.type.index(ofID: stored.columnID)
             else { continue }
             differing.removeAll { $0.column == index }
             differing.append((index, nil))
         }
-        if !differing.isEmpty, differing.count(where: { $0.patched == nil }) == segment.type.columns.count { return nil }
+        if !differing.isEmpty, differing.count(where: { $0.overlaid == nil }) == segment.type.columns.count { return nil }
     }
 
     /// Returns the rows of a column that differ, together with those that already have a chunk overlay; `.some(nil)` if there are too many
@@ -296,8 +298,8 @@ private struct DerivedSegment {
         var found: [Int] = []
         for i in positions.indices where there.value(at: i) != wanted.value(at: i) { found.append(positions[i]) }
         if found.isEmpty { return .none }
-        let all = Patch.merged(try segment.rawColumn(index).patch?.positions ?? [], found)
-        return .some(all.count <= max(16, segment.rowCount / DatabaseTransaction.patchLimit) ? all : nil)
+        let all = ColumnOverlay.merged(try segment.rawColumn(index).overlay?.positions ?? [], found)
+        return .some(all.count <= max(16, segment.rowCount / DatabaseTransaction.overlayLimit) ? all : nil)
     }
 
     /// Returns all rows of the segment in a column, with the wanted values in the wanted rows.

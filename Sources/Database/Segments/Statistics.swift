@@ -57,7 +57,7 @@ extension SnapshotCore {
         out.columns = schema.columns.map { ColumnStatistics(name: $0.name, type: $0.type) }
         out.overheadBytes = Int(state.directory.length) + state.deltaBytes
         for index in state.indexes {
-            if let place = schema.index(ofID: index.column) { out.columns[place].indexBytes += index.bytes }
+            if let columnPosition = schema.index(ofID: index.column) { out.columns[columnPosition].indexBytes += index.bytes }
         }
         var counted: Set<ExtentRef> = []
         for index in 0..<state.segmentCount {
@@ -65,12 +65,12 @@ extension SnapshotCore {
             out.deletedRows += segment.rowCount - segment.liveCount
             var inside = 0
             for (column, stored) in segment.layout.entries.enumerated() {
-                guard let place = schema.index(ofID: stored.columnID) else { continue }
-                let bytes = Int(stored.chunk?.length ?? UInt64(stored.packed!.count)) + Int(stored.patch?.length ?? 0)
+                guard let columnPosition = schema.index(ofID: stored.columnID) else { continue }
+                let bytes = Int(stored.chunk?.length ?? UInt64(stored.packed!.count)) + Int(stored.overlay?.length ?? 0)
                 inside += stored.packed?.count ?? 0
-                out.columns[place].bytes += bytes
+                out.columns[columnPosition].bytes += bytes
                 var encoding = "absent"
-                if let chunk = try segment.rawColumn(place).chunk {
+                if let chunk = try segment.rawColumn(columnPosition).chunk {
                     encoding = chunk.encodingName
                     if let outer = chunk.sharedPresence {
                         let id = segment.layout.entries[outer.column].columnID
@@ -78,10 +78,10 @@ extension SnapshotCore {
                             " \(outer.isNested ? "validity-within" : "validity-of")(\(schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"))"
                     }
                 }
-                out.columns[place].note(encoding)
-                for blob in (segment.sharedPlaces[column] ?? []).map({ segment.layout.shared[$0] }) where counted.insert(blob.ref).inserted
+                out.columns[columnPosition].note(encoding)
+                for blob in (segment.sharedIndices[column] ?? []).map({ segment.layout.shared[$0] }) where counted.insert(blob.ref).inserted
                 {
-                    out.columns[place].sharedBytes += Int(blob.ref.length)
+                    out.columns[columnPosition].sharedBytes += Int(blob.ref.length)
                 }
             }
             out.overheadBytes += segment.headerBytes.count - inside

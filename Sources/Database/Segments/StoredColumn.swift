@@ -7,14 +7,14 @@ import FirnThreads
 import Synchronization
 
 /// A chunk overlay in memory: new values for some rows of a segment's column, from the overlay of its chunk and then from the delta store.
-struct Patch: Sendable {
+struct ColumnOverlay: Sendable {
     /// Ascending and distinct.
     var positions: [Int]
     /// One row per position. Embedded values are row ids in `words`.
     var values: Column
 
     /// Returns this overlay with the values of a later one in place of its own.
-    func overlaid(by later: Patch, _ memory: MemoryScope) throws(Damage) -> Patch {
+    func overlaid(by later: ColumnOverlay, _ memory: MemoryScope) throws(Damage) -> ColumnOverlay {
         var positions: [Int] = []
         var values = self.values.emptyCopy
         try values.hold(memory, adding: self.values.footprint + later.values.footprint)
@@ -31,7 +31,7 @@ struct Patch: Sendable {
                 i += 1
             }
         }
-        return Patch(positions: positions, values: values)
+        return ColumnOverlay(positions: positions, values: values)
     }
 
     /// Returns the index of a row's new value, or nil if it has none.
@@ -59,7 +59,7 @@ final class RawColumn: Sendable {
     let rowCount: Int
     /// Nil if the column was added after the segment was written; every row then has `Column.absentValue`.
     let chunk: ChunkReader?
-    let patch: Patch?
+    let overlay: ColumnOverlay?
     let zone: Zone?
     /// Keeps the mapped bytes valid.
     private let owner: (any AnyObject & Sendable)?
@@ -70,7 +70,7 @@ final class RawColumn: Sendable {
     private let faultsBefore = Mapping.faults.pointee
 
     init(
-        type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: (any AnyObject & Sendable)?,
+        type: ColumnType, rowCount: Int, chunk: ChunkReader?, overlay: ColumnOverlay?, zone: Zone?, owner: (any AnyObject & Sendable)?,
         memory: MemoryScope
     ) {
         self.memory = memory
@@ -79,7 +79,7 @@ final class RawColumn: Sendable {
         self.type = raw
         self.rowCount = rowCount
         self.chunk = chunk
-        self.patch = patch
+        self.overlay = overlay
         self.zone = zone
         self.owner = owner
     }
@@ -105,10 +105,10 @@ final class RawColumn: Sendable {
     private func readVector(_ vector: Int, into column: inout Column) throws(Damage) {
         let first = vector * vectorSize
         let count = min(vectorSize, rowCount - first)
-        if let patch, patch.positions.count == rowCount {
+        if let overlay, overlay.positions.count == rowCount {
             column.removeAll()
-            try column.hold(memory, adding: patch.values.footprint(of: first..<(first + count)))
-            return column.append(contentsOf: patch.values, range: first..<(first + count))
+            try column.hold(memory, adding: overlay.values.footprint(of: first..<(first + count)))
+            return column.append(contentsOf: overlay.values, range: first..<(first + count))
         }
         if let chunk {
             try chunk.read(vector: vector, into: &column)
@@ -116,16 +116,16 @@ final class RawColumn: Sendable {
             column.removeAll()
             for _ in 0..<count { column.appendAbsent() }
         }
-        guard let patch else { return }
-        let low = patch.lowerBound(first), high = patch.lowerBound(first + count)
+        guard let overlay else { return }
+        let low = overlay.lowerBound(first), high = overlay.lowerBound(first + count)
         guard low < high else { return }
         var spliced = column.emptyCopy
-        try spliced.hold(memory, adding: column.footprint + patch.values.footprint(of: low..<high))
+        try spliced.hold(memory, adding: column.footprint + overlay.values.footprint(of: low..<high))
         var next = 0
         for i in low..<high {
-            let row = patch.positions[i] - first
+            let row = overlay.positions[i] - first
             spliced.append(contentsOf: column, range: next..<row)
-            spliced.append(contentsOf: patch.values, range: i..<(i + 1))
+            spliced.append(contentsOf: overlay.values, range: i..<(i + 1))
             next = row + 1
         }
         spliced.append(contentsOf: column, range: next..<count)
@@ -133,13 +133,13 @@ final class RawColumn: Sendable {
     }
 
     /// Returns whether the overlay has values for rows of a vector.
-    func isPatched(_ vector: Int) -> Bool {
-        guard let patch else { return false }
-        return patch.lowerBound(vector * vectorSize) < patch.lowerBound((vector + 1) * vectorSize)
+    func isOverlaid(_ vector: Int) -> Bool {
+        guard let overlay else { return false }
+        return overlay.lowerBound(vector * vectorSize) < overlay.lowerBound((vector + 1) * vectorSize)
     }
 
     func value(at row: Int) throws(Damage) -> Value {
-        if let patch, let i = patch.index(of: row) { return patch.values.value(at: i) }
+        if let overlay, let i = overlay.index(of: row) { return overlay.values.value(at: i) }
         guard let chunk else { return Column.absentValue(type) }
         let value = try chunk.value(at: row)
         try checkIntact()
@@ -148,7 +148,7 @@ final class RawColumn: Sendable {
 
     /// Returns a value of a bool, int or link column, or nil for null.
     func word(at row: Int) throws(Damage) -> Int64? {
-        if let patch, let i = patch.index(of: row) { return patch.values.isPresent(i) ? patch.values.words[i] : nil }
+        if let overlay, let i = overlay.index(of: row) { return overlay.values.isPresent(i) ? overlay.values.words[i] : nil }
         guard let chunk else { return type.isOptional || type.kind == .link ? nil : 0 }
         let word = try chunk.word(at: row)
         try checkIntact()
@@ -157,7 +157,7 @@ final class RawColumn: Sendable {
 
     /// Returns a value of a float or double column, or nil for null.
     func real(at row: Int) throws(Damage) -> Double? {
-        if let patch, let i = patch.index(of: row) { return patch.values.isPresent(i) ? patch.values.reals[i] : nil }
+        if let overlay, let i = overlay.index(of: row) { return overlay.values.isPresent(i) ? overlay.values.reals[i] : nil }
         guard let chunk else { return type.isOptional ? nil : 0 }
         let real = try chunk.real(at: row)
         try checkIntact()
@@ -182,7 +182,7 @@ final class StoredColumn: ColumnReader {
 
     func zone(ofVector vector: Int) -> Zone? {
         guard let chunk = raw.chunk, !type.isCollection else { return nil }
-        if raw.isPatched(vector) { return nil }
+        if raw.isOverlaid(vector) { return nil }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         let ones = chunk.present.map { $0.ones(ofVector: vector) } ?? count
         var zone = Zone(mayHaveNulls: ones != count, allNull: ones == 0, bounds: .none)
@@ -196,7 +196,8 @@ final class StoredColumn: ColumnReader {
     /// Returns the bounds of a vector if values ascend: its first value and that of the next vector. Reads only first values, one for each
     /// requested vector.
     private func textBounds(ofVector vector: Int, _ chunk: ChunkReader) -> TextBounds? {
-        guard raw.patch == nil, case .text(let whole)? = raw.zone?.bounds, whole.ascends, let text = chunk.text, chunk.present == nil else {
+        guard raw.overlay == nil, case .text(let whole)? = raw.zone?.bounds, whole.ascends, let text = chunk.text, chunk.present == nil
+        else {
             return nil
         }
         guard let low = firstValue(vector, text) else { return nil }
@@ -219,7 +220,7 @@ final class StoredColumn: ColumnReader {
     func value(at row: Int) throws(Damage) -> Value { try raw.value(at: row) }
 
     func dictionary() throws(Damage) -> Text? {
-        guard raw.patch == nil, !type.isCollection, type.payload == [.text], let text = raw.chunk?.text else { return nil }
+        guard raw.overlay == nil, !type.isCollection, type.payload == [.text], let text = raw.chunk?.text else { return nil }
         let values = try text.values
         try raw.checkIntact()
         return values
@@ -237,28 +238,28 @@ final class StoredColumn: ColumnReader {
     }
 
     func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
-        guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return .notDone }
+        guard let chunk = raw.chunk, !type.isCollection, !raw.isOverlaid(vector) else { return .notDone }
         let outcome = try chunk.search(range, vector: vector, into: out)
         try raw.checkIntact()
         return outcome
     }
 
     func sum(vector: Int) throws(Damage) -> VectorSum {
-        guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return .notDone }
+        guard let chunk = raw.chunk, !type.isCollection, !raw.isOverlaid(vector) else { return .notDone }
         let sum = try chunk.sum(vector: vector)
         try raw.checkIntact()
         return sum
     }
 
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
-        guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return false }
+        guard let chunk = raw.chunk, !type.isCollection, !raw.isOverlaid(vector) else { return false }
         let isDone = try chunk.gather(rows, vector: vector, into: &column)
         try raw.checkIntact()
         return isDone
     }
 
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
-        guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return false }
+        guard let chunk = raw.chunk, !type.isCollection, !raw.isOverlaid(vector) else { return false }
         let isDone = try chunk.numbers(vector: vector, only: rows, into: room)
         try raw.checkIntact()
         return isDone

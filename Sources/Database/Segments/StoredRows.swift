@@ -34,7 +34,7 @@ extension StoredSegment {
     /// Returns every row of a column without the changes in the delta store, as the segment's header describes it.
     func sealedRows(_ index: Int) throws(Damage) -> Column { try allRows(of: StoredColumn(try sealedColumn(index)), index) }
 
-    func zone(of column: Int) throws(Damage) -> Zone? { overlay[column] == nil ? entry(column)?.zone : nil }
+    func zone(of column: Int) throws(Damage) -> Zone? { deltaOverlays[column] == nil ? entry(column)?.zone : nil }
 
     /// The maximum number of bytes that a column of a segment may take in memory, unless at least 1/4096 of them is stored.
     static let mostInMemory = 1 << 30

@@ -4,10 +4,10 @@ import FirnTable
 
 /// Validity that a column shares with an earlier column of the same segment (`docs/format/model.md`, "Shared validity").
 extension StoredSegment {
-    /// Returns the bits that the chunk at position `place` refers to.
-    func presence(_ reference: PresenceReference, of place: Int) throws(Damage) -> BitsReader {
+    /// Returns the bits that the chunk at position `entryPosition` refers to.
+    func presence(_ reference: PresenceReference, of entryPosition: Int) throws(Damage) -> BitsReader {
         let outer: BitsReader
-        do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: place), count: rowCount) } catch {
+        do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: entryPosition), count: rowCount) } catch {
             let id = reference.column < header.entries.count ? header.entries[reference.column].columnID : nil
             let name = id.flatMap(type.index(ofID:)).map { type.columns[$0].name } ?? "?"
             throw error.explained("the column shares the validity of \"\(name)\"")
@@ -15,21 +15,21 @@ extension StoredSegment {
         return try reference.nested.map { (bytes) throws(Damage) in try BitsReader(bytes, within: outer) } ?? outer
     }
 
-    /// Returns the validity stream of the column that the chunk at `place` refers to, or nil if it refers to none.
-    func outerPresence(of place: Int) throws(Damage) -> UnsafeRawBufferPointer? {
-        guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
-        return try ownPresence(try PresenceReference(part.bytes).column, before: place)
+    /// Returns the validity stream of the column that the chunk at `entryPosition` refers to, or nil if it refers to none.
+    func outerPresence(of entryPosition: Int) throws(Damage) -> UnsafeRawBufferPointer? {
+        guard let part = try Chunk.split(try chunkBytes(entryPosition)).first(where: { $0.kind == .presentLike }) else { return nil }
+        return try ownPresence(try PresenceReference(part.bytes).column, before: entryPosition)
     }
 
-    /// Returns the position of the column that the chunk at `place` refers to, or nil if it refers to none.
-    func presenceSource(of place: Int) throws(Damage) -> Int? {
-        guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
+    /// Returns the position of the column that the chunk at `entryPosition` refers to, or nil if it refers to none.
+    func presenceSource(of entryPosition: Int) throws(Damage) -> Int? {
+        guard let part = try Chunk.split(try chunkBytes(entryPosition)).first(where: { $0.kind == .presentLike }) else { return nil }
         return try PresenceReference(part.bytes).column
     }
 
     /// Returns the validity stream that a column stores itself: a reference never leads to another reference.
-    private func ownPresence(_ column: Int, before place: Int) throws(Damage) -> UnsafeRawBufferPointer {
-        guard column < place else { throw Damage("a chunk shares the validity of a column that is not before it") }
+    private func ownPresence(_ column: Int, before entryPosition: Int) throws(Damage) -> UnsafeRawBufferPointer {
+        guard column < entryPosition else { throw Damage("a chunk shares the validity of a column that is not before it") }
         guard let part = try Chunk.split(try chunkBytes(column)).first(where: { $0.kind == .present }) else {
             throw Damage("a chunk shares the validity of a column that stores none")
         }

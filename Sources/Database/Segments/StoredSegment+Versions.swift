@@ -18,7 +18,7 @@ extension StoredSegment {
         var differing = Bits(count: rowCount)
         var open: [Int] = [], claimed = 0
         for (index, column) in type.columns.enumerated() {
-            let mine = header.place(of: column.id, near: index), theirs = other.header.place(of: column.id, near: index)
+            let mine = header.entryPosition(of: column.id, near: index), theirs = other.header.entryPosition(of: column.id, near: index)
             if try markDifferences(index, mine, other, theirs, in: &differing) { continue }
             open.append(index)
             if let mine, let theirs, let first = header.entries[mine].logicalHash, first == other.header.entries[theirs].logicalHash {
@@ -41,21 +41,21 @@ extension StoredSegment {
     private func markDifferences(_ index: Int, _ mine: Int?, _ other: StoredSegment, _ theirs: Int?, in differing: inout Bits)
         throws(Damage) -> Bool
     {
-        var patches = [overlay[index], other.overlay[index]]
+        var overlays = [deltaOverlays[index], other.deltaOverlays[index]]
         if let mine, let theirs {
             guard try isEncodedAlike(mine, other, theirs) else { return false }
             // The same chunk with different overlays: those of `rawColumn` include the delta store.
-            if try !isPatchedAlike(mine, other, theirs) { patches = [try rawColumn(index).patch, try other.rawColumn(index).patch] }
+            if try !hasSameOverlay(mine, other, theirs) { overlays = [try rawColumn(index).overlay, try other.rawColumn(index).overlay] }
         } else if mine != nil || theirs != nil {
             return false
         }
-        for patch in patches { for row in patch?.positions ?? [] { differing[row] = true } }
+        for overlay in overlays { for row in overlay?.positions ?? [] { differing[row] = true } }
         return true
     }
 
-    private func isPatchedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
-        guard let first = header.entries[mine].patch, let second = other.header.entries[theirs].patch else {
-            return header.entries[mine].patch == nil && other.header.entries[theirs].patch == nil
+    private func hasSameOverlay(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
+        guard let first = header.entries[mine].overlay, let second = other.header.entries[theirs].overlay else {
+            return header.entries[mine].overlay == nil && other.header.entries[theirs].overlay == nil
         }
         return try source.holdsSame(first, as: second, of: other.source)
     }
@@ -64,8 +64,8 @@ extension StoredSegment {
     /// validity that they share with other columns.
     private func isEncodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
         let a = header.entries[mine], b = other.header.entries[theirs]
-        let shared = (sharedPlaces[mine] ?? []).map { header.shared[$0] },
-            others = (other.sharedPlaces[theirs] ?? []).map { other.header.shared[$0] }
+        let shared = (sharedIndices[mine] ?? []).map { header.shared[$0] },
+            others = (other.sharedIndices[theirs] ?? []).map { other.header.shared[$0] }
         guard shared.count == others.count else { return false }
         for (one, another) in zip(shared, others) {
             guard one.stream == another.stream, one.kind == another.kind, try source.holdsSame(one.ref, as: another.ref, of: other.source)
@@ -92,7 +92,7 @@ extension StoredSegment {
             here.normalise()
             there.normalise()
             if here.isStoredAs(there) { continue }
-            for (place, row) in rows(ofVector: vector).enumerated() where here.value(at: place) != there.value(at: place) {
+            for (i, row) in rows(ofVector: vector).enumerated() where here.value(at: i) != there.value(at: i) {
                 differing[row] = true
             }
         }

@@ -17,17 +17,17 @@ final class StoredSegment: StoredRows {
     private let headerOwner: any AnyObject & Sendable
     /// Row ids minus the first one; nil if they are consecutive.
     let rowIDs: [Int64]?
-    let overlay: [Int: Patch]
+    let deltaOverlays: [Int: ColumnOverlay]
     private let raws: Mutex<[RawColumn?]>
     /// The positions of shared blobs in the header's list, by the position of their column in the header.
-    let sharedPlaces: [Int: [Int]]
+    let sharedIndices: [Int: [Int]]
     /// The memory charge of the columns' readers. It grows only while `raws` is locked.
     private let held: MemoryCharge
 
     private init(
         _ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer,
         headerOwner: any AnyObject & Sendable,
-        rowIDs: [Int64]?, overlay: [Int: Patch], live: Bits?
+        rowIDs: [Int64]?, deltaOverlays: [Int: ColumnOverlay], live: Bits?
     ) {
         self.source = source
         self.headerRef = headerRef
@@ -36,10 +36,10 @@ final class StoredSegment: StoredRows {
         self.headerBytes = headerBytes
         self.headerOwner = headerOwner
         self.rowIDs = rowIDs
-        self.overlay = overlay
+        self.deltaOverlays = deltaOverlays
         self.live = live
         rowCount = header.rowCount
-        sharedPlaces = Dictionary(grouping: header.shared.indices) { header.shared[$0].column }
+        sharedIndices = Dictionary(grouping: header.shared.indices) { header.shared[$0].column }
         held = MemoryCharge(source.memory)
         raws = Mutex(Array(repeating: nil, count: type.columns.count))
     }
@@ -71,7 +71,7 @@ final class StoredSegment: StoredRows {
         let rowIDs = try header.decodeRowIDs()
         if let last = rowIDs?.last, last > entry.lastRowID - entry.firstRowID { throw Damage("row ids exceed those in the directory") }
         var deleted = try header.decodeDeletes()
-        var overlay: [Int: Patch] = [:]
+        var deltaOverlays: [Int: ColumnOverlay] = [:]
         for (rowID, record) in changes {
             guard let position = StoredSegment.position(of: rowID, header, rowIDs) else {
                 throw Damage("a delta record for a row that does not exist")
@@ -83,21 +83,23 @@ final class StoredSegment: StoredRows {
             case .update:
                 for entry in record.values {
                     guard let column = type.index(ofID: entry.column) else { continue }
-                    guard overlay[column]?.positions.last != position else { throw Damage("a delta record sets a column twice") }
-                    overlay[column, default: Patch(positions: [], values: Column(type.columns[column].type.stored))].positions.append(
-                        position)
-                    if !overlay[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
+                    guard deltaOverlays[column]?.positions.last != position else { throw Damage("a delta record sets a column twice") }
+                    deltaOverlays[column, default: ColumnOverlay(positions: [], values: Column(type.columns[column].type.stored))].positions
+                        .append(
+                            position)
+                    if !deltaOverlays[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
                 }
             case .row: throw Damage("a delta record of a new row within a sealed segment")
             }
         }
-        for column in Array(overlay.keys) {
-            try overlay[column]!.values.hold(MemoryScope(core.source.memory, type: type.name, column: type.columns[column].name))
+        for column in Array(deltaOverlays.keys) {
+            try deltaOverlays[column]!.values.hold(MemoryScope(core.source.memory, type: type.name, column: type.columns[column].name))
         }
         let live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
         core.source.counts.addOpenedSegment()
         return StoredSegment(
-            core.source, entry.header, type: type, header: header, headerBytes: bytes, headerOwner: owner, rowIDs: rowIDs, overlay: overlay,
+            core.source, entry.header, type: type, header: header, headerBytes: bytes, headerOwner: owner, rowIDs: rowIDs,
+            deltaOverlays: deltaOverlays,
             live: live)
     }
 
@@ -121,12 +123,14 @@ final class StoredSegment: StoredRows {
     func real(at position: Int, _ column: Int) throws(Damage) -> Double? { try rawColumn(column).real(at: position) }
 
     /// Returns the header's entry of a column, or nil if the segment has no chunk of it.
-    func entry(_ column: Int) -> SegmentHeader.Entry? { header.place(of: type.columns[column].id, near: column).map { header.entries[$0] } }
+    func entry(_ column: Int) -> SegmentHeader.Entry? {
+        header.entryPosition(of: type.columns[column].id, near: column).map { header.entries[$0] }
+    }
 
     /// Returns the column in stored form, embedded objects as row ids.
     func rawColumn(_ index: Int) throws(Damage) -> RawColumn {
         if let raw = raws.withLock({ $0[index] }) { return raw }
-        let raw = try openRaw(index, overlay[index])
+        let raw = try openRaw(index, deltaOverlays[index])
         // Dictionaries of numbers, which readers keep, are not charged separately.
         try raw.memory.note(rowCount * 8)
         let isCharged = raws.withLock { raws in
@@ -146,47 +150,50 @@ final class StoredSegment: StoredRows {
     func scope(_ index: Int) -> MemoryScope { MemoryScope(source.memory, type: type.name, column: type.columns[index].name) }
 
     /// Returns the column without the changes in the delta store, as the segment's header describes it.
-    func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try overlay[index] == nil ? rawColumn(index) : openRaw(index, nil) }
+    func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try deltaOverlays[index] == nil ? rawColumn(index) : openRaw(index, nil) }
 
-    /// Returns the column with the changes in the delta store, and without its chunk overlay unless `patched` is set. Returns nil if there
+    /// Returns the column with the changes in the delta store, and without its chunk overlay unless `overlaid` is set. Returns nil if there
     /// is no chunk.
-    func rawColumn(_ index: Int, patched: Bool) throws(Damage) -> RawColumn? {
-        header.place(of: type.columns[index].id, near: index) != nil ? try openRaw(index, overlay[index], patched: patched) : nil
+    func rawColumn(_ index: Int, overlaid: Bool) throws(Damage) -> RawColumn? {
+        header.entryPosition(of: type.columns[index].id, near: index) != nil
+            ? try openRaw(index, deltaOverlays[index], overlaid: overlaid) : nil
     }
 
-    private func openRaw(_ index: Int, _ delta: Patch?, patched: Bool = true) throws(Damage) -> RawColumn {
+    private func openRaw(_ index: Int, _ delta: ColumnOverlay?, overlaid: Bool = true) throws(Damage) -> RawColumn {
         let column = type.columns[index]
-        guard let place = header.place(of: column.id, near: index) else {
+        guard let entryPosition = header.entryPosition(of: column.id, near: index) else {
             return RawColumn(
-                type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: source.store, memory: scope(index))
+                type: column.type, rowCount: rowCount, chunk: nil, overlay: delta, zone: nil, owner: source.store, memory: scope(index))
         }
-        let entry = header.entries[place]
+        let entry = header.entries[entryPosition]
         let memory = scope(index)
         let chunk = try ChunkReader(
-            try chunkBytes(place), type: column.type, rowCount: rowCount,
-            sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys), memory: memory
+            try chunkBytes(entryPosition), type: column.type, rowCount: rowCount,
+            sharedText: try shared(entryPosition, .text), sharedKeys: try shared(entryPosition, .keys), memory: memory
         ) { (reference) throws(Damage) in
-            try self.presence(reference, of: place)
+            try self.presence(reference, of: entryPosition)
         }
-        var patch = try (patched ? entry.patch : nil).map { (ref) throws(Damage) in
-            try Patch(try source.store.read(ref), type: column.type, rowCount: rowCount, memory: memory)
+        var overlay = try (overlaid ? entry.overlay : nil).map { (ref) throws(Damage) in
+            try ColumnOverlay(try source.store.read(ref), type: column.type, rowCount: rowCount, memory: memory)
         }
-        if let delta { patch = try patch?.overlaid(by: delta, memory) ?? delta }
+        if let delta { overlay = try overlay?.overlaid(by: delta, memory) ?? delta }
         return RawColumn(
-            type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil,
+            type: column.type, rowCount: rowCount, chunk: chunk, overlay: overlay, zone: delta == nil ? entry.zone : nil,
             owner: entry.packed != nil ? headerOwner : source.store, memory: memory)
     }
 
     /// Returns the chunk of an entry of the header.
-    func chunkBytes(_ place: Int) throws(Damage) -> UnsafeRawBufferPointer {
-        let entry = header.entries[place]
+    func chunkBytes(_ entryPosition: Int) throws(Damage) -> UnsafeRawBufferPointer {
+        let entry = header.entries[entryPosition]
         if let range = entry.packed { return UnsafeRawBufferPointer(rebasing: headerBytes[range]) }
         return try source.store.read(entry.chunk!)
     }
 
-    private func shared(_ place: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
+    private func shared(_ entryPosition: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
         var out: [SharedText] = []
-        for i in sharedPlaces[place] ?? [] where header.shared[i].stream == stream { out.append(try source.sharedText(header.shared[i])) }
+        for i in sharedIndices[entryPosition] ?? [] where header.shared[i].stream == stream {
+            out.append(try source.sharedText(header.shared[i]))
+        }
         return out
     }
 
@@ -228,7 +235,7 @@ extension SegmentHeader {
 /// The encoded form of a chunk overlay (`docs/format/model.md`, "Chunk overlays").
 ///
 ///     count varint · positions: length varint, integer stream (ascending) · the new values as a chunk of `count` rows
-extension Patch {
+extension ColumnOverlay {
     func encoded(profile: Profile) -> [UInt8] {
         var out = ByteWriter()
         out.appendVarint(positions.count)

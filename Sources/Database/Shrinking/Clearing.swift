@@ -4,18 +4,18 @@ import FirnTable
 /// The part of the file below a goal, in the order of offsets: free ranges, extents that can be moved, and extents that cannot.
 struct Clearing {
     private enum Kind { case free, movable, fixed }
-    private var cells: [(place: Range<UInt64>, kind: Kind)] = []
+    private var cells: [(range: Range<UInt64>, kind: Kind)] = []
 
     /// `live` are the extents of the newest version. Those of version `held` and before cannot be moved.
     init(_ map: SpaceMap, _ live: Set<ExtentRef>, goal: UInt64, held: UInt64) {
         let movable = live.filter { $0.birth > held }
-        let known = (map.free.map { ($0, Kind.free) } + movable.map { ($0.place, Kind.movable) }).filter { $0.0.upperBound <= goal }.sorted
+        let known = (map.free.map { ($0, Kind.free) } + movable.map { ($0.range, Kind.movable) }).filter { $0.0.upperBound <= goal }.sorted
         { $0.0.lowerBound < $1.0.lowerBound }
         var reached: UInt64 = 0
-        for (place, kind) in known where place.lowerBound >= reached {
-            if place.lowerBound > reached { cells.append((reached..<place.lowerBound, .fixed)) }
-            cells.append((place, kind))
-            reached = place.upperBound
+        for (range, kind) in known where range.lowerBound >= reached {
+            if range.lowerBound > reached { cells.append((reached..<range.lowerBound, .fixed)) }
+            cells.append((range, kind))
+            reached = range.upperBound
         }
     }
 
@@ -25,7 +25,7 @@ struct Clearing {
         for size in sizes.sorted(by: >).prefix(Clearing.most) {
             guard let range = left.range(of: size) else { continue }
             found.append(range)
-            for index in left.cells.indices where left.cells[index].place.overlaps(range) { left.cells[index].kind = .fixed }
+            for index in left.cells.indices where left.cells[index].range.overlaps(range) { left.cells[index].kind = .fixed }
         }
         return found
     }
@@ -35,22 +35,22 @@ struct Clearing {
     /// Returns adjacent cells of at least this many bytes, with the fewest bytes to move; nil if more than three quarters would have to be
     /// moved.
     func range(of bytes: UInt64) -> Range<UInt64>? {
-        var best: (place: Range<UInt64>, moved: UInt64)?, start = 0, moved: UInt64 = 0
+        var best: (range: Range<UInt64>, moved: UInt64)?, start = 0, moved: UInt64 = 0
         for end in cells.indices {
             if cells[end].kind == .fixed {
                 (start, moved) = (end + 1, 0)
                 continue
             }
-            if cells[end].kind == .movable { moved += UInt64(cells[end].place.count) }
+            if cells[end].kind == .movable { moved += UInt64(cells[end].range.count) }
             // Remove from the left what is not needed.
-            while cells[end].place.upperBound - cells[start].place.lowerBound - UInt64(cells[start].place.count) >= bytes {
-                if cells[start].kind == .movable { moved -= UInt64(cells[start].place.count) }
+            while cells[end].range.upperBound - cells[start].range.lowerBound - UInt64(cells[start].range.count) >= bytes {
+                if cells[start].kind == .movable { moved -= UInt64(cells[start].range.count) }
                 start += 1
             }
-            let place = cells[start].place.lowerBound..<cells[end].place.upperBound
-            guard UInt64(place.count) >= bytes, moved > 0, moved * 4 <= UInt64(place.count) * 3 else { continue }
-            if best.map({ moved < $0.moved }) ?? true { best = (place, moved) }
+            let range = cells[start].range.lowerBound..<cells[end].range.upperBound
+            guard UInt64(range.count) >= bytes, moved > 0, moved * 4 <= UInt64(range.count) * 3 else { continue }
+            if best.map({ moved < $0.moved }) ?? true { best = (range, moved) }
         }
-        return best?.place
+        return best?.range
     }
 }

@@ -70,7 +70,7 @@ extension Database {
             first.snapshot.tables.map(\.segmentCount), from: first.snapshot.path, to: path, overwrite: true,
             key: encryption.key(of: first.snapshot.key), profile: profile, threads: threads, progress: progress
         ) { transaction in
-            transaction.mayStandAlone = versions.count == 1
+            transaction.mayBeInline = versions.count == 1
             if let retention { transaction.store.retain(retention) }
             settle(transaction, first)
         }

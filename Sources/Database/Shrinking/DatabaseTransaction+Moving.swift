@@ -17,7 +17,7 @@ extension DatabaseTransaction {
     /// Moves extents that reach beyond `goal`, and that no version up to `held` has, below it: the largest first, about `budget` bytes.
     func moveDown(to goal: UInt64, after held: UInt64, budget: UInt64) throws(FirnError) -> Moves {
         let live = try reading { () throws(Damage) in try base.liveExtents() }
-        func isHigh(_ ref: ExtentRef) -> Bool { !ref.isNone && ref.place.upperBound > goal && ref.birth > held }
+        func isHigh(_ ref: ExtentRef) -> Bool { !ref.isNone && ref.range.upperBound > goal && ref.birth > held }
         return try move(live, isHigh, budget) { (ref) throws(FirnError) in try store.move(ref, below: goal) }
     }
 
@@ -25,7 +25,7 @@ extension DatabaseTransaction {
     func evacuate(_ ranges: [Range<UInt64>], below end: UInt64) throws(FirnError) -> Moves {
         store.packLow(avoiding: ranges)
         let live = try reading { () throws(Damage) in try base.liveExtents() }
-        func isInside(_ ref: ExtentRef) -> Bool { !ref.isNone && ranges.contains { ref.place.overlaps($0) } }
+        func isInside(_ ref: ExtentRef) -> Bool { !ref.isNone && ranges.contains { ref.range.overlaps($0) } }
         return try move(live, isInside, .max) { (ref) throws(FirnError) in try store.move(ref, below: end) }
     }
 
@@ -108,7 +108,7 @@ extension DatabaseTransaction {
 extension SegmentHeader {
     fileprivate func refers(to moved: [ExtentRef: ExtentRef]) -> Bool {
         if moved.isEmpty { return false }
-        return entries.contains { $0.chunk.map { moved[$0] != nil } ?? false || $0.patch.map { moved[$0] != nil } ?? false }
+        return entries.contains { $0.chunk.map { moved[$0] != nil } ?? false || $0.overlay.map { moved[$0] != nil } ?? false }
             || shared.contains { moved[$0.ref] != nil }
     }
 
@@ -117,7 +117,7 @@ extension SegmentHeader {
         var header = self
         for index in entries.indices {
             header.entries[index].chunk = entries[index].chunk.map { moved[$0] ?? $0 }
-            header.entries[index].patch = entries[index].patch.map { moved[$0] ?? $0 }
+            header.entries[index].overlay = entries[index].overlay.map { moved[$0] ?? $0 }
         }
         for index in shared.indices { header.shared[index].ref = moved[shared[index].ref] ?? shared[index].ref }
         return header

@@ -120,11 +120,11 @@ extension DatabaseTransaction {
     /// Returns an index with many entries of rows that no longer exist, and about how many bytes it takes without them, or nil.
     func staleIndex(after held: UInt64) -> (type: Int, index: Int, bytes: UInt64)? {
         for type in states.indices {
-            for (place, index) in states[type].indexes.enumerated()
+            for (number, index) in states[type].indexes.enumerated()
             where index.entryCount > 0 && index.runs.allSatisfy({ $0.ref.birth > held }) {
                 let rows = max(states[type].liveRows - states[type].deltaRows, 0), entries = index.entryCount
                 let isStale = index.kind == .values ? entries > rows + rows / 16 + 64 : index.staleRows > rows / 8 + 64
-                if isStale { return (type, place, UInt64(clamping: index.bytes / entries * min(rows, entries))) }
+                if isStale { return (type, number, UInt64(clamping: index.bytes / entries * min(rows, entries))) }
             }
         }
         return nil

@@ -4,12 +4,12 @@ import FirnTable
 
 /// All extents to which one version refers, except its catalogue.
 struct LiveExtents {
-    struct Segment {
+    struct SegmentExtents {
         var entry: DirectoryEntry
         var header: SegmentHeader
 
         /// The chunks and chunk overlays; none for a packed segment.
-        var parts: [ExtentRef] { header.entries.flatMap { [$0.chunk, $0.patch].compactMap { $0 } } }
+        var parts: [ExtentRef] { header.entries.flatMap { [$0.chunk, $0.overlay].compactMap { $0 } } }
         /// The bytes that it takes in the file, without those that it shares.
         var bytes: UInt64 { entry.header.length + parts.reduce(0) { $0 + $1.length } }
         /// The version that wrote the oldest of its chunks or, for a packed segment, its header.
@@ -17,7 +17,7 @@ struct LiveExtents {
     }
 
     struct TypeExtents {
-        var segments: [Segment] = []
+        var segments: [SegmentExtents] = []
         var directory = ExtentRef.none
         var runs: [ExtentRef] = []
         var delta: Set<ExtentRef> = []
@@ -67,13 +67,13 @@ extension SnapshotCore {
         return live
     }
 
-    func liveSegment(type: Int, index: Int) throws(Damage) -> LiveExtents.Segment {
+    func liveSegment(type: Int, index: Int) throws(Damage) -> LiveExtents.SegmentExtents {
         let entry = try directoryEntry(type: type, index: index)
-        return LiveExtents.Segment(entry: entry, header: try SegmentHeader(try store.read(entry.header)))
+        return LiveExtents.SegmentExtents(entry: entry, header: try SegmentHeader(try store.read(entry.header)))
     }
 }
 
 extension ExtentRef {
     /// The range of the file that the extent occupies: whole units.
-    var place: Range<UInt64> { offset..<offset + (max(length, 1) + 63) / 64 * 64 }
+    var range: Range<UInt64> { offset..<offset + (max(length, 1) + 63) / 64 * 64 }
 }

@@ -186,7 +186,7 @@ private final class Shrinking {
             let live = try opening.reading { () throws(Damage) in try opening.base.liveExtents() }
             opening.cancel()
             let used = map.end - map.freeBytes
-            let fixed = live.all.reduce(map.heldEnd) { $1.birth <= held ? max($0, $1.place.upperBound) : $0 }
+            let fixed = live.all.reduce(map.heldEnd) { $1.birth <= held ? max($0, $1.range.upperBound) : $0 }
             let goal = max(fixed, used + used / 256 + beyond) / 64 * 64
             guard map.end > goal + max(4096, used / 64) else { return }
             var stuck: [ExtentRef] = [], moved: UInt64 = 0
@@ -218,7 +218,7 @@ private final class Shrinking {
         if stuck.isEmpty { return false }
         // Commit records are in the way: few of them are left after this.
         try gather()
-        let sizes = stuck.map { UInt64($0.place.count) }
+        let sizes = stuck.map { UInt64($0.range.count) }
         // One range for all; or, if it contains more than fits elsewhere, one for each.
         for wanted in [[min(sizes.reduce(0, +), Shrinking.step)], sizes] {
             let transaction = try begin(), map = try transaction.store.spaceMap(before: first)

@@ -125,28 +125,34 @@ extension DatabaseTransaction {
     /// Writes the rows of another version that no kept segment contains.
     private func write(_ columns: [ColumnSchema], of wanted: SnapshotCore, _ type: Int, between kept: [DirectoryEntry]) throws(FirnError) {
         let now = schema.types[type].columns
-        let places = Dictionary(columns.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
-        let sources = now.map { places[$0.id] }
+        let columnPositions = Dictionary(columns.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        let sources = now.map { columnPositions[$0.id] }
         let writer = writer(type), state = wanted.catalogue.types[type]
         var last = 0
         for segment in 0..<state.segmentCount + (state.deltaRows > 0 ? 1 : 0) {
             if segment < state.segmentCount {
                 let entry = try reading { () throws(Damage) in try wanted.directoryEntry(type: type, index: segment) }
-                let place = DirectoryEntry.place(of: entry.firstRowID, in: kept)
-                if place < kept.count, kept[place].firstRowID <= entry.firstRowID, kept[place].lastRowID >= entry.lastRowID { continue }
+                let segmentPosition = DirectoryEntry.segmentPosition(of: entry.firstRowID, in: kept)
+                if segmentPosition < kept.count, kept[segmentPosition].firstRowID <= entry.firstRowID,
+                    kept[segmentPosition].lastRowID >= entry.lastRowID
+                {
+                    continue
+                }
             }
             let rows = try reading { () throws(Damage) in try wanted.storedRows(type: type, segment: segment) }
             // Writes a run of rows for each gap between kept segments.
             var start = 0
             while start < rows.rowIDs.count {
-                let place = DirectoryEntry.place(of: rows.rowIDs[start], in: kept)
-                let isHeld = place < kept.count && kept[place].firstRowID <= rows.rowIDs[start]
-                let bound = place == kept.count ? Int64.max : isHeld ? kept[place].lastRowID : kept[place].firstRowID - 1
+                let segmentPosition = DirectoryEntry.segmentPosition(of: rows.rowIDs[start], in: kept)
+                let isHeld = segmentPosition < kept.count && kept[segmentPosition].firstRowID <= rows.rowIDs[start]
+                let bound =
+                    segmentPosition == kept.count
+                    ? Int64.max : isHeld ? kept[segmentPosition].lastRowID : kept[segmentPosition].firstRowID - 1
                 var end = start
                 while end < rows.rowIDs.count, rows.rowIDs[end] <= bound { end += 1 }
                 if !isHeld {
-                    if place != last { try writer.finish() }
-                    last = place
+                    if segmentPosition != last { try writer.finish() }
+                    last = segmentPosition
                     let part = sources.enumerated().map { i, source in
                         Column(
                             now[i].type.stored,
@@ -180,7 +186,7 @@ extension DatabaseTransaction {
 
 extension DirectoryEntry {
     /// The index of the first segment, in ascending order, that does not end before a row id.
-    fileprivate static func place(of rowID: Int64, in entries: [DirectoryEntry]) -> Int {
+    fileprivate static func segmentPosition(of rowID: Int64, in entries: [DirectoryEntry]) -> Int {
         var low = 0, high = entries.count
         while low < high {
             let middle = (low + high) / 2

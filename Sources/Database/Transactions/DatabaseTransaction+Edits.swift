@@ -19,7 +19,7 @@ extension DatabaseTransaction {
 
     /// Whether so many rows of a segment have changed that the segment is changed directly, without delta records.
     private func isRewritten(_ rows: WorkingRows) -> Bool {
-        let limit = max(16, rows.rowCount / DatabaseTransaction.patchLimit)
+        let limit = max(16, rows.rowCount / DatabaseTransaction.overlayLimit)
         return rows.deletedPositions.count > limit || rows.types.indices.contains { rows.changedCount($0) > limit }
     }
 

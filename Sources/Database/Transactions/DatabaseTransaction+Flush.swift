@@ -11,7 +11,7 @@ extension DatabaseTransaction {
     /// The number of bytes that one commit may write for changes to sealed segments. Later commits write the rest.
     private static let budget = 4 << 20
     /// A chunk is encoded again if more than one row in this many would be in its overlay.
-    static let patchLimit = 32
+    static let overlayLimit = 32
     /// The last segment is merged with the rows after it if it has at most this many times their number: rows are encoded again only a few
     /// times.
     private static let mergeLimit = 4
@@ -165,20 +165,20 @@ extension DatabaseTransaction {
         let before = header
         for (index, column) in schema.types[type].columns.enumerated() where changed.contains(column.id) {
             let (old, whole) = try reading { () throws(Damage) in
-                (try segment.rawColumn(index).patch?.positions ?? [], try (edits ?? segment as any StoredRows).allRows(index))
+                (try segment.rawColumn(index).overlay?.positions ?? [], try (edits ?? segment as any StoredRows).allRows(index))
             }
-            let positions = Patch.merged(old, edits?.changedPositions(index) ?? [])
+            let positions = ColumnOverlay.merged(old, edits?.changedPositions(index) ?? [])
             guard !positions.isEmpty else { continue }
-            let patch = Patch(positions: positions, values: whole.gather(positions))
-            let zone = patch.values.zone
-            if let place = before.place(of: column.id, near: index),
-                patch.positions.count <= max(16, segment.rowCount / DatabaseTransaction.patchLimit)
+            let overlay = ColumnOverlay(positions: positions, values: whole.gather(positions))
+            let zone = overlay.values.zone
+            if let entryPosition = before.entryPosition(of: column.id, near: index),
+                overlay.positions.count <= max(16, segment.rowCount / DatabaseTransaction.overlayLimit)
             {
-                let bytes = patch.encoded(profile: profile)
-                if let old = header.entries[place].patch { store.free(old) }
-                header.entries[place].patch = try write(bytes)
-                header.entries[place].zone = header.entries[place].zone.union(zone)
-                header.entries[place].logicalHash = whole.logicalHash
+                let bytes = overlay.encoded(profile: profile)
+                if let old = header.entries[entryPosition].overlay { store.free(old) }
+                header.entries[entryPosition].overlay = try write(bytes)
+                header.entries[entryPosition].zone = header.entries[entryPosition].zone.union(zone)
+                header.entries[entryPosition].logicalHash = whole.logicalHash
                 written += bytes.count
                 continue
             }
@@ -189,12 +189,12 @@ extension DatabaseTransaction {
             let fresh = SegmentHeader.Entry(
                 columnID: column.id, zone: ready.summary.zone, chunk: try write(bytes), logicalHash: ready.summary.logicalHash)
             written += bytes.count
-            if let place = before.place(of: column.id, near: index) {
-                if let old = header.entries[place].patch { store.free(old) }
-                written += try separate(from: place, &header, segment, &replaced)
-                replaced.append(header.entries[place].chunk!)
-                reencoded.insert(place)
-                header.entries[place] = fresh
+            if let entryPosition = before.entryPosition(of: column.id, near: index) {
+                if let old = header.entries[entryPosition].overlay { store.free(old) }
+                written += try separate(from: entryPosition, &header, segment, &replaced)
+                replaced.append(header.entries[entryPosition].chunk!)
+                reencoded.insert(entryPosition)
+                header.entries[entryPosition] = fresh
             } else {
                 header.entries.append(fresh)
             }
@@ -240,7 +240,7 @@ extension DatabaseTransaction {
     private func free(_ segment: StoredSegment, _ type: Int, _ entries: [DirectoryEntry], at index: Int) throws(FirnError) {
         for entry in segment.layout.entries {
             if let chunk = entry.chunk { store.free(chunk) }
-            if let patch = entry.patch { store.free(patch) }
+            if let overlay = entry.overlay { store.free(overlay) }
         }
         try freeShared(Set(segment.layout.shared.map(\.ref)), entries, except: index)
         store.free(entries[index].header)
@@ -284,7 +284,7 @@ extension DatabaseTransaction {
     }
 }
 
-extension Patch {
+extension ColumnOverlay {
     /// The union of two ascending lists of positions, ascending.
     static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
         if a.isEmpty || b.isEmpty { return a.isEmpty ? b : a }

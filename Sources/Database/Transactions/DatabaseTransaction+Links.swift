@@ -9,14 +9,14 @@ extension DatabaseTransaction {
         let targets = LinkTargets(rows)
         guard !targets.isEmpty else { return }
         for (index, source) in schema.types.enumerated() {
-            for (place, column) in source.columns.enumerated() where column.type.kind == .link && column.type.target == type {
+            for (columnPosition, column) in source.columns.enumerated() where column.type.kind == .link && column.type.target == type {
                 let table = table(index)
-                for rowID in try reading({ () throws(Damage) in try table.rows(linkingTo: targets, place) }) {
+                for rowID in try reading({ () throws(Damage) in try table.rows(linkingTo: targets, columnPosition) }) {
                     guard column.type.isCollection else {
-                        try table.clearLink(rowID, place)
+                        try table.clearLink(rowID, columnPosition)
                         continue
                     }
-                    try table.set(rowID, place, targets.removed(from: try table.storedValue(rowID, place), column.type))
+                    try table.set(rowID, columnPosition, targets.removed(from: try table.storedValue(rowID, columnPosition), column.type))
                 }
             }
         }

@@ -17,18 +17,20 @@ extension DatabaseTransaction {
         return plan.streams
     }
 
-    /// Gives each chunk of a wide header that refers to the validity of the column at `place` a validity stream of its own, because that
+    /// Gives each chunk of a wide header that refers to the validity of the column at `entryPosition` a validity stream of its own, because that
     /// column is encoded again. Appends the replaced chunks to `replaced`. Returns the bytes written.
-    func separate(from place: Int, _ header: inout SegmentHeader, _ segment: StoredSegment, _ replaced: inout [ExtentRef]) throws(FirnError)
+    func separate(from entryPosition: Int, _ header: inout SegmentHeader, _ segment: StoredSegment, _ replaced: inout [ExtentRef])
+        throws(FirnError)
         -> Int
     {
         var written = 0
-        let isShareable = try reading { () throws(Damage) in try Chunk.split(try segment.chunkBytes(place)).contains { $0.kind == .present }
+        let isShareable = try reading { () throws(Damage) in
+            try Chunk.split(try segment.chunkBytes(entryPosition)).contains { $0.kind == .present }
         }
         guard isShareable else { return 0 }
         // Only chunks that may have both nulls and values are read.
         for other in header.entries.indices
-        where other > place && header.entries[other].zone.mayHaveNulls && !header.entries[other].zone.allNull {
+        where other > entryPosition && header.entries[other].zone.mayHaveNulls && !header.entries[other].zone.allNull {
             let old = header.entries[other].chunk!
             let chunk = try reading { () throws(Damage) -> Chunk? in
                 var streams: [(kind: StreamKind, bytes: [UInt8])] = []
@@ -39,7 +41,7 @@ extension DatabaseTransaction {
                         continue
                     }
                     let reference = try PresenceReference(part.bytes)
-                    guard reference.column == place else { return nil }
+                    guard reference.column == entryPosition else { return nil }
                     presence = try segment.presence(reference, of: other).allBits()
                 }
                 return presence.map { Chunk(streams: [(.present, BitsEncoder.encode($0, profile: profile))] + streams) }

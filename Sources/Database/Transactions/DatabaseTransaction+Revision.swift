@@ -98,7 +98,7 @@ extension DatabaseTransaction {
             }
             for column in header.entries {
                 if let chunk = column.chunk { store.free(chunk) }
-                if let patch = column.patch { store.free(patch) }
+                if let overlay = column.overlay { store.free(overlay) }
             }
             for blob in header.shared { shared.insert(blob.ref) }
             store.free(entry.header)

@@ -38,7 +38,9 @@ extension DatabaseTransaction {
         switch (column.type.collection, value) {
         case (.none, .object(let entries)):
             let target = schema.types[index(of: column.type.target!)]
-            for (i, entry) in entries.enumerated() { try check(entry.value, target.columns[try place(of: i, in: entries, target)]) }
+            for (i, entry) in entries.enumerated() {
+                try check(entry.value, target.columns[try columnPosition(of: i, in: entries, target)])
+            }
         case (.list, .list(let values)): for value in values { try check(value, element) }
         case (.map, .map(let entries)): for entry in entries { try check(entry.value, element) }
         default: throw refusal()
@@ -46,11 +48,11 @@ extension DatabaseTransaction {
     }
 
     /// Returns the field of entry `i` of an object, by its name or, if it has none, by its position.
-    private func place(of i: Int, in entries: [Value.Entry], _ target: TypeSchema) throws(FirnError) -> Int {
-        guard let place = target.place(of: i, in: entries) else {
+    private func columnPosition(of i: Int, in entries: [Value.Entry], _ target: TypeSchema) throws(FirnError) -> Int {
+        guard let columnPosition = target.columnPosition(of: i, in: entries) else {
             throw FirnError(.schema, "type \"\(target.name)\" has no column \"\(entries[i].key)\"")
         }
-        return place
+        return columnPosition
     }
 
     /// Returns a checked value in stored form: embedded objects are inserted into their own type.
@@ -65,7 +67,7 @@ extension DatabaseTransaction {
             let fields = schema.types[target].columns
             var values = Array(repeating: Value.null, count: fields.count)
             for (i, entry) in entries.enumerated() {
-                values[try place(of: i, in: entries, schema.types[target])] = entry.value
+                values[try columnPosition(of: i, in: entries, schema.types[target])] = entry.value
             }
             for (i, field) in fields.enumerated() where values[i].isNull && !field.type.isOptional {
                 values[i] = Column.absentValue(field.type)
@@ -85,15 +87,15 @@ extension DatabaseTransaction {
     ///   row has the new key.
     package func update(_ type: String, rowID: Int64, column name: String, _ value: Value) throws(FirnError) {
         let type = index(of: type)
-        guard let place = schema.types[type].index(of: name) else {
+        guard let columnPosition = schema.types[type].index(of: name) else {
             throw FirnError(.schema, "type \"\(schema.types[type].name)\" has no column \"\(name)\"")
         }
-        let column = schema.types[type].columns[place], table = table(type)
+        let column = schema.types[type].columns[columnPosition], table = table(type)
         try check(value, column)
-        guard column.type.kind == .embedded else { return try table.set(rowID, place, value) }
-        let old = try table.storedValue(rowID, place)
+        guard column.type.kind == .embedded else { return try table.set(rowID, columnPosition, value) }
+        let old = try table.storedValue(rowID, columnPosition)
         try deleteEmbedded(in: old, column)
-        try table.set(rowID, place, try store(value, column))
+        try table.set(rowID, columnPosition, try store(value, column))
     }
 
     /// Deletes one row and its embedded objects. Throws `.notFound` if there is no such row.
@@ -101,8 +103,8 @@ extension DatabaseTransaction {
 
     private func delete(_ type: Int, _ rowID: Int64) throws(FirnError) {
         let table = table(type)
-        for (place, column) in schema.types[type].columns.enumerated() where column.type.kind == .embedded {
-            try deleteEmbedded(in: try table.storedValue(rowID, place), column)
+        for (columnPosition, column) in schema.types[type].columns.enumerated() where column.type.kind == .embedded {
+            try deleteEmbedded(in: try table.storedValue(rowID, columnPosition), column)
         }
         try table.delete(rowID)
     }

@@ -30,7 +30,7 @@ package final class DatabaseTransaction {
     /// The time of the commit; nil: the current time.
     var time: Int64?
     /// Whether a small new file may be an inline file.
-    var mayStandAlone = true
+    var mayBeInline = true
     var schemaIsNew = false
     /// The schema that was written before the rows (see `SegmentProof`).
     var earlySchema: (schema: Schema, ref: ExtentRef)?
@@ -292,8 +292,8 @@ package final class DatabaseTransaction {
             guard states.allSatisfy(\.canBeWritten) else {
                 throw database.failure(Damage("the counts of the catalogue do not match the rows"))
             }
-            if let alone = try aloneCatalogue() {
-                let version = try store.commitAlone(alone)
+            if let inline = try inlineCatalogue() {
+                let version = try store.commitAlone(inline)
                 ended = true
                 return version
             }

@@ -8,7 +8,7 @@ extension WorkingRows {
 
     func word(at position: Int, _ column: Int) throws(Damage) -> Int64? {
         if position < baseCount {
-            if let block = overlay(column, position / vectorSize) { return block.column.word(at: position & (vectorSize - 1)) }
+            if let block = editedBlock(column, position / vectorSize) { return block.column.word(at: position & (vectorSize - 1)) }
             return try base!.word(at: position, column)
         }
         let row = position - baseCount
@@ -18,7 +18,7 @@ extension WorkingRows {
 
     func real(at position: Int, _ column: Int) throws(Damage) -> Double? {
         if position < baseCount {
-            if let block = overlay(column, position / vectorSize) { return block.column.real(at: position & (vectorSize - 1)) }
+            if let block = editedBlock(column, position / vectorSize) { return block.column.real(at: position & (vectorSize - 1)) }
             return try base!.real(at: position, column)
         }
         let row = position - baseCount
@@ -28,7 +28,7 @@ extension WorkingRows {
 
     /// Returns a value of a block in memory, or nil if the row has its value from the base.
     func heldValue(at position: Int, _ column: Int) -> Value? {
-        if position < baseCount { return overlay(column, position / vectorSize)?.column.value(at: position & (vectorSize - 1)) }
+        if position < baseCount { return editedBlock(column, position / vectorSize)?.column.value(at: position & (vectorSize - 1)) }
         let row = position - baseCount
         return row < grownCount
             ? grown[column][row / vectorSize].column.value(at: row & (vectorSize - 1)) : open[column].value(at: row - grownCount)
@@ -36,7 +36,7 @@ extension WorkingRows {
 
     /// Returns whether some row of the vector is not read from the base.
     func isHeld(vector: Int, _ column: Int) -> Bool {
-        (vector + 1) * vectorSize > baseCount && rowCount > baseCount || overlay(column, vector) != nil
+        (vector + 1) * vectorSize > baseCount && rowCount > baseCount || editedBlock(column, vector) != nil
     }
 
     func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits? {
@@ -54,7 +54,7 @@ extension WorkingRows {
         func mark(_ rows: Range<Int>) { for row in rows where row < bits.count { bits[row] = true } }
         for column in types.indices {
             for vector in 0..<(baseCount + vectorSize - 1) / vectorSize {
-                WorkingBlock.differences(overlay(column, vector), working?.overlay(column, vector))?.forEachSet {
+                WorkingBlock.differences(editedBlock(column, vector), working?.editedBlock(column, vector))?.forEachSet {
                     bits[vector * vectorSize + $0] = true
                 }
             }
@@ -123,7 +123,7 @@ final class WorkingColumn: ColumnReader {
         let first = vector * vectorSize, end = min(first + vectorSize, rowCount), behind = rows.baseCount
         trap(unless: first >= 0 && first < end, "vector outside the segment")
         if first < behind {
-            if let block = rows.overlay(index, vector) {
+            if let block = rows.editedBlock(index, vector) {
                 column.removeAll()
                 column.append(contentsOf: block.column)
             } else {

@@ -103,7 +103,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
 
     /// Returns the changed block of a vector of the base, whichever transaction changed it.
     @inline(__always)
-    func overlay(_ column: Int, _ vector: Int) -> WorkingBlock? {
+    func editedBlock(_ column: Int, _ vector: Int) -> WorkingBlock? {
         overlays[column].isEmpty ? nil : overlays[column][vector]
     }
 
@@ -174,12 +174,12 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
 
     @inline(__always)
     private func ownOverlay(_ column: Int, _ vector: Int) throws(Damage) -> (WorkingBlock, Bool) {
-        if let block = overlay(column, vector), block.owner == owner { return (block, false) }
+        if let block = editedBlock(column, vector), block.owner == owner { return (block, false) }
         return try makeOverlay(column, vector)
     }
 
     private func makeOverlay(_ column: Int, _ vector: Int) throws(Damage) -> (WorkingBlock, Bool) {
-        let old = overlay(column, vector)
+        let old = editedBlock(column, vector)
         let block: WorkingBlock
         if let old {
             block = WorkingBlock(copy: old, owner: owner)

@@ -45,8 +45,8 @@ extension WorkingTable {
     }
 
     /// Returns one value at a position, embedded objects as links.
-    package func storedValue(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Value {
-        let rows = try rows(segment)
+    package func storedValue(at location: RowLocation, _ column: Int) throws(Damage) -> Value {
+        let rows = try rows(location.segment), position = location.position
         if let held = (rows as? WorkingRows)?.heldValue(at: position, column) { return held }
         return try rows.storedColumn(column).value(at: position)
     }
@@ -55,8 +55,8 @@ extension WorkingTable {
     /// - Throws: `.notFound` if the row does not exist.
     package func storedValue(_ rowID: Int64, _ column: Int) throws(FirnError) -> Value {
         let value = try transaction.reading { () throws(Damage) -> Value? in
-            guard let place = try place(of: rowID) else { return nil }
-            return try storedValue(place.segment, place.position, column)
+            guard let location = try location(of: rowID) else { return nil }
+            return try storedValue(at: location, column)
         }
         guard let value else { throw FirnError(.notFound, "no row \(rowID)") }
         return value
@@ -73,7 +73,7 @@ extension WorkingTable {
     }
 
     /// Sets a bool, int or link (also of an embedded object) to a value that is not null. Throws as `set` does.
-    package func setWord(_ rowID: Int64, _ column: Int, _ value: Int64) throws(FirnError) {
+    package func setWord(ofRow rowID: Int64, _ column: Int, to value: Int64) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         let kind = rows.scalars[column]
         guard kind == .int || kind == .bool || kind == .link else { throw misfit(column, .int(value)) }
@@ -83,7 +83,7 @@ extension WorkingTable {
     }
 
     /// Sets a float or double to a value that is not null. Throws as `set` does.
-    package func setReal(_ rowID: Int64, _ column: Int, _ value: Double) throws(FirnError) {
+    package func setReal(ofRow rowID: Int64, _ column: Int, to value: Double) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         let kind = rows.scalars[column]
         guard kind == .double || kind == .float else { throw misfit(column, .double(value)) }

@@ -200,9 +200,9 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     // MARK: Rows
 
     /// Returns the segment and position of a live row, or nil if there is none with this id.
-    package func place(of rowID: Int64) throws(Damage) -> (segment: Int, position: Int)? {
+    package func location(of rowID: Int64) throws(Damage) -> RowLocation? {
         guard let found = try locate(rowID), found.rows.isLive(found.position) else { return nil }
-        return (found.segment, found.position)
+        return RowLocation(segment: found.segment, position: found.position)
     }
 
     /// Returns where a row is stored, deleted or not.
@@ -242,7 +242,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         return try rows.position(of: rowID).map { (rows, low, $0) }
     }
 
-    package func word(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Int64? {
+    package func word(at location: RowLocation, _ column: Int) throws(Damage) -> Int64? {
+        let segment = location.segment, position = location.position
         if segment >= sealedCount {
             if position < tail.baseCount { try needTail() }
             return try tail.word(at: position, column)
@@ -254,7 +255,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         return try rows.word(at: position, column)
     }
 
-    package func real(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Double? {
+    package func real(at location: RowLocation, _ column: Int) throws(Damage) -> Double? {
+        let segment = location.segment, position = location.position
         if segment >= sealedCount {
             if position < tail.baseCount { try needTail() }
             return try tail.real(at: position, column)

@@ -116,11 +116,11 @@ struct Catalogue {
         types = []
         for _ in 0..<count {
             var type = TypeState()
-            let place = reader.position
+            let offset = reader.position
             type.nextRowID = try reader.read(Int64.self)
             let rows = try reader.read(UInt64.self)
             guard type.nextRowID >= 0, type.nextRowID < Catalogue.mostRowIDs, rows <= UInt64(type.nextRowID) else {
-                throw Damage("more rows than row ids", at: place)
+                throw Damage("more rows than row ids", at: offset)
             }
             type.liveRows = Int(rows)
             type.segmentCount = Int(try reader.read(UInt32.self))
@@ -130,7 +130,7 @@ struct Catalogue {
             type.directory = try ExtentRef(from: &reader)
             type.delta = try ExtentRef(from: &reader)
             guard UInt64(type.segmentCount) * UInt64(DirectoryEntry.size) <= type.directory.length else {
-                throw Damage("more segments than the directory holds", at: place)
+                throw Damage("more segments than the directory holds", at: offset)
             }
             type.touched = Array(try reader.read(count: Int(try reader.read(UInt32.self))))
             types.append(type)
@@ -171,7 +171,7 @@ struct DirectoryEntry {
     /// Decodes entry `index` of a directory.
     init(_ bytes: UnsafeRawBufferPointer, _ index: Int) throws(Damage) {
         var reader = ByteReader(bytes, at: index * DirectoryEntry.size)
-        let place = reader.position
+        let offset = reader.position
         firstRowID = try reader.read(Int64.self)
         lastRowID = try reader.read(Int64.self)
         rowCount = Int(try reader.read(UInt32.self))
@@ -180,7 +180,7 @@ struct DirectoryEntry {
         guard firstRowID >= 0, rowCount > 0, rowCount <= segmentSize, deletedCount <= rowCount, lastRowID >= firstRowID,
             lastRowID - firstRowID >= Int64(rowCount - 1)
         else {
-            throw Damage("a directory entry contradicts itself", at: place)
+            throw Damage("a directory entry contradicts itself", at: offset)
         }
     }
 }

@@ -22,8 +22,8 @@ package struct KeyRing: Sendable {
     package static let variable = "FIRN_KEY"
 
     /// Returns the error for a malformed key. `what` names its source.
-    package static func malformed(_ what: String, _ place: FirnError.Place? = nil) -> FirnError {
-        FirnError(.usage, "\(what) does not contain a key: 64 bytes, or 128 hexadecimal digits", at: place)
+    package static func malformed(_ what: String, _ location: FirnError.Place? = nil) -> FirnError {
+        FirnError(.usage, "\(what) does not contain a key: 64 bytes, or 128 hexadecimal digits", at: location)
     }
 
     /// Opens a file with the key that fits. If `writable`, also removes the files that killed processes left next to it.
@@ -37,18 +37,18 @@ package struct KeyRing: Sendable {
         do throws(FirnError) { return try body(given) } catch {
             // An explicit key means that the file must be encrypted: an unencrypted file that was put in its place must not be accepted.
             if error.code == .notEncrypted {
-                var told = error
-                told.advice =
+                var explained = error
+                explained.advice =
                     "omit --key-file; if the key is for another of the files, set the environment variable \(KeyRing.variable) to it, as 128 hexadecimal digits"
-                throw told
+                throw explained
             }
             guard error.code == .encrypted || error.code == .wrongKey else { throw error }
             guard let ambient else {
-                var told = error
+                var explained = error
                 if error.code == .encrypted {
-                    told.advice = "provide its key: --key-file FILE, or the environment variable \(KeyRing.variable)"
+                    explained.advice = "provide its key: --key-file FILE, or the environment variable \(KeyRing.variable)"
                 }
-                throw told
+                throw explained
             }
             guard let key = EncryptionKey(written: ambient) else { throw KeyRing.malformed(KeyRing.variable) }
             return try body(key)

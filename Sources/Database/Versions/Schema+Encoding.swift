@@ -124,14 +124,14 @@ extension ColumnSchema {
     fileprivate init(from reader: inout ByteReader) throws(Damage) {
         let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
         let name = try reader.readString()
-        let place = reader.position
+        let offset = reader.position
         guard let kind = ScalarKind(rawValue: try reader.read(UInt8.self)),
             let collection = CollectionKind(rawValue: try reader.read(UInt8.self))
         else {
-            throw Damage("unknown column type", at: place)
+            throw Damage("unknown column type", at: offset)
         }
         let flags = try reader.read(UInt8.self)
-        guard flags < 16 else { throw Damage("unknown column flags", at: place) }
+        guard flags < 16 else { throw Damage("unknown column flags", at: offset) }
         let target: String? = flags & 4 != 0 ? try reader.readString() : nil
         let type = ColumnType(kind, optional: flags & 1 != 0, collection: collection, elementOptional: flags & 2 != 0, target: target)
         let code = try reader.read(UInt8.self)

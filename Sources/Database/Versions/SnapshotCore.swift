@@ -18,7 +18,7 @@ final class SnapshotCore: TableHome {
         var segments: [Int: TableSegment] = [:]
         var tails: [Int: any StoredRows] = [:]
         var runs: [ExtentRef: IndexRun] = [:]
-        var keys: [Int: KeyPlaces] = [:]
+        var keys: [Int: KeySegments] = [:]
         var isOpen = true
     }
 
@@ -55,8 +55,8 @@ final class SnapshotCore: TableHome {
         _ store: any ExtentSource & Sendable, catalogueRef: ExtentRef, taking old: OpenRows? = nil, counts: ReadCounts = ReadCounts()
     ) throws(Damage) {
         let bytes = catalogueRef == .none ? nil : try naming("the catalogue") { () throws(Damage) in try store.read(catalogueRef) }
-        if let bytes, Catalogue.isAlone(bytes) {
-            let (catalogue, schema) = try naming("the catalogue") { () throws(Damage) in try Catalogue.decodeAlone(bytes) }
+        if let bytes, Catalogue.isInline(bytes) {
+            let (catalogue, schema) = try naming("the catalogue") { () throws(Damage) in try Catalogue.decodeInline(bytes) }
             self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)
             return
         }
@@ -175,9 +175,9 @@ final class SnapshotCore: TableHome {
     }
 
     /// Returns the key columns of a type's segments, with which candidates are confirmed.
-    func keyPlaces(type: Int, _ shape: KeyShape) throws(Damage) -> KeyPlaces {
+    func keySegments(type: Int, _ shape: KeyShape) throws(Damage) -> KeySegments {
         if let known = caches.withLock({ $0.keys[type] }) { return known }
-        let made = try KeyPlaces(self, type: type, shape)
+        let made = try KeySegments(self, type: type, shape)
         caches.withLock { $0.keys[type] = made }
         return made
     }

@@ -12,7 +12,7 @@ package final class StoredTable: Table {
     let keeper: DatabaseSnapshot?
     /// Nil in a transaction, and if the type has no key.
     let keys: (index: KeyIndex, shape: KeyShape)?
-    private let places = Mutex<KeyPlaces?>(nil)
+    private let openedKeySegments = Mutex<KeySegments?>(nil)
 
     init(_ core: SnapshotCore, type index: Int, keeper: DatabaseSnapshot?) {
         self.core = core
@@ -23,11 +23,11 @@ package final class StoredTable: Table {
     }
 
     /// Returns the key columns with which candidates are confirmed, or nil if the table has too many segments to keep all of them open.
-    func keyPlaces(_ shape: KeyShape) throws(Damage) -> KeyPlaces? {
-        if let known = places.withLock({ $0 }) { return known }
-        guard core.catalogue.types[index].segmentCount <= KeyPlaces.mostSegments else { return nil }
-        let made = try core.keyPlaces(type: index, shape)
-        places.withLock { $0 = made }
+    func keySegments(_ shape: KeyShape) throws(Damage) -> KeySegments? {
+        if let known = openedKeySegments.withLock({ $0 }) { return known }
+        guard core.catalogue.types[index].segmentCount <= KeySegments.mostSegments else { return nil }
+        let made = try core.keySegments(type: index, shape)
+        openedKeySegments.withLock { $0 = made }
         return made
     }
 
@@ -46,11 +46,11 @@ package final class StoredTable: Table {
 
     package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
         guard rowID >= 0, rowID < core.catalogue.types[index].nextRowID else { return nil }
-        let place = try core.firstSegment(type: index, endingAtOrAfter: rowID)
-        if place < core.catalogue.types[index].segmentCount {
-            return try core.directoryEntry(type: index, index: place).firstRowID <= rowID ? place : nil
+        let segment = try core.firstSegment(type: index, endingAtOrAfter: rowID)
+        if segment < core.catalogue.types[index].segmentCount {
+            return try core.directoryEntry(type: index, index: segment).firstRowID <= rowID ? segment : nil
         }
-        return core.catalogue.types[index].deltaRows > 0 ? place : nil
+        return core.catalogue.types[index].deltaRows > 0 ? segment : nil
     }
 
     package func related(_ typeName: String) throws(Damage) -> (any Table)? {

@@ -177,7 +177,7 @@ final class TableSource: _CollectionSource {
     override func index(ofRow rowID: Int64) -> Int? {
         check()
         return owner.reading(nil) { () throws(Damage) in
-            guard let place = try access.table.place(of: rowID) else { return nil }
+            guard let place = try access.table.location(of: rowID) else { return nil }
             var rank = 0
             for segment in 0..<place.segment { rank += try access.table.segment(segment).liveCount }
             guard let live = try access.table.segment(place.segment).live else { return rank + place.position }

@@ -66,11 +66,11 @@ final class QuerySource: _CollectionSource {
                 rows = nil
                 return try matches!.evaluate(run, table)
             }
-            let places = try run.rowPositions()
+            let places = try run.rowLocations()
             if shape.target != nil {
-                rows = try places.map { try table.segment($0.segment).rowID(at: $0.row) }
+                rows = try places.map { try table.segment($0.segment).rowID(at: $0.position) }
             } else {
-                values = try places.map { try table.segment($0.segment).column(0).value(at: $0.row) }
+                values = try places.map { try table.segment($0.segment).column(0).value(at: $0.position) }
             }
         } catch let error as QueryError {
             trap(error.description)

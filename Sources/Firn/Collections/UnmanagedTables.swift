@@ -58,9 +58,9 @@ final class UnmanagedTables {
     func firstIndex(_ syntax: QuerySyntax, _ arguments: [Value]) throws(QueryError) -> Int? {
         let run = try QueryRun(
             QueryRequest(parsed: syntax, arguments: arguments, inverses: root.inverses), over: related.tables[root.name]!)
-        let found: [(segment: Int, row: Int)]
-        do { found = try run.rowPositions() } catch { trap("\(error)") }
-        let matches = Set(found.map { Int64($0.row) })
+        let found: [RowLocation]
+        do { found = try run.rowLocations() } catch { trap("\(error)") }
+        let matches = Set(found.map { Int64($0.position) })
         return elements.firstIndex { rowID(of: $0).map(matches.contains) ?? false }
     }
 

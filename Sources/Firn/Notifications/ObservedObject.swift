@@ -44,7 +44,7 @@ struct ObservedObject<T: ObjectBase>: Observed {
 
     func difference(from old: Void, to new: Void, _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage) -> Difference? {
         let row = object._rowID
-        if try versions.new.table(named: access.name)?.place(of: row) == nil { return .deleted }
+        if try versions.new.table(named: access.name)?.location(of: row) == nil { return .deleted }
         let own = try versions.changes(access.name).modified.columns(ofRow: row)
         var columns: [Int] = [], derived: [PropertyChange] = []
         if let keyPaths {

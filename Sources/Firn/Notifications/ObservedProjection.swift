@@ -33,7 +33,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
 
     func difference(from old: Void, to new: Void, _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage) -> Difference? {
         let row = projection.rootObject._rowID
-        if try versions.new.table(named: access.name)?.place(of: row) == nil { return .deleted }
+        if try versions.new.table(named: access.name)?.location(of: row) == nil { return .deleted }
         var changed: [ProjectionSchema.Property] = []
         for (property, path) in wanted where !changed.contains(where: { $0.name == property.name }) {
             guard let filter = try? KeyPathFilter(root: access.name, in: versions.new.schema, keyPaths: [path], inverses: inverses),

@@ -159,12 +159,12 @@ extension ObjectBase {
 
     @usableFromInline
     final func _setWord(_ column: Int, _ value: Int64) {
-        _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.setWord(_rowID, column, value) } }
+        _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.setWord(ofRow: _rowID, column, to: value) } }
     }
 
     @usableFromInline
     final func _setReal(_ column: Int, _ value: Double) {
-        _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.setReal(_rowID, column, value) } }
+        _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.setReal(ofRow: _rowID, column, to: value) } }
     }
 
     final func _setText(_ column: Int, _ value: String) {

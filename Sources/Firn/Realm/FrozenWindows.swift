@@ -56,7 +56,7 @@ final class FrozenWindows: Sendable {
             windows.pointers[column].isPresent(row) ? windows.pointers[column].words?[row] : nil
         }
         if let found { return found }
-        return try rows.word(segment, position, column)
+        return try rows.word(at: RowLocation(segment: segment, position: position), column)
     }
 
     func real(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Double? {
@@ -64,7 +64,7 @@ final class FrozenWindows: Sendable {
             windows.pointers[column].isPresent(row) ? windows.pointers[column].reals?[row] : nil
         }
         if let found { return found }
-        return try rows.real(segment, position, column)
+        return try rows.real(at: RowLocation(segment: segment, position: position), column)
     }
 
     func value(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Value {

@@ -38,7 +38,7 @@ enum SchemaVersion {
 
 extension StoredTable {
     fileprivate func storedValue(rowID: Int64, _ column: Int) throws(Damage) -> Value {
-        guard let place = try place(of: rowID) else { return .null }
+        guard let place = try location(of: rowID) else { return .null }
         return try segment(place.segment).storedColumn(column).value(at: place.position)
     }
 }

@@ -50,8 +50,8 @@ final class NoRows: RowTable {
     func segment(_ index: Int) throws(Damage) -> any Segment { throw Damage("there is no row") }
     func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { nil }
     func related(_ typeName: String) throws(Damage) -> (any Table)? { schema[typeName].map { NoRows($0, schema) } }
-    func place(of rowID: Int64) throws(Damage) -> (segment: Int, position: Int)? { nil }
+    func location(of rowID: Int64) throws(Damage) -> RowLocation? { nil }
     func storedValue(_ rowID: Int64, _ column: Int) throws(FirnError) -> Value { throw FirnError(.notFound, "there is no row \(rowID)") }
-    func word(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Int64? { nil }
-    func real(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Double? { nil }
+    func word(at location: RowLocation, _ column: Int) throws(Damage) -> Int64? { nil }
+    func real(at location: RowLocation, _ column: Int) throws(Damage) -> Double? { nil }
 }

@@ -158,7 +158,7 @@ final class TypeAccess {
     }
 
     func place(of rowID: Int64) -> (segment: Int, position: Int)? {
-        core.reading(nil) { () throws(Damage) in try rows.place(of: rowID) }
+        core.reading(nil) { () throws(Damage) in try rows.location(of: rowID) }.map { ($0.segment, $0.position) }
     }
 
     /// Returns whether there is such an object. If damage keeps it from being found, this returns true, and the object reads as zeros.
@@ -177,7 +177,8 @@ final class TypeAccess {
         if let frozen { return try frozen.word(segment, position, column, rows) }
         if let workingRows {
             let held = try workingRows.lend { (rows) throws(Damage) -> Int64?? in
-                rows.isEdited(segment, vector: position >> 10, column: column) ? .some(try rows.word(segment, position, column)) : nil
+                rows.isEdited(segment, vector: position >> 10, column: column)
+                    ? .some(try rows.word(at: RowLocation(segment: segment, position: position), column)) : nil
             }
             if let held { return held }
         }
@@ -185,7 +186,7 @@ final class TypeAccess {
             let window = windows.pointers + column
             return window.pointee.isPresent(position & 1023) ? window.pointee.words![position & 1023] : nil
         }
-        return try rows.word(segment, position, column)
+        return try rows.word(at: RowLocation(segment: segment, position: position), column)
     }
 
     func real(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Double? {
@@ -194,7 +195,8 @@ final class TypeAccess {
         if let frozen { return try frozen.real(segment, position, column, rows) }
         if let workingRows {
             let held = try workingRows.lend { (rows) throws(Damage) -> Double?? in
-                rows.isEdited(segment, vector: position >> 10, column: column) ? .some(try rows.real(segment, position, column)) : nil
+                rows.isEdited(segment, vector: position >> 10, column: column)
+                    ? .some(try rows.real(at: RowLocation(segment: segment, position: position), column)) : nil
             }
             if let held { return held }
         }
@@ -202,7 +204,7 @@ final class TypeAccess {
             let window = windows.pointers + column
             return window.pointee.isPresent(position & 1023) ? window.pointee.reals![position & 1023] : nil
         }
-        return try rows.real(segment, position, column)
+        return try rows.real(at: RowLocation(segment: segment, position: position), column)
     }
 
     func value(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Value {
@@ -211,7 +213,8 @@ final class TypeAccess {
         if let frozen { return try frozen.value(segment, position, column, rows) }
         if let workingRows {
             let held = try workingRows.lend { (rows) throws(Damage) -> Value? in
-                rows.isEdited(segment, vector: position >> 10, column: column) ? try rows.storedValue(segment, position, column) : nil
+                rows.isEdited(segment, vector: position >> 10, column: column)
+                    ? try rows.storedValue(at: RowLocation(segment: segment, position: position), column) : nil
             }
             if let held { return held }
         }

@@ -15,13 +15,13 @@ public struct GeoPoint: Hashable, Sendable {
 
     /// Returns nil unless the latitude is -90 ... 90, the longitude -180 ... 180, and the altitude at least 0.
     public init?(latitude: Double, longitude: Double, altitude: Double = 0) {
-        guard GeoPlace(longitude: longitude, latitude: latitude) != nil, altitude >= 0 else { return nil }
+        guard GeoCoordinate(longitude: longitude, latitude: latitude) != nil, altitude >= 0 else { return nil }
         self.latitude = latitude
         self.longitude = longitude
         self.altitude = altitude
     }
 
-    var place: GeoPlace { GeoPlace(longitude: longitude, latitude: latitude)! }
+    var place: GeoCoordinate { GeoCoordinate(longitude: longitude, latitude: latitude)! }
 }
 
 /// A shape that can be an argument of a query.

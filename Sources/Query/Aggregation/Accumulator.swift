@@ -311,9 +311,9 @@ struct Accumulator {
         let samples = samples, share = measure.quantile, runs = min(threads, groups)
         quantiles = Array(unsafeUninitializedCapacity: groups) { out, filled in
             out.initialize(repeating: nil)
-            nonisolated(unsafe) let places = out.baseAddress!
+            nonisolated(unsafe) let results = out.baseAddress!
             parallel(count: runs, threads: threads) { run in
-                for group in (groups * run / runs)..<(groups * (run + 1) / runs) { places[group] = samples.quantile(share, of: group) }
+                for group in (groups * run / runs)..<(groups * (run + 1) / runs) { results[group] = samples.quantile(share, of: group) }
             }
             filled = groups
         }

@@ -6,7 +6,7 @@ struct ByteTable: Sendable {
     private var slots: [UInt64] = Array(repeating: .max, count: 16)
     private var shift: UInt64 = 60
     private(set) var keys = Text()
-    /// See `WordTable.isKeyed`.
+    /// See `IntegerTable.isKeyed`.
     private(set) var isKeyed = false
 
     /// The memory in use in bytes.
@@ -88,10 +88,10 @@ struct ByteTable: Sendable {
         let id = UInt32(keys.count)
         slots[at] = hash & ~0xFFFF_FFFF | UInt64(id)
         keys.append(bytes)
-        if (at &- first) & mask > WordTable.reach, !isKeyed { rekey() }
-        if let growth = WordTable.growth(keys.count, slots.count) {
+        if (at &- first) & mask > IntegerTable.reach, !isKeyed { rekey() }
+        if let growth = IntegerTable.growth(keys.count, slots.count) {
             shift -= UInt64(growth)
-            place(slots, among: slots.count << growth)
+            fillSlots(slots, among: slots.count << growth)
         }
         return id
     }
@@ -110,10 +110,10 @@ struct ByteTable: Sendable {
                     for j in rows.indices { hashes[j] = hash(value(j)) }
                     find(UnsafeBufferPointer(hashes), into: out)
                     keys.bytes.withUnsafeBytes { known in
-                        keys.offsets.withUnsafeBufferPointer { places in
+                        keys.offsets.withUnsafeBufferPointer { offsets in
                             for j in rows.indices where out[j] != .max {
                                 let id = Int(out[j])
-                                if !ByteTable.isSame(UnsafeRawBufferPointer(rebasing: known[places[id]..<places[id &+ 1]]), value(j)) {
+                                if !ByteTable.isSame(UnsafeRawBufferPointer(rebasing: known[offsets[id]..<offsets[id &+ 1]]), value(j)) {
                                     out[j] = .max
                                 }
                             }
@@ -142,10 +142,10 @@ struct ByteTable: Sendable {
     private mutating func rekey() {
         isKeyed = true
         let entries = (0..<keys.count).map { id in keys.withBytes(id) { hash($0) } & ~0xFFFF_FFFF | UInt64(id) }
-        place(entries, among: slots.count)
+        fillSlots(entries, among: slots.count)
     }
 
-    private mutating func place(_ entries: [UInt64], among count: Int) {
+    private mutating func fillSlots(_ entries: [UInt64], among count: Int) {
         slots = Array(repeating: .max, count: count)
         let mask = count - 1
         for entry in entries where entry != .max {

@@ -5,7 +5,7 @@ struct DistinctPairs {
     /// For each value, one bit for each of the first 64 groups.
     private var masks: [UInt64] = []
     /// For other groups, pairs of (group, value).
-    private var pairs = WordTable()
+    private var pairs = IntegerTable()
     /// The memory in use in bytes.
     var bytes: Int { masks.count &* 8 &+ pairs.bytes }
 

@@ -4,7 +4,7 @@ import FirnTable
 /// The number of distinct values of every group.
 struct DistinctValues {
     private(set) var counts: [Int] = []
-    private var table: KeyTable
+    private var table: ValueNumbering
     private var pairs = DistinctPairs()
     /// For the current segment, the number of each entry of its dictionary; `.max` if it has not been needed yet.
     private var numbers: [UInt32] = []
@@ -12,7 +12,7 @@ struct DistinctValues {
     /// The memory in use in bytes.
     var bytes: Int { counts.count &* 8 &+ table.bytes &+ pairs.bytes &+ numbers.count &* 4 }
 
-    init(_ type: ColumnType) { table = KeyTable(type) }
+    init(_ type: ColumnType) { table = ValueNumbering(type) }
 
     mutating func resize(_ count: Int) {
         if counts.count < count { counts.append(contentsOf: repeatElement(0, count: count - counts.count)) }

@@ -36,9 +36,9 @@ final class GroupParts {
         let shares = shares, ends = ends
         @inline(__always)
         func put(_ j: Int, _ share: Int) {
-            let place = share &* GroupParts.most &+ Int(groups[j]), at = ends[place]
+            let slot = share &* GroupParts.most &+ Int(groups[j]), at = ends[slot]
             shares[at] = source[j]
-            ends[place] = at &+ 1
+            ends[slot] = at &+ 1
         }
         var j = 0
         while j &+ 4 <= hits {
@@ -60,7 +60,7 @@ final class GroupParts {
         for group in 0..<count {
             starts[group] = at
             for share in 0..<4 {
-                let place = share &* GroupParts.most &+ group, first = place &* GroupParts.room, length = ends[place] &- first
+                let slot = share &* GroupParts.most &+ group, first = slot &* GroupParts.room, length = ends[slot] &- first
                 let source = UnsafeRawPointer(shares + first), target = UnsafeMutableRawPointer(rows + at)
                 var i = 0
                 while i < length {

@@ -8,7 +8,7 @@ final class Grouper: @unchecked Sendable {
     /// The memory of the groups is charged under the name of the first key.
     private let memory: MemoryScope
     private var charges: [MemoryCharge]
-    var tables: [KeyTable]
+    var tables: [ValueNumbering]
     /// One for each key.
     var chains: [KeyChain]
     /// One for each measure. Of measures that share an accumulator, only the first one's is filled.
@@ -36,7 +36,7 @@ final class Grouper: @unchecked Sendable {
         self.plan = plan
         memory = MemoryScope(table.memory, type: table.type.name, column: plan.columns.first?.name ?? "")
         charges = [MemoryCharge(table.memory)]
-        tables = plan.keys.map { KeyTable($0.type) }
+        tables = plan.keys.map { ValueNumbering($0.type) }
         chains = plan.keys.indices.map { KeyChain(isFirst: $0 == 0) }
         measures = plan.measures.map { Accumulator($0) }
         filled = plan.measures.indices.map { i in plan.measures[..<i].firstIndex { $0.shares(with: plan.measures[i]) } ?? i }

@@ -14,11 +14,11 @@ extension Binder {
     }
 
     /// Extends a path from links (one for each row, or collections of them) to a column of their targets.
-    mutating func follow(link name: String, _ trail: inout Trail, place: Int) throws(QueryError) {
-        let target = try target(of: trail, place)
+    mutating func follow(link name: String, _ trail: inout Trail, offset: Int) throws(QueryError) {
+        let target = try target(of: trail, offset)
         guard let column = target.type.index(of: name) else {
-            guard let inverse = inverse(name, of: target.type.name) else { throw unknown(name, in: target.type, at: place) }
-            return try turn(inverse.typeName, inverse.column, &trail, place)
+            guard let inverse = inverse(name, of: target.type.name) else { throw unknown(name, in: target.type, at: offset) }
+            return try turn(inverse.typeName, inverse.column, &trail, offset)
         }
         if trail.type.isCollection { trail.enter() }
         var type = target.type.columns[column].type
@@ -29,12 +29,12 @@ extension Binder {
         trail.notation = target.type.columns[column].notation
     }
 
-    private mutating func target(of trail: Trail, _ place: Int) throws(QueryError) -> any Table {
+    private mutating func target(of trail: Trail, _ offset: Int) throws(QueryError) -> any Table {
         guard let name = trail.type.target, schema[name] != nil else {
-            throw error("the type that \"\(trail.name)\" links to is not known", at: place)
+            throw error("the type that \"\(trail.name)\" links to is not known", at: offset)
         }
         guard let table = try related(name) else {
-            throw error("the rows of \"\(name)\", which \"\(trail.name)\" links to, are not available here", at: place)
+            throw error("the rows of \"\(name)\", which \"\(trail.name)\" links to, are not available here", at: offset)
         }
         return table
     }
@@ -50,30 +50,30 @@ extension Binder {
             rest.removeFirst()
             return try countLinks(&trail)
         }
-        guard case .name(let typeName, let place)? = rest.popFirst() else {
+        guard case .name(let typeName, let position)? = rest.popFirst() else {
             throw error("@links must be followed by a type and its linking column, or by @count", at: position)
         }
         guard let source = schema[typeName] else {
             throw QueryError(
-                .binding, "no type \"\(typeName)\"", in: text, at: place.offset,
+                .binding, "no type \"\(typeName)\"", in: text, at: position.offset,
                 suggestion: closest(to: typeName, in: schema.types.map(\.name)).map { "\"\($0)\"" },
                 hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
         }
-        guard case .name(let column, let columnPlace)? = rest.popFirst() else {
-            throw error("@links.\(typeName) must be followed by the name of the linking column", at: place.offset)
+        guard case .name(let column, let columnPosition)? = rest.popFirst() else {
+            throw error("@links.\(typeName) must be followed by the name of the linking column", at: position.offset)
         }
-        guard source.index(of: column) != nil else { throw unknown(column, in: source, at: columnPlace.offset) }
-        try turn(typeName, column, &trail, columnPlace.offset)
+        guard source.index(of: column) != nil else { throw unknown(column, in: source, at: columnPosition.offset) }
+        try turn(typeName, column, &trail, columnPosition.offset)
     }
 
     /// Extends a path from links to the lists of rows of a type that link to their targets through a column.
-    private mutating func turn(_ typeName: String, _ column: String, _ trail: inout Trail, _ place: Int) throws(QueryError) {
+    private mutating func turn(_ typeName: String, _ column: String, _ trail: inout Trail, _ offset: Int) throws(QueryError) {
         guard let source = schema[typeName], let index = source.index(of: column), source.columns[index].type.leads(to: trail.type.target)
         else {
-            throw error("\"\(typeName).\(column)\" does not link to \(trail.type.target ?? trail.name)", at: place)
+            throw error("\"\(typeName).\(column)\" does not link to \(trail.type.target ?? trail.name)", at: offset)
         }
         guard let table = try related(typeName) else {
-            throw error("the rows of \"\(typeName)\", which link to \"\(trail.name)\", are not available here", at: place)
+            throw error("the rows of \"\(typeName)\", which link to \"\(trail.name)\", are not available here", at: offset)
         }
         try resolve(&trail)
         trail.notation = .plain

@@ -41,7 +41,7 @@ extension Binder {
                 return compressed(nil, Trail(type: ColumnType(.link, target: type.name), isColumn: false, name: type.name), path)
             }
         }
-        if case .name(let name, let place)? = rest.first {
+        if case .name(let name, let position)? = rest.first {
             root = type.index(of: name)
             if root == nil, name.lowercased() == "self" {
                 root = type.index(of: "self")
@@ -53,7 +53,7 @@ extension Binder {
             } else if root != nil {
                 rest.removeFirst()
             } else if inverse(name, of: type.name) == nil {
-                throw unknown(name, in: type, at: place.offset)
+                throw unknown(name, in: type, at: position.offset)
             }
         } else if rest.first != .links || isDetached {
             throw error("a path must begin with a property", at: path.position.offset)
@@ -80,20 +80,20 @@ extension Binder {
         guard steps.contains(where: { if case .path = $0 { true } else { false } }) else { return steps }
         var out: [PathStep] = []
         for step in steps {
-            guard case .path(let index, let place) = step else {
+            guard case .path(let index, let position) = step else {
                 out.append(step)
                 continue
             }
-            guard case .string(let text) = try argument(index, at: place.offset) else {
-                throw error("argument \(index) is not the text of a path", at: place.offset)
+            guard case .string(let text) = try argument(index, at: position.offset) else {
+                throw error("argument \(index) is not the text of a path", at: position.offset)
             }
             let path: PathSyntax
             do throws(QueryError) { path = try self.path(text) } catch {
                 throw self.error(
-                    "argument \(index) (\"\(text)\") is not a path: \(error.message)", at: place.offset, expected: error.expected)
+                    "argument \(index) (\"\(text)\") is not a path: \(error.message)", at: position.offset, expected: error.expected)
             }
             // Errors in these steps are reported at the position of the argument.
-            for step in path.steps { if case .name(let name, _) = step { out.append(.name(name, place)) } else { out.append(step) } }
+            for step in path.steps { if case .name(let name, _) = step { out.append(.name(name, position)) } else { out.append(step) } }
         }
         return out
     }
@@ -112,7 +112,7 @@ extension Binder {
     private mutating func follow(_ step: PathStep, _ trail: inout Trail, _ position: Int) throws(QueryError) {
         let type = trail.type, isAny = type.kind == .any && !type.isCollection
         switch step {
-        case .name(let name, let place): try follow(name: name, &trail, place.offset)
+        case .name(let name, let position): try follow(name: name, &trail, position.offset)
         case .key(let key):
             if isAny { return trail.add(.anyKey(key), ColumnType(.any, optional: true)) }
             guard type.collection == .map else { throw error("Property \"\(trail.name)\" does not support key \"\(key)\"", at: position) }
@@ -201,7 +201,7 @@ extension Binder {
         case .any:
             trail.enter()
             trail.add(.anyKey(name), ColumnType(.any, optional: true))
-        case .link: try follow(link: name, &trail, place: position)
+        case .link: try follow(link: name, &trail, offset: position)
         default: throw error("Property \"\(trail.name)\" has no property \"\(name)\"", at: position)
         }
     }
@@ -209,9 +209,9 @@ extension Binder {
     private mutating func aggregate(_ function: PathStep, _ trail: inout Trail, _ rest: inout ArraySlice<PathStep>, _ position: Int)
         throws(QueryError)
     {
-        while case .name(let name, let place)? = rest.first {
+        while case .name(let name, let position)? = rest.first {
             rest.removeFirst()
-            try follow(name: name, &trail, place.offset)
+            try follow(name: name, &trail, position.offset)
         }
         if trail.type.isCollection { trail.enter() }
         let word = PathSyntax([function]).description

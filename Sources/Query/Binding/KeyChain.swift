@@ -2,9 +2,9 @@
 /// key are the groups.
 struct KeyChain {
     /// The assigned numbers by number of the first key; these are dense. `.max` means not assigned.
-    private var places: [UInt32] = []
+    private var positions: [UInt32] = []
     private var firsts: [Int64] = []
-    private var pairs = WordTable()
+    private var pairs = IntegerTable()
     private let isFirst: Bool
 
     init(isFirst: Bool) { self.isFirst = isFirst }
@@ -12,7 +12,7 @@ struct KeyChain {
     /// The pairs numbered 0, 1 …
     var keys: [Int64] { isFirst ? firsts : pairs.keys }
     /// The memory in use in bytes.
-    var bytes: Int { places.count &* 4 &+ firsts.count &* 8 &+ pairs.bytes }
+    var bytes: Int { positions.count &* 4 &+ firsts.count &* 8 &+ pairs.bytes }
     var count: Int { isFirst ? firsts.count : pairs.keys.count }
 
     /// Returns the number of a pair. `before` is the number of the previous keys, 0 for the first key.
@@ -35,16 +35,16 @@ struct KeyChain {
 
     @inline(__always)
     private mutating func first(_ key: UInt32) -> UInt32 {
-        if Int(key) < places.count, places[Int(key)] != .max { return places[Int(key)] }
+        if Int(key) < positions.count, positions[Int(key)] != .max { return positions[Int(key)] }
         return meet(key)
     }
 
     private mutating func meet(_ key: UInt32) -> UInt32 {
-        if Int(key) >= places.count {
-            places.append(contentsOf: repeatElement(.max, count: max(Int(key) + 1, places.count * 2) - places.count))
+        if Int(key) >= positions.count {
+            positions.append(contentsOf: repeatElement(.max, count: max(Int(key) + 1, positions.count * 2) - positions.count))
         }
-        places[Int(key)] = UInt32(truncatingIfNeeded: firsts.count)
+        positions[Int(key)] = UInt32(truncatingIfNeeded: firsts.count)
         firsts.append(Int64(key))
-        return places[Int(key)]
+        return positions[Int(key)]
     }
 }

@@ -12,7 +12,7 @@ final class Subquery: Sendable {
     /// nil: the elements are embedded objects.
     private let table: (any Table)?
     private let fieldCount: Int
-    private let found: Mutex<RowSet?> = Mutex(nil)
+    private let found: Mutex<RowIDFilter?> = Mutex(nil)
 
     init(_ filter: PredicateNode, _ binder: Binder, table: (any Table)?) {
         self.filter = filter
@@ -45,8 +45,8 @@ final class Subquery: Sendable {
     }
 
     /// Returns the rows that match the predicate.
-    private func rows(_ source: DamageSource) throws(FirnError) -> RowSet {
-        try found.withLock { (found) throws(FirnError) -> RowSet in
+    private func rows(_ source: DamageSource) throws(FirnError) -> RowIDFilter {
+        try found.withLock { (found) throws(FirnError) -> RowIDFilter in
             if let found { return found }
             var rowIDs: [Int64] = [], scan: SegmentScan?
             let table = table!
@@ -62,7 +62,7 @@ final class Subquery: Sendable {
                     do throws(Damage) { rowIDs.append(try segment.rowID(at: row)) } catch { throw source.error(error) }
                 }
             }
-            let set = RowSet(rowIDs)
+            let set = RowIDFilter(rowIDs)
             found = set
             return set
         }
@@ -115,7 +115,7 @@ final class Subquery: Sendable {
 }
 
 /// A set of row ids for many membership tests: a bitmap if the ids are dense.
-struct RowSet: Sendable {
+struct RowIDFilter: Sendable {
     private var first: Int64 = 0
     private var bits = Bits(count: 0)
     private var others: Set<Int64> = []
@@ -133,8 +133,8 @@ struct RowSet: Sendable {
     }
 
     func contains(_ rowID: Int64) -> Bool {
-        let (place, overflow) = rowID.subtractingReportingOverflow(first)
-        if !overflow, place >= 0, place < Int64(bits.count) { return bits[Int(place)] }
+        let (offset, overflow) = rowID.subtractingReportingOverflow(first)
+        if !overflow, offset >= 0, offset < Int64(bits.count) { return bits[Int(offset)] }
         return !others.isEmpty && others.contains(rowID)
     }
 }
@@ -142,11 +142,11 @@ struct RowSet: Sendable {
 extension Binder {
     /// Binds a subquery: the path from a row to the number of elements that match the predicate.
     mutating func subquery(_ syntax: SubquerySyntax) throws(QueryError) -> BoundPath {
-        let place = syntax.collection.position.offset
-        var path = try entered(try bind(syntax.collection), at: place)
-        guard path.isMany else { throw error("SUBQUERY needs a collection, but \"\(path.text)\" is not one", at: place) }
+        let offset = syntax.collection.position.offset
+        var path = try entered(try bind(syntax.collection), at: offset)
+        guard path.isMany else { throw error("SUBQUERY needs a collection, but \"\(path.text)\" is not one", at: offset) }
         guard path.type.kind == .link || path.type.kind == .embedded, let name = path.type.target, let elements = schema[name] else {
-            throw error("A subquery can not operate on a list of primitive values: \"\(path.text)\" contains no objects", at: place)
+            throw error("A subquery can not operate on a list of primitive values: \"\(path.text)\" contains no objects", at: offset)
         }
         let isEmbedded = path.type.kind == .embedded, outer = table
         let searched: any Table
@@ -154,7 +154,7 @@ extension Binder {
             searched = MemoryTable(elements, schema: schema, batches: []) { try? outer.related($0) }
         } else {
             guard let found = try related(name) else {
-                throw error("the rows of \"\(name)\", which \"\(path.text)\" links to, are not available here", at: place)
+                throw error("the rows of \"\(name)\", which \"\(path.text)\" links to, are not available here", at: offset)
             }
             searched = found
         }
@@ -207,8 +207,8 @@ extension Binder {
             throw self.error(error.message, at: position.offset, expected: error.expected)
         }
         do {
-            guard let place = try run.rowPositions().first else { return nil }
-            return try table.segment(place.segment).rowID(at: place.row)
+            guard let location = try run.rowLocations().first else { return nil }
+            return try table.segment(location.segment).rowID(at: location.position)
         } catch { throw self.error("the rows of \(table.type.name) cannot be read: \(error)", at: position.offset) }
     }
 }

@@ -33,18 +33,18 @@ final class GeoNode: PredicateNode, @unchecked Sendable {
                 guard column.isPresent(row), kinds.isPresent(row), kinds.text.withBytes(row, { $0.elementsEqual("Point".utf8) }) else {
                     return false
                 }
-                guard let place = GeoNode.place(coordinates, row) else { return false }
-                return test.contains(place)
+                guard let coordinate = GeoNode.coordinate(coordinates, row) else { return false }
+                return test.contains(coordinate)
             }
         }
     }
 
     /// Reads [longitude, latitude] with an optional altitude; nil if there is no valid point.
-    private static func place(_ coordinates: Column, _ row: Int) -> GeoPlace? {
+    private static func coordinate(_ coordinates: Column, _ row: Int) -> GeoCoordinate? {
         let start = coordinates.offsets[row], numbers = coordinates.children[0]
         guard coordinates.isPresent(row), coordinates.offsets[row + 1] - start >= 2, numbers.isPresent(start), numbers.isPresent(start + 1)
         else { return nil }
-        return GeoPlace(longitude: numbers.reals[start], latitude: numbers.reals[start + 1])
+        return GeoCoordinate(longitude: numbers.reals[start], latitude: numbers.reals[start + 1])
     }
 
     override func outline(_ indent: String) -> String { indent + describe() + note("computed") }

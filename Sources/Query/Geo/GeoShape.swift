@@ -9,7 +9,7 @@ import FirnTable
 #endif
 
 /// A point on the globe, in degrees.
-package struct GeoPlace: Hashable, Sendable {
+package struct GeoCoordinate: Hashable, Sendable {
     package var longitude: Double
     package var latitude: Double
 
@@ -31,19 +31,19 @@ package struct GeoPlace: Hashable, Sendable {
 package enum GeoShape: Hashable, Sendable {
     /// Between two parallels and two meridians, given by the south-western and the north-eastern corner. If the first corner is east of the
     /// second, the box crosses 180°.
-    case box(GeoPlace, GeoPlace)
+    case box(GeoCoordinate, GeoCoordinate)
     /// All points within an angle (in radians) of a point.
-    case circle(GeoPlace, radius: Double)
+    case circle(GeoCoordinate, radius: Double)
     /// An outline, whose smaller side is inside, and holes in it. A ring may repeat its first point at the end.
-    case polygon([[GeoPlace]])
+    case polygon([[GeoCoordinate]])
 
     /// The shape as an argument of a query: its name, and the numbers in the order of the text.
     package var value: Value {
-        func place(_ place: GeoPlace) -> Value { .list([.double(place.longitude), .double(place.latitude)]) }
+        func coordinate(_ coordinate: GeoCoordinate) -> Value { .list([.double(coordinate.longitude), .double(coordinate.latitude)]) }
         switch self {
-        case .box(let a, let b): return .map([.init("geoBox", .list([place(a), place(b)]))])
-        case .circle(let centre, let radius): return .map([.init("geoCircle", .list([place(centre), .double(radius)]))])
-        case .polygon(let rings): return .map([.init("geoPolygon", .list(rings.map { .list($0.map(place)) }))])
+        case .box(let a, let b): return .map([.init("geoBox", .list([coordinate(a), coordinate(b)]))])
+        case .circle(let centre, let radius): return .map([.init("geoCircle", .list([coordinate(centre), .double(radius)]))])
+        case .polygon(let rings): return .map([.init("geoPolygon", .list(rings.map { .list($0.map(coordinate)) }))])
         }
     }
 
@@ -73,39 +73,39 @@ package enum GeoShape: Hashable, Sendable {
     }
 
     static func made(_ kind: GeoSyntax.Kind, _ rings: [[[Value]]], _ radius: Value?) -> Result<GeoShape, QueryFault> {
-        var places: [[GeoPlace]] = []
+        var coordinates: [[GeoCoordinate]] = []
         for ring in rings {
-            var out: [GeoPlace] = []
+            var out: [GeoCoordinate] = []
             for point in ring {
                 guard point.count == 2 || point.count == 3, let x = point[0].number, let y = point[1].number,
                     point.allSatisfy({ $0.number != nil })
                 else {
                     return .failure(.init(words: "a point must have two or three numbers"))
                 }
-                guard let place = GeoPlace(longitude: x, latitude: y) else {
+                guard let coordinate = GeoCoordinate(longitude: x, latitude: y) else {
                     return .failure(
                         .init(words: "there is no point [\(x), \(y)]: longitudes are from -180 to 180, latitudes from -90 to 90"))
                 }
-                out.append(place)
+                out.append(coordinate)
             }
-            places.append(out)
+            coordinates.append(out)
         }
         switch kind {
         case .box:
-            guard places.count == 1, places[0].count == 2 else { return .failure(.init(words: "a box must have two corners")) }
-            guard places[0][0].latitude <= places[0][1].latitude else {
+            guard coordinates.count == 1, coordinates[0].count == 2 else { return .failure(.init(words: "a box must have two corners")) }
+            guard coordinates[0][0].latitude <= coordinates[0][1].latitude else {
                 return .failure(.init(words: "the first corner of a box must be the southern one"))
             }
-            return .success(.box(places[0][0], places[0][1]))
+            return .success(.box(coordinates[0][0], coordinates[0][1]))
         case .circle:
-            guard places.count == 1, places[0].count == 1 else { return .failure(.init(words: "a circle must have one centre")) }
+            guard coordinates.count == 1, coordinates[0].count == 1 else { return .failure(.init(words: "a circle must have one centre")) }
             guard let radius = radius?.number, radius >= 0 else {
                 return .failure(.init(words: "a circle's radius must be a number of radians, at least 0"))
             }
-            return .success(.circle(places[0][0], radius: radius))
+            return .success(.circle(coordinates[0][0], radius: radius))
         case .polygon:
-            var open: [[GeoPlace]] = []
-            for ring in places {
+            var open: [[GeoCoordinate]] = []
+            for ring in coordinates {
                 let ring = ring.count > 1 && ring.first == ring.last ? Array(ring.dropLast()) : ring
                 guard Set(ring).count >= 3 else { return .failure(.init(words: "a ring must have at least three different points")) }
                 open.append(ring.indices.filter { $0 == 0 || ring[$0] != ring[$0 - 1] }.map { ring[$0] })
@@ -121,7 +121,7 @@ extension GeoSyntax {
     /// Creates the syntax of a shape, as parsed from text.
     package init(_ shape: GeoShape) {
         func number(_ x: Double) -> ExpressionSyntax { .constant(ConstantSyntax(.double(x), digits: "\(x)")) }
-        func point(_ place: GeoPlace) -> [ExpressionSyntax] { [number(place.longitude), number(place.latitude)] }
+        func point(_ coordinate: GeoCoordinate) -> [ExpressionSyntax] { [number(coordinate.longitude), number(coordinate.latitude)] }
         switch shape {
         case .box(let a, let b): self.init(.box, [[point(a), point(b)]])
         case .circle(let centre, let radius):
@@ -143,29 +143,29 @@ struct GeoTest: Sendable {
         self.shape = shape
         switch shape {
         case .box: (centre, reach, rings) = (.zero, 0, [])
-        case .circle(let place, let radius):
+        case .circle(let coordinate, let radius):
             let half = sin(min(radius, .pi) / 2)
-            (centre, reach, rings) = (place.vector, 4 * half * half, [])
-        case .polygon(let places): (centre, reach, rings) = (.zero, 0, places.map { GeoRing($0.map(\.vector)) })
+            (centre, reach, rings) = (coordinate.vector, 4 * half * half, [])
+        case .polygon(let coordinates): (centre, reach, rings) = (.zero, 0, coordinates.map { GeoRing($0.map(\.vector)) })
         }
     }
 
-    func contains(_ place: GeoPlace) -> Bool {
+    func contains(_ coordinate: GeoCoordinate) -> Bool {
         switch shape {
         case .box(let a, let b):
-            guard place.latitude >= a.latitude, place.latitude <= b.latitude else { return false }
+            guard coordinate.latitude >= a.latitude, coordinate.latitude <= b.latitude else { return false }
             // A pole is on every meridian.
-            if abs(place.latitude) == 90 { return true }
+            if abs(coordinate.latitude) == 90 { return true }
             if a.longitude <= b.longitude {
-                return place.longitude >= a.longitude && place.longitude <= b.longitude
-                    || abs(place.longitude) == 180 && (b.longitude == 180 || a.longitude == -180)
+                return coordinate.longitude >= a.longitude && coordinate.longitude <= b.longitude
+                    || abs(coordinate.longitude) == 180 && (b.longitude == 180 || a.longitude == -180)
             }
-            return place.longitude >= a.longitude || place.longitude <= b.longitude
+            return coordinate.longitude >= a.longitude || coordinate.longitude <= b.longitude
         case .circle(_, let radius):
-            let way = place.vector - centre
-            return radius >= .pi || (way * way).sum() <= reach
+            let difference = coordinate.vector - centre
+            return radius >= .pi || (difference * difference).sum() <= reach
         case .polygon:
-            let point = place.vector
+            let point = coordinate.vector
             var isHole = false
             for ring in rings {
                 switch ring.side(of: point) {
@@ -224,8 +224,8 @@ struct GeoRing: Sendable {
     }
 
     static func near(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool {
-        let way = a - b
-        return dot(way, way) <= width * width
+        let difference = a - b
+        return dot(difference, difference) <= width * width
     }
 
     static func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }

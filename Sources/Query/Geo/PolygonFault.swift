@@ -12,17 +12,17 @@ struct PolygonFault {
             (self.ring, self.index, self.a, self.b) = (ring, index, a, b)
             // The edge is an arc above the chord, by at most an eighth of the chord's squared length for each unit of the radius, and never
             // by more than half of the length.
-            let way = b - a, square = (way * way).sum(), bulge = min(square / 4, square.squareRoot() / 2) + 1e-12
+            let direction = b - a, square = (direction * direction).sum(), bulge = min(square / 4, square.squareRoot() / 2) + 1e-12
             low = pointwiseMin(a, b) - bulge
             high = pointwiseMax(a, b) + bulge
         }
     }
 
-    private let rings: [[GeoPlace]]
+    private let rings: [[GeoCoordinate]]
     private let edges: [Edge]
 
     /// The rings are not closed: the first point of each follows its last one.
-    init(_ rings: [[GeoPlace]]) {
+    init(_ rings: [[GeoCoordinate]]) {
         self.rings = rings
         var edges: [Edge] = []
         for (number, ring) in rings.enumerated() {
@@ -47,7 +47,7 @@ struct PolygonFault {
             }
         }
         for (number, ring) in rings.enumerated() {
-            var seen: Set<GeoPlace> = []
+            var seen: Set<GeoCoordinate> = []
             for point in ring where !seen.insert(point).inserted {
                 return "\(PolygonFault.name(number)) passes the point [\(point.longitude), \(point.latitude)] twice"
             }

@@ -48,7 +48,7 @@ extension Parser {
                 return made(.null)
             default: break
             }
-            switch loose {
+            switch lenientKeyword {
             case "inf", "infinity", "nan": return try number()
             case "bin", "binary": return try binary()
             default: throw unexpected("a value")
@@ -81,7 +81,7 @@ extension Parser {
             advance()
             if tokens[at].spaced { throw unexpected("a number right after the sign") }
         }
-        if let word = loose {
+        if let word = lenientKeyword {
             guard word == "inf" || word == "infinity" || word == "nan" else {
                 throw unexpected("a number (a property has no sign: write 0 - \(word))")
             }

@@ -20,9 +20,9 @@ extension Parser {
         advance()
         try expect(",", "\",\" and a predicate")
         variables.append(variable)
-        let place = position
+        let first = position
         let node = try or()
-        let predicate = try predicate(node, from: place)
+        let predicate = try predicate(node, from: first)
         variables.removeLast()
         try expect(")", "\")\"")
         try expect(".", "\".@count\"")
@@ -67,8 +67,8 @@ extension Parser {
     }
 
     private mutating func constantOrArgument() throws(QueryError) -> ExpressionSyntax {
-        let place = TextPosition(position)
-        if let index = takeArgument() { return .argument(index, place) }
+        let start = TextPosition(position)
+        if let index = takeArgument() { return .argument(index, start) }
         return .constant(try constant())
     }
 

@@ -19,18 +19,18 @@ extension Parser {
     }
 
     mutating func nameStep() throws(QueryError) -> PathStep {
-        let place = TextPosition(position)
-        if let index = takePathArgument() { return .path(index, place) }
+        let start = TextPosition(position)
+        if let index = takePathArgument() { return .path(index, start) }
         switch peek {
         case .quotedName(let name):
             advance()
-            return .name(name, place)
+            return .name(name, start)
         case .word(let word):
             if keyword.map(Parser.reserved.contains) ?? false {
                 throw unexpected("a property (put its name in back-quotes if it is a word of the language)")
             }
             advance()
-            return .name(word, place)
+            return .name(word, start)
         case .postfix("links"):
             advance()
             return .links
@@ -74,9 +74,9 @@ extension Parser {
             step = .index(value)
         case .string(let bytes): step = .key(String(decoding: bytes, as: UTF8.self))
         case .symbol("*"): step = .every
-        case .word where loose == "first": step = .first
-        case .word where loose == "last": step = .last
-        case .word where loose == "size": step = .count
+        case .word where lenientKeyword == "first": step = .first
+        case .word where lenientKeyword == "last": step = .last
+        case .word where lenientKeyword == "size": step = .count
         default: throw unexpected("a number, FIRST, LAST, SIZE, *, a key in quotes or an argument", among: ["FIRST", "LAST", "SIZE"])
         }
         advance()

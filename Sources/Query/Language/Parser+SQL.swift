@@ -5,7 +5,7 @@ extension Parser {
     /// Parses `IS NULL`, `IS NOT NULL`, and the same with true and false.
     mutating func nullTest(_ left: ExpressionSyntax) throws(QueryError) -> Node? {
         guard keyword == "is" else { return nil }
-        let place = TextPosition(position)
+        let start = TextPosition(position)
         advance()
         let isNegated = keyword == "not"
         if isNegated { advance() }
@@ -15,7 +15,7 @@ extension Parser {
         return .predicate(
             .comparison(
                 ComparisonSyntax(
-                    left, isNegated ? .notEqual : .equal, ignoresCase: false, ignoresMarks: false, .constant(try constant()), at: place)))
+                    left, isNegated ? .notEqual : .equal, ignoresCase: false, ignoresMarks: false, .constant(try constant()), at: start)))
     }
 
     /// Whether `NOT` follows, between a value and `IN`, `BETWEEN` or a text comparison.
@@ -56,8 +56,8 @@ extension Parser {
         default: return low
         }
         advance()
-        let place = TextPosition(position)
-        let high: ExpressionSyntax = if let index = takeArgument() { .argument(index, place) } else { .constant(try constant()) }
+        let position = TextPosition(position)
+        let high: ExpressionSyntax = if let index = takeArgument() { .argument(index, position) } else { .constant(try constant()) }
         return .list(nil, [low, high], TextPosition(start))
     }
 
@@ -92,7 +92,7 @@ extension Parser {
         if at == 1, case .word(let first) = tokens[0].kind, first.lowercased() == "select" {
             return "a query is only a condition; use 'firn sql' for SQL statements"
         }
-        switch loose {
+        switch lenientKeyword {
         case "ilike": return "write LIKE[c], with * and ? for % and _"
         case "regexp", "rlike", "matches", "glob": return "write LIKE with * and ?, CONTAINS, BEGINSWITH or ENDSWITH"
         case "order": return "write SORT(column ASC) or SORT(column DESC)"

@@ -36,14 +36,14 @@ package struct Parser {
     private init(_ text: String) throws(QueryError) {
         self.text = text
         var lexer = Lexer(text)
-        do throws(QueryError) { tokens = try lexer.tokens() } catch { throw error.placed(in: text) }
+        do throws(QueryError) { tokens = try lexer.tokens() } catch { throw error.located(in: text) }
     }
 
     /// Parses a whole query.
     /// - Throws: `QueryError` with the position in the text.
     package static func query(_ text: String) throws(QueryError) -> QuerySyntax {
         var parser = try Parser(text)
-        do throws(QueryError) { return try parser.query() } catch { throw error.placed(in: text) }
+        do throws(QueryError) { return try parser.query() } catch { throw error.located(in: text) }
     }
 
     /// Parses a path, such as `birth.place.name`.
@@ -53,7 +53,7 @@ package struct Parser {
             let path = try parser.path(quantifier: nil)
             guard parser.peek == .end else { throw parser.unexpected("the end of the path") }
             return path
-        } catch { throw error.placed(in: text) }
+        } catch { throw error.located(in: text) }
     }
 
     /// Returns the number of tokens of a query and of parser steps.
@@ -72,7 +72,7 @@ package struct Parser {
             }
             guard parser.peek == .end else { throw parser.unexpected("an operator or the end of the expression") }
             return expression
-        } catch { throw error.placed(in: text) }
+        } catch { throw error.located(in: text) }
     }
 
     // MARK: Tokens
@@ -84,7 +84,7 @@ package struct Parser {
     private func written(from start: Int, to token: Int) -> String {
         var end = tokens[token].position
         let bytes = text.utf8
-        func byte(_ place: Int) -> UInt8 { bytes[bytes.index(bytes.startIndex, offsetBy: place)] }
+        func byte(_ offset: Int) -> UInt8 { bytes[bytes.index(bytes.startIndex, offsetBy: offset)] }
         while end > start, byte(end - 1) == 32 || (9...13).contains(byte(end - 1)) { end -= 1 }
         return String(decoding: bytes.dropFirst(start).prefix(end - start), as: UTF8.self)
     }
@@ -115,7 +115,7 @@ package struct Parser {
     }
 
     /// The current word in lower case, however it is written.
-    var loose: String? {
+    var lenientKeyword: String? {
         guard case .word(let word) = peek else { return nil }
         return word.lowercased()
     }
@@ -187,7 +187,7 @@ package struct Parser {
         let node = try or()
         let predicate = try predicate(node, from: start)
         var descriptors: [DescriptorSyntax] = []
-        while let word = loose, peek(1) == .symbol("("), ["sort", "distinct", "limit"].contains(word) {
+        while let word = lenientKeyword, peek(1) == .symbol("("), ["sort", "distinct", "limit"].contains(word) {
             descriptors.append(try descriptor(word))
         }
         guard peek == .end else {
@@ -249,7 +249,7 @@ package struct Parser {
         let left = try sum()
         guard case .expression(let expression) = left else { return left }
         if let test = try nullTest(expression) { return test }
-        let place = position, isNegated = takesNegation
+        let operatorStart = position, isNegated = takesNegation
         if isNegated { advance() }
         guard let comparator = try comparator() else { return left }
         let folding = try modifiers(comparator)
@@ -275,7 +275,8 @@ package struct Parser {
             }
         }
         let comparison = PredicateSyntax.comparison(
-            ComparisonSyntax(expression, comparator, ignoresCase: folding.case, ignoresMarks: folding.marks, right, at: TextPosition(place))
+            ComparisonSyntax(
+                expression, comparator, ignoresCase: folding.case, ignoresMarks: folding.marks, right, at: TextPosition(operatorStart))
         )
         return .predicate(isNegated ? .not(comparison) : comparison)
     }
@@ -290,7 +291,7 @@ package struct Parser {
         case .symbol(">"): found = .greater
         case .symbol(">="), .symbol("=>"): found = .greaterOrEqual
         case .word:
-            switch loose {
+            switch lenientKeyword {
             case "beginswith": found = .beginsWith
             case "endswith": found = .endsWith
             case "contains": found = .contains
@@ -438,7 +439,7 @@ package struct Parser {
         default: break
         }
         if peek(1) == .symbol("(") || { if case .string = peek(1) { true } else { false } }() {
-            switch loose {
+            switch lenientKeyword {
             case "bin", "binary": return .expression(.constant(try constant()))
             case "obj": return .expression(try object(start))
             case "geobox": return .expression(try shape(.box, start))
@@ -454,7 +455,7 @@ package struct Parser {
 
     private var isLiteral: Bool {
         if let keyword, ["true", "false", "null", "nil"].contains(keyword) { return true }
-        return loose.map { ["inf", "infinity", "nan"].contains($0) } ?? false
+        return lenientKeyword.map { ["inf", "infinity", "nan"].contains($0) } ?? false
     }
 
     private mutating func list(_ quantifier: Quantifier?) throws(QueryError) -> ExpressionSyntax {
@@ -468,12 +469,12 @@ package struct Parser {
         var parts: [ExpressionSyntax] = []
         if take(closing) { return parts }
         repeat {
-            let place = TextPosition(position)
+            let start = TextPosition(position)
             if let index = takeArgument() {
-                parts.append(.argument(index, place))
-            } else if loose == "obj", peek(1) == .symbol("(") {
-                parts.append(try object(place))
-            } else if let row = try rowLiteral(place) {
+                parts.append(.argument(index, start))
+            } else if lenientKeyword == "obj", peek(1) == .symbol("(") {
+                parts.append(try object(start))
+            } else if let row = try rowLiteral(start) {
                 parts.append(row)
             } else {
                 parts.append(.constant(try constant()))
@@ -495,7 +496,7 @@ package struct Parser {
             repeat {
                 let path = try path(quantifier: nil)
                 let ascending: Bool
-                switch loose {
+                switch lenientKeyword {
                 case "asc", "ascending": ascending = true
                 case "desc", "descending": ascending = false
                 default: throw unexpected("ASC or DESC", among: ["ASC", "DESC", "ASCENDING", "DESCENDING"])

@@ -39,7 +39,7 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the same error with the text it was found in.
-    func placed(in text: String) -> QueryError {
+    func located(in text: String) -> QueryError {
         var copy = self
         if copy.text.isEmpty { copy.text = text }
         return copy

@@ -42,8 +42,8 @@ struct ByteSearch {
                 for half in 0..<2 {
                     var rest = hits[half]
                     while rest != 0 {
-                        let place = at &+ half &* 8 &+ rest.trailingZeroBitCount >> 3
-                        if isSame(base + place, wanted) { return place }
+                        let found = at &+ half &* 8 &+ rest.trailingZeroBitCount >> 3
+                        if isSame(base + found, wanted) { return found }
                         rest &= rest &- 1
                     }
                 }
@@ -58,8 +58,8 @@ struct ByteSearch {
     }
 
     @inline(__always)
-    private static func isSame(_ place: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer) -> Bool {
-        for i in 0..<wanted.count where place.load(fromByteOffset: i, as: UInt8.self) != wanted[i] { return false }
+    private static func isSame(_ pointer: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer) -> Bool {
+        for i in 0..<wanted.count where pointer.load(fromByteOffset: i, as: UInt8.self) != wanted[i] { return false }
         return true
     }
 }

@@ -72,8 +72,8 @@ final class AndNode: PredicateNode, @unchecked Sendable {
     private static func joined(_ parts: [PredicateNode]) -> [PredicateNode] {
         var out: [PredicateNode] = []
         for part in parts.flatMap({ ($0 as? AndNode)?.parts ?? [$0] }) {
-            if let test = part as? TestNode, let place = out.firstIndex(where: { ($0 as? TestNode)?.joined(with: test) != nil }) {
-                out[place] = (out[place] as! TestNode).joined(with: test)!
+            if let test = part as? TestNode, let index = out.firstIndex(where: { ($0 as? TestNode)?.joined(with: test) != nil }) {
+                out[index] = (out[index] as! TestNode).joined(with: test)!
             } else {
                 out.append(part)
             }
@@ -85,8 +85,8 @@ final class AndNode: PredicateNode, @unchecked Sendable {
         let conjuncts = scan.conjuncts(of: self)
         conjuncts.settle(parts)
         var before = Kernel.ones(mask, 16)
-        for place in parts.indices {
-            let part = conjuncts.order[place]
+        for position in parts.indices {
+            let part = conjuncts.order[position]
             try parts[part].narrow(scan, vector, rows, mask)
             let after = Kernel.ones(mask, 16)
             conjuncts.tally.note(part, seen: before, passed: after)

@@ -6,13 +6,13 @@ import FirnTable
 final class ChosenRows: Table {
     let base: any Table
     /// The indexes of the included segments in the base table, in order.
-    let places: [Int]
+    let segmentIndices: [Int]
     private let candidates: RowCandidates
 
     init(_ candidates: RowCandidates, of base: any Table) {
         self.base = base
         self.candidates = candidates
-        places = candidates.segments
+        segmentIndices = candidates.segments
     }
 
     var type: TypeSchema { base.type }
@@ -20,16 +20,18 @@ final class ChosenRows: Table {
     var memory: MemoryBudget { base.memory }
     /// An upper bound.
     var rowCount: Int { base.rowCount }
-    var segmentCount: Int { places.count }
+    var segmentCount: Int { segmentIndices.count }
 
     func segment(_ index: Int) throws(Damage) -> any Segment {
-        let segment = try base.segment(places[index])
-        guard let rows = candidates.rows(places[index]) else { return segment }
+        let segment = try base.segment(segmentIndices[index])
+        guard let rows = candidates.rows(segmentIndices[index]) else { return segment }
         guard rows.count == segment.rowCount else { throw Damage("the number of rows of a segment does not match its directory") }
         return ChosenSegment(segment, rows)
     }
 
-    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { try base.segmentIndex(of: rowID).flatMap { places.firstIndex(of: $0) } }
+    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
+        try base.segmentIndex(of: rowID).flatMap { segmentIndices.firstIndex(of: $0) }
+    }
     func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) }
 }
 

@@ -13,11 +13,11 @@ struct Collector {
     /// The charges for the positions and for sorting them, including those of appended collectors and of their keys.
     private var charges: [MemoryCharge] = []
 
-    init(_ plan: Plan) { keys = plan.keys.map { Column($0.type) } }
+    init(_ plan: QueryPlan) { keys = plan.keys.map { Column($0.type) } }
 
     static func position(_ segment: Int, _ row: Int) -> UInt64 { UInt64(segment) << 32 | UInt64(row) }
 
-    mutating func append(_ segment: Int, _ vector: Int, _ first: Int, _ count: Int, _ rows: [Int32], _ plan: Plan, _ scan: SegmentScan)
+    mutating func append(_ segment: Int, _ vector: Int, _ first: Int, _ count: Int, _ rows: [Int32], _ plan: QueryPlan, _ scan: SegmentScan)
         throws(FirnError)
     {
         for row in rows { positions.append(Collector.position(segment, first + Int(row))) }
@@ -33,7 +33,7 @@ struct Collector {
     }
 
     /// Charges the rows collected so far and the memory for ordering them.
-    mutating func hold(_ plan: Plan, _ scanner: Scanner) throws(FirnError) {
+    mutating func hold(_ plan: QueryPlan, _ scanner: Scanner) throws(FirnError) {
         guard positions.count < Int(Int32.max) else {
             throw FirnError(.unsupported, "SORT and DISTINCT take at most 2,147,483,646 rows", advice: "filter them first")
         }
@@ -53,19 +53,19 @@ struct Collector {
     }
 
     /// Runs the descriptors from left to right.
-    mutating func run(_ descriptors: [Plan.Descriptor]) {
+    mutating func run(_ descriptors: [QueryPlan.Descriptor]) {
         order = (0..<positions.count).map { Int32($0) }
         for descriptor in descriptors { apply(descriptor) }
     }
 
-    private mutating func apply(_ descriptor: Plan.Descriptor) {
+    private mutating func apply(_ descriptor: QueryPlan.Descriptor) {
         switch descriptor {
         case .limit(let count): order.removeLast(max(0, order.count - count))
         case .offset(let count): order.removeFirst(min(count, order.count))
         case .sort(let list): for (key, ascending) in list.reversed() { Ordering.sort(&order, by: keys[key], ascending: ascending) }
         case .distinct(let list, let required):
-            var tables = list.map { KeyTable(keys[$0].type) }
-            var pairs = list.map { _ in WordTable() }
+            var tables = list.map { ValueNumbering(keys[$0].type) }
+            var pairs = list.map { _ in IntegerTable() }
             order = order.filter { row in
                 for key in required where keys[key].words[Int(row)] != 0 { return false }
                 var id: UInt32 = 0, isNew = false
@@ -80,7 +80,7 @@ struct Collector {
     }
 
     /// Keeps only the rows that a leading SORT with a limit can still need. Used for plans that stop at `count` sorted rows.
-    mutating func prune(_ descriptor: Plan.Descriptor, to count: Int, _ plan: Plan? = nil) {
+    mutating func prune(_ descriptor: QueryPlan.Descriptor, to count: Int, _ plan: QueryPlan? = nil) {
         order = (0..<positions.count).map { Int32($0) }
         apply(descriptor)
         if let plan, count > 0, order.count >= count, case .sort(let list) = descriptor, let first = list.first,

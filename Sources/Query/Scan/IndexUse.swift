@@ -15,33 +15,33 @@ struct IndexUse {
 
     /// Returns nil if no index helps.
     init?(_ filter: PredicateNode, _ slots: SlotTable, _ table: any Table) throws(Damage) {
-        guard let table = table as? any IndexedTable, let way = try IndexUse.way(filter, slots, table) else { return nil }
-        guard way.estimate <= max(64, table.rowCount / IndexUse.share) else { return nil }
-        candidates = try way.candidates()
-        names = way.names
-        rowCount = way.estimate
+        guard let table = table as? any IndexedTable, let path = try IndexUse.accessPath(filter, slots, table) else { return nil }
+        guard path.estimate <= max(64, table.rowCount / IndexUse.share) else { return nil }
+        candidates = try path.candidates()
+        names = path.names
+        rowCount = path.estimate
     }
 
     /// An access path, with an estimate of its rows.
-    private indirect enum Way {
+    private indirect enum AccessPath {
         case look(any RowIndex, IndexProbe, column: Int, name: String, estimate: Int)
-        case all([Way])
-        case any([Way])
+        case all([AccessPath])
+        case any([AccessPath])
 
         var estimate: Int {
             switch self {
             case .look(_, _, _, _, let estimate): estimate
-            case .all(let ways): ways.map(\.estimate).min() ?? .max
-            case .any(let ways): ways.reduce(0) { $0 + $1.estimate }
+            case .all(let paths): paths.map(\.estimate).min() ?? .max
+            case .any(let paths): paths.reduce(0) { $0 + $1.estimate }
             }
         }
 
         var names: [String] {
             switch self {
             case .look(_, _, _, let name, _): return [name]
-            case .all(let ways), .any(let ways):
+            case .all(let paths), .any(let paths):
                 var all: [String] = []
-                for name in ways.flatMap(\.names) where !all.contains(name) { all.append(name) }
+                for name in paths.flatMap(\.names) where !all.contains(name) { all.append(name) }
                 return all
             }
         }
@@ -49,48 +49,50 @@ struct IndexUse {
         func candidates() throws(Damage) -> RowCandidates {
             switch self {
             case .look(let index, let probe, _, _, _): return try index.candidates(probe)
-            case .all(let ways):
-                var found = try ways[0].candidates()
-                for way in ways.dropFirst() { found.formIntersection(try way.candidates()) }
+            case .all(let paths):
+                var found = try paths[0].candidates()
+                for path in paths.dropFirst() { found.formIntersection(try path.candidates()) }
                 return found
-            case .any(let ways):
+            case .any(let paths):
                 var found = RowCandidates()
-                for way in ways { found.formUnion(try way.candidates()) }
+                for path in paths { found.formUnion(try path.candidates()) }
                 return found
             }
         }
     }
 
-    private static func way(_ node: PredicateNode, _ slots: SlotTable, _ table: any IndexedTable) throws(Damage) -> Way? {
+    private static func accessPath(_ node: PredicateNode, _ slots: SlotTable, _ table: any IndexedTable) throws(Damage) -> AccessPath? {
         switch node {
         case let node as TestNode:
-            var ways: [Way] = []
-            for look in looks(node, slots, table) { ways.append(try way(look.index, look.column, look.probe, table)) }
-            return joined(ways)
-        case let node as AndNode: return try way(all: node, slots, table)
+            var paths: [AccessPath] = []
+            for look in looks(node, slots, table) { paths.append(try accessPath(look.index, look.column, look.probe, table)) }
+            return joined(paths)
+        case let node as AndNode: return try accessPath(all: node, slots, table)
         case let node as OrNode:
-            var ways: [Way] = []
+            var paths: [AccessPath] = []
             for part in node.parts {
-                guard let way = try way(part, slots, table) else { return nil }
-                ways.append(way)
+                guard let path = try accessPath(part, slots, table) else { return nil }
+                paths.append(path)
             }
-            return ways.isEmpty ? nil : .any(ways)
+            return paths.isEmpty ? nil : .any(paths)
         default: return nil
         }
     }
 
-    private static func way(_ index: any RowIndex, _ column: Int, _ probe: IndexProbe, _ table: any IndexedTable) throws(Damage) -> Way {
+    private static func accessPath(_ index: any RowIndex, _ column: Int, _ probe: IndexProbe, _ table: any IndexedTable) throws(Damage)
+        -> AccessPath
+    {
         .look(
             index, probe, column: column, name: "\(table.type.name).\(table.type.columns[column].name)", estimate: try index.estimate(probe)
         )
     }
 
     /// Returns the path for an AND. Ranges of one column are intersected to one range.
-    private static func way(all node: AndNode, _ slots: SlotTable, _ table: any IndexedTable) throws(Damage) -> Way? {
-        var looks: [(index: any RowIndex, column: Int, probe: IndexProbe)] = [], ways: [Way] = []
+    private static func accessPath(all node: AndNode, _ slots: SlotTable, _ table: any IndexedTable) throws(Damage) -> AccessPath? {
+        var looks: [(index: any RowIndex, column: Int, probe: IndexProbe)] = [], paths: [AccessPath] = []
         for part in flat(node) {
             guard let test = part as? TestNode else {
-                if let way = try way(part, slots, table) { ways.append(way) }
+                if let path = try accessPath(part, slots, table) { paths.append(path) }
                 continue
             }
             for look in self.looks(test, slots, table) {
@@ -102,14 +104,14 @@ struct IndexUse {
                 }
             }
         }
-        for look in looks { ways.append(try way(look.index, look.column, look.probe, table)) }
-        return joined(ways)
+        for look in looks { paths.append(try accessPath(look.index, look.column, look.probe, table)) }
+        return joined(paths)
     }
 
     /// Intersects paths that all contain the wanted rows: the most selective one, and those that are not much less selective.
-    private static func joined(_ ways: [Way]) -> Way? {
-        guard let best = ways.map(\.estimate).min() else { return nil }
-        let chosen = ways.filter { $0.estimate <= max(8 * best, 1024) }.sorted { $0.estimate < $1.estimate }
+    private static func joined(_ paths: [AccessPath]) -> AccessPath? {
+        guard let best = paths.map(\.estimate).min() else { return nil }
+        let chosen = paths.filter { $0.estimate <= max(8 * best, 1024) }.sorted { $0.estimate < $1.estimate }
         return chosen.count == 1 ? chosen[0] : .all(chosen)
     }
 

@@ -71,7 +71,7 @@ enum Ordering {
 
     private static func texts(_ rows: inout [Int32], _ text: Text, _ present: Bits?, _ ascending: Bool) {
         struct Item {
-            var prefix: UInt64, row: Int32, place: Int32
+            var prefix: UInt64, row: Int32, ordinal: Int32
         }
         var nulls: [Int32] = [], items: [Item] = []
         items.reserveCapacity(rows.count)
@@ -88,14 +88,14 @@ enum Ordering {
                 } else {
                     for (i, at) in range.enumerated() { prefix |= UInt64(bytes[at]) << UInt64(56 - 8 * i) }
                 }
-                items.append(Item(prefix: prefix, row: row, place: Int32(truncatingIfNeeded: items.count)))
+                items.append(Item(prefix: prefix, row: row, ordinal: Int32(truncatingIfNeeded: items.count)))
             }
             items.sort { a, b in
                 if a.prefix != b.prefix { return (a.prefix < b.prefix) == ascending }
                 let order = TextTest.order(
                     UnsafeRawBufferPointer(rebasing: bytes[text.range(Int(a.row))]),
                     UnsafeRawBufferPointer(rebasing: bytes[text.range(Int(b.row))]))
-                return order == 0 ? a.place < b.place : (order < 0) == ascending
+                return order == 0 ? a.ordinal < b.ordinal : (order < 0) == ascending
             }
         }
         let sorted = items.map(\.row)

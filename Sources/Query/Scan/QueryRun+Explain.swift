@@ -56,7 +56,7 @@ extension QueryRun {
         return "\(microseconds / 1000)." + String(repeating: "0", count: 3 - rest.utf8.count) + rest
     }
 
-    private func name(_ key: Plan.Key) -> String {
+    private func name(_ key: QueryPlan.Key) -> String {
         switch key {
         case .value(let path): path.text
         case .absence(let path): "absence of \(path.text)"

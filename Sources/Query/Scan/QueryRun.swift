@@ -15,7 +15,7 @@ package final class QueryRun {
     package let columns: [ColumnSchema]
     /// What the last run has read so far.
     package internal(set) var statistics = QueryStatistics()
-    let plan: Plan
+    let plan: QueryPlan
     /// The table that was passed to the initializer.
     let whole: any Table
     /// The table that is scanned: all of it, or only the candidates of indexes.
@@ -36,7 +36,7 @@ package final class QueryRun {
     package init(
         _ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, usingIndexes: Bool = true
     ) throws(QueryError) {
-        plan = try Plan(request, table)
+        plan = try QueryPlan(request, table)
         self.table = table
         whole = table
         mayUseIndexes = usingIndexes
@@ -119,19 +119,19 @@ package final class QueryRun {
         return out
     }
 
-    /// Returns the rows of the result, in order, as (segment, row within it). The request must not have groups.
-    package func rowPositions() throws(FirnError) -> [(segment: Int, row: Int)] {
+    /// Returns the rows of the result, in order. The request must not have groups.
+    package func rowLocations() throws(FirnError) -> [RowLocation] {
         trap(unless: plan.group == nil, "groups have no row positions: use forEachBatch")
         try narrow()
-        let places = (table as? ChosenRows)?.places
-        return try ordered().map { (places?[Int($0 >> 32)] ?? Int($0 >> 32), Int($0 & 0xFFFF_FFFF)) }
+        let indices = (table as? ChosenRows)?.segmentIndices
+        return try ordered().map { RowLocation(segment: indices?[Int($0 >> 32)] ?? Int($0 >> 32), position: Int($0 & 0xFFFF_FFFF)) }
     }
 
     /// The same if an index supplies the candidates; nil if all rows would have to be scanned.
-    package func positionsByIndex() throws(FirnError) -> [(segment: Int, row: Int)]? {
+    package func locationsByIndex() throws(FirnError) -> [RowLocation]? {
         statistics = QueryStatistics()
         try narrow()
-        return use == nil ? nil : try rowPositions()
+        return use == nil ? nil : try rowLocations()
     }
 
     // MARK: Streaming
@@ -332,16 +332,16 @@ package final class QueryRun {
                     try scanner.hold(&columns[i], plan.columns[i].name)
                 }
             }
-            var place = [Int](repeating: 0, count: part.count)
-            for (i, index) in ascending.enumerated() { place[index - start] = i }
-            let isOrdered = place.indices.allSatisfy { place[$0] == $0 }
+            var permutation = [Int](repeating: 0, count: part.count)
+            for (i, index) in ascending.enumerated() { permutation[index - start] = i }
+            let isOrdered = permutation.indices.allSatisfy { permutation[$0] == $0 }
             if !isOrdered {
                 for i in columns.indices {
                     var ordered = columns[i].emptyCopy
                     do throws(Damage) { try ordered.hold(scanner.memory(plan.columns[i].name), adding: columns[i].footprint) } catch {
                         throw scanner.source.error(error)
                     }
-                    ordered.appendGathered(columns[i], rows: place)
+                    ordered.appendGathered(columns[i], rows: permutation)
                     columns[i] = ordered
                 }
             }

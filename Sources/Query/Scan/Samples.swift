@@ -131,7 +131,7 @@ final class Samples: @unchecked Sendable {
         var count = 0
         forEachBlock(of: group) { count += $0.count }
         guard count > 0 else { return nil }
-        let place = q * Double(count - 1), index = min(Int(place), count - 1), share = place - Double(index),
+        let rank = q * Double(count - 1), index = min(Int(rank), count - 1), share = rank - Double(index),
             isBetween = share > 0 && index + 1 < count
         return withUnsafeTemporaryAllocation(of: Double.self, capacity: count) { room in
             var below = 0, kept = 0
@@ -169,9 +169,9 @@ final class Samples: @unchecked Sendable {
         sample.reserveCapacity(Samples.sampled)
         forEachBlock(of: group) { block in
             while sample.count < Samples.sampled {
-                let place = sample.count * count / Samples.sampled - passed
-                guard place < block.count else { break }
-                sample.append(block[place])
+                let index = sample.count * count / Samples.sampled - passed
+                guard index < block.count else { break }
+                sample.append(block[index])
             }
             passed += block.count
         }

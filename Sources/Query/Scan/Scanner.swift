@@ -3,7 +3,7 @@ import FirnTable
 
 /// Applies a plan's filter to segments.
 struct Scanner {
-    let plan: Plan
+    let plan: QueryPlan
     let table: any Table
     let source: DamageSource
 

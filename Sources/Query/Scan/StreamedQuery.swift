@@ -18,7 +18,7 @@ package final class StreamedQuery {
     private let syntax: QuerySyntax
     private let type: TypeSchema
     private let schema: Schema
-    private let way: Way
+    private let mode: Mode
     /// The whole request, for `explain`.
     private let whole: QueryRun
     private var isDone = false
@@ -33,7 +33,7 @@ package final class StreamedQuery {
 
     static let leastPatience = 2 * segmentSize
 
-    private enum Way {
+    private enum Mode {
         case rows, groups
         /// Matching rows are held until `finish`; `pruning` selects those that the result can still need.
         case held(pruning: [DescriptorSyntax]?)
@@ -56,13 +56,13 @@ package final class StreamedQuery {
         (skip, left) = (0, .max)
         let descriptors = try StreamedQuery.descriptors(syntax, request, table)
         if let streaming = whole.streaming, !request.isGrouped {
-            way = .rows
+            mode = .rows
             (skip, left) = streaming
         } else if request.isGrouped, whole.plan.descriptors.isEmpty {
-            way = .groups
+            mode = .groups
             grouper = Grouper(whole.plan.group!, table)
         } else {
-            way = .held(pruning: StreamedQuery.pruning(descriptors))
+            mode = .held(pruning: StreamedQuery.pruning(descriptors))
         }
         isDone = left == 0
     }
@@ -71,7 +71,7 @@ package final class StreamedQuery {
     /// needed.
     package func add(_ batch: Batch, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
         guard !isDone, batch.count > 0 else { return !isDone }
-        switch way {
+        switch mode {
         case .rows:
             let run = try run(rowsOnly(request.select), [batch])
             try run.forEachBatch { (part) throws(FirnError) in
@@ -101,7 +101,7 @@ package final class StreamedQuery {
 
     /// Passes on the rest of the result: all of it if rows had to be held or grouped.
     package func finish(_ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
-        switch way {
+        switch mode {
         case .rows: break
         case .groups: try whole.forEachGroup(of: grouper!, body)
         case .held:
@@ -115,7 +115,7 @@ package final class StreamedQuery {
     /// Describes the plan of the query, and what was read.
     package func explain() -> String {
         let keeps =
-            switch way {
+            switch mode {
             case .rows: "matching rows are passed on immediately"
             case .groups: "only groups are kept in memory"
             case .held(let pruning):

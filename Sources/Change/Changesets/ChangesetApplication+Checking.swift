@@ -2,7 +2,7 @@ import FirnBytes
 import FirnTable
 
 /// Checks before changes are applied.
-extension Patch {
+extension ChangesetApplication {
     /// Finds the rows that the changes of a type refer to (-1 for missing rows), and records conflicts.
     mutating func check(_ i: Int) throws(FirnError) {
         let plan = plans[i], part = plan.part
@@ -18,7 +18,7 @@ extension Patch {
             }
             return
         }
-        let tables = try spelled(before, was, rows)
+        let tables = try resolved(before, was, rows)
         try checkPairs(part)
         try find(i, tables, rows)
         try compare(i, tables)
@@ -27,11 +27,11 @@ extension Patch {
     }
 
     /// Returns the rows of a side and those of the file, link-resolved in the same form.
-    private func spelled(_ side: Changeset.Side, _ table: any Table, _ rows: any Table) throws(FirnError) -> (
+    private func resolved(_ side: Changeset.Side, _ table: any Table, _ rows: any Table) throws(FirnError) -> (
         old: any Table, new: any Table
     ) {
         let names = self.names, keys = side.names
-        return try LinkSpelling.pair(table, rows, bareOld: { name in keys.bareKey(name).map { names[$0] ?? $0 } })
+        return try LinkResolution.pair(table, rows, bareOld: { name in keys.bareKey(name).map { names[$0] ?? $0 } })
     }
 
     private func compared(_ part: Changeset.Part) -> DifferenceOptions {
@@ -75,17 +75,17 @@ extension Patch {
 
     /// Records a conflict for each row that has a different value in a cell that the changes record.
     private mutating func compare(_ i: Int, _ tables: (old: any Table, new: any Table)) throws(FirnError) {
-        let plan = plans[i], part = plan.part, cells = try ToldCells(part, name: changes.name)
-        let places = try DifferingRows.places(tables.old, changes.name), there = try rowPlaces(plan.ids, tables.new)
+        let plan = plans[i], part = plan.part, cells = try RecordedCells(part, name: changes.name)
+        let locations = try DifferingRows.locations(tables.old, changes.name), there = try rowLocations(plan.ids, tables.new)
         let was = RowReader(tables.old, name: changes.name), stands = RowReader(tables.new, name: options.newName)
         var wrong: [Int: [String]] = [:]
         for column in tables.old.type.columns where !part.key.contains(column.name) {
             guard tables.new.type.index(of: column.name) != nil else { continue }
             let pairing = ColumnPairing(column.name, old: tables.old, new: tables.new)
-            let told = cells.column(column.name)
-            for (k, place) in places.enumerated() where plan.ids[k] >= 0 {
-                let value = try was.value(place, pairing.old.index)
-                if k < part.pairs, try !told.isTold(k, isNull: value.isNull) { continue }
+            let recorded = cells.column(column.name)
+            for (k, location) in locations.enumerated() where plan.ids[k] >= 0 {
+                let value = try was.value(location, pairing.old.index)
+                if k < part.pairs, try !recorded.isRecorded(k, isNull: value.isNull) { continue }
                 if try !pairing.same(value, stands.value(there[k], pairing.new.index), tolerance: 0) {
                     wrong[k, default: []].append(column.name)
                 }
@@ -94,7 +94,7 @@ extension Patch {
         for (k, parts) in try wrongParts(of: plan) { wrong[k, default: []] += parts }
         for (k, columns) in wrong.sorted(by: { $0.key < $1.key }) {
             var key: [(name: String, value: Value)] = []
-            for name in part.key { key.append((name, try was.value(places[k], tables.old.type.index(of: name)!))) }
+            for name in part.key { key.append((name, try was.value(locations[k], tables.old.type.index(of: name)!))) }
             let row = words(plan, key)
             conflicts.note(row, "another value in " + columns.joined(separator: ", "))
         }
@@ -103,7 +103,7 @@ extension Patch {
     /// Throws if the two sides of a changed row have different keys.
     private func checkPairs(_ part: Changeset.Part) throws(FirnError) {
         guard part.pairs > 0, let before = part.before?.table, let after = part.after?.table else { return }
-        let old = try DifferingRows.places(before, changes.name), new = try DifferingRows.places(after, changes.name)
+        let old = try DifferingRows.locations(before, changes.name), new = try DifferingRows.locations(after, changes.name)
         let was = RowReader(before, name: changes.name), becomes = RowReader(after, name: changes.name)
         for column in part.key.map({ ColumnPairing($0, old: before, new: after) }) {
             for k in 0..<part.pairs
@@ -121,17 +121,17 @@ extension Patch {
         }
         guard !going.isEmpty else { return }
         let known = Set(plan.ids), reader = RowReader(rows, name: options.newName)
-        for place in try DifferingRows.places(rows, options.newName) {
+        for location in try DifferingRows.locations(rows, options.newName) {
             let id: Int64
-            do throws(Damage) { id = try rows.segment(place.segment).rowID(at: place.row) } catch {
+            do throws(Damage) { id = try rows.segment(location.segment).rowID(at: location.position) } catch {
                 throw FirnError(error, in: options.newName)
             }
             if known.contains(id) { continue }
             var lost: [String] = []
-            for column in going where try reader.value(place, column).holdsAnything { lost.append(rows.type.columns[column].name) }
+            for column in going where try reader.value(location, column).holdsAnything { lost.append(rows.type.columns[column].name) }
             guard !lost.isEmpty else { continue }
             var key: [(name: String, value: Value)] = []
-            for name in plan.part.key { key.append((name, try reader.value(place, rows.type.index(of: name)!))) }
+            for name in plan.part.key { key.append((name, try reader.value(location, rows.type.index(of: name)!))) }
             conflicts.note(
                 words(plan, key),
                 "column \"\(lost.joined(separator: "\", \""))\" would be dropped or replaced, but this row has a value that the changeset does not contain"
@@ -139,29 +139,29 @@ extension Patch {
         }
     }
 
-    /// Returns the places of rows. Missing rows get an arbitrary place.
-    private func rowPlaces(_ ids: [Int64], _ table: any Table) throws(FirnError) -> [RowPlace] {
+    /// Returns the locations of rows. Missing rows get an arbitrary location.
+    private func rowLocations(_ ids: [Int64], _ table: any Table) throws(FirnError) -> [RowLocation] {
         do throws(Damage) {
-            var places: [RowPlace] = []
-            places.reserveCapacity(ids.count)
+            var locations: [RowLocation] = []
+            locations.reserveCapacity(ids.count)
             for id in ids {
                 guard id >= 0 else {
-                    places.append(RowPlace(segment: 0, row: 0))
+                    locations.append(RowLocation(segment: 0, position: 0))
                     continue
                 }
                 guard let index = try table.segmentIndex(of: id), let row = try table.segment(index).position(of: id) else {
                     throw Damage("a row is no longer at its position")
                 }
-                places.append(RowPlace(segment: index, row: row))
+                locations.append(RowLocation(segment: index, position: row))
             }
-            return places
+            return locations
         } catch { throw FirnError(error, in: options.newName) }
     }
 
     /// Records a conflict for each row to be added whose key exists already.
     private mutating func lookForAdded(_ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ rows: any RowTable) throws(FirnError) {
         let first = plan.part.pairs, source = changes.name, starts = try reading { () throws(Damage) in try table.liveStarts() }
-        let tables = try spelled(after, table, rows)
+        let tables = try resolved(after, table, rows)
         var options = compared(plan.part)
         options.kinds = [.removed]
         options.scope.rows = { side, table, index throws(FirnError) in
@@ -179,7 +179,9 @@ extension Patch {
         for index in 0..<there.removedRows.count {
             for row in 0..<there.removedRows[index].count where starts[index] + row >= first && !there.removedRows[index][row] {
                 var key: [(name: String, value: Value)] = []
-                for column in there.key { key.append((column.name, try reader.value(RowPlace(segment: index, row: row), column.old))) }
+                for column in there.key {
+                    key.append((column.name, try reader.value(RowLocation(segment: index, position: row), column.old)))
+                }
                 let row = words(plan, key)
                 conflicts.note(row, "there is such a row already")
             }
@@ -187,7 +189,7 @@ extension Patch {
     }
 
     /// Checks types without key that links refer to. The links identify rows by position, so the positions must be unchanged.
-    mutating func checkPlaces() throws(FirnError) {
+    mutating func checkPositions() throws(FirnError) {
         var names: Set<String> = []
         for side in plans.flatMap({ [$0.part.before, $0.part.after] }).compactMap({ $0 }) {
             guard let table = side.table else { continue }
@@ -223,13 +225,13 @@ extension Value {
 
 /// The cells of changed rows that the changes record: those with a value on at least one side, and all cells of columns that the sides do
 /// not share.
-struct ToldCells {
+struct RecordedCells {
     private let part: Changeset.Part
     /// The reader of the rows after the changes, for all columns.
     private let reader: RowReader?
     private let alike: Set<String>
-    /// The places of the rows after the changes.
-    private let rows: [RowPlace]
+    /// The locations of the rows after the changes.
+    private let rows: [RowLocation]
 
     init(_ part: Changeset.Part, name: String) throws(FirnError) {
         self.part = part
@@ -244,25 +246,25 @@ struct ToldCells {
             }
         }
         self.alike = alike
-        rows = try part.after?.table.map { (table) throws(FirnError) in try DifferingRows.places(table, name) } ?? []
+        rows = try part.after?.table.map { (table) throws(FirnError) in try DifferingRows.locations(table, name) } ?? []
     }
 
     func isAlike(_ column: String) -> Bool { alike.contains(column) }
 
-    func column(_ column: String) -> Told {
-        guard !part.isWhole, alike.contains(column), let after = part.after?.table, let place = after.type.index(of: column) else {
-            return Told()
+    func column(_ column: String) -> RecordedColumn {
+        guard !part.isWhole, alike.contains(column), let after = part.after?.table, let columnPosition = after.type.index(of: column) else {
+            return RecordedColumn()
         }
-        return Told(reader: reader, column: place, rows: rows)
+        return RecordedColumn(reader: reader, column: columnPosition, rows: rows)
     }
 
-    struct Told {
+    struct RecordedColumn {
         fileprivate var reader: RowReader?
         fileprivate var column = 0
-        fileprivate var rows: [RowPlace] = []
+        fileprivate var rows: [RowLocation] = []
 
         /// `isNull` is whether the value of the other side is null.
-        func isTold(_ row: Int, isNull: Bool) throws(FirnError) -> Bool {
+        func isRecorded(_ row: Int, isNull: Bool) throws(FirnError) -> Bool {
             guard isNull, let reader else { return true }
             return try !reader.value(rows[row], column).isNull
         }

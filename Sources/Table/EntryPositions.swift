@@ -2,8 +2,8 @@ import Synchronization
 
 /// Maps the names or ids of a list's entries to their positions. The first search that needs the map builds it, and all copies of the list
 /// share it. The owner of the list must create a new one whenever the list changes.
-package final class EntryPlaces<Key: Hashable & Sendable>: Sendable {
-    private let places: Mutex<[Key: Int]?> = Mutex(nil)
+package final class EntryPositions<Key: Hashable & Sendable>: Sendable {
+    private let positions: Mutex<[Key: Int]?> = Mutex(nil)
 
     package init() {}
 
@@ -13,20 +13,20 @@ package final class EntryPlaces<Key: Hashable & Sendable>: Sendable {
     /// Returns the position of the first of `count` entries whose key is `wanted`, or nil.
     package func first(_ wanted: Key, of count: Int, key: (Int) -> Key) -> Int? {
         if count <= Self.mostSearched { return (0..<count).first { key($0) == wanted } }
-        return places.withLock { places in
-            if places == nil {
+        return positions.withLock { positions in
+            if positions == nil {
                 var made = [Key: Int](minimumCapacity: count)
                 for i in (0..<count).reversed() { made[key(i)] = i }
-                places = made
+                positions = made
             }
-            return places![wanted]
+            return positions![wanted]
         }
     }
 }
 
 /// The positions of a type's columns by name and by id. It is one object because types are copied often, and each stored reference adds a
 /// reference count to a copy.
-final class ColumnPlaces: Sendable {
-    let names = EntryPlaces<String>()
-    let ids = EntryPlaces<UInt32>()
+final class ColumnPositions: Sendable {
+    let names = EntryPositions<String>()
+    let ids = EntryPositions<UInt32>()
 }

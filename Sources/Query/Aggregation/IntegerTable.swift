@@ -1,7 +1,7 @@
 import FirnBytes
 
 /// An open-addressing table from words to numbers, counted from 0.
-struct WordTable: Sendable {
+struct IntegerTable: Sendable {
     private var slots: [UInt32] = Array(repeating: .max, count: 16)
     private(set) var keys: [Int64] = []
     private var shift: UInt64 = 60
@@ -20,7 +20,7 @@ struct WordTable: Sendable {
     static func growth(_ keys: Int, _ slots: Int) -> Int? { keys &* 3 <= slots &* 2 ? nil : slots < 1 << 16 ? 2 : 1 }
 
     @inline(__always)
-    private func hash(_ key: Int64) -> UInt64 { isKeyed ? WordTable.keyed(key) : WordTable.mixed(key) }
+    private func hash(_ key: Int64) -> UInt64 { isKeyed ? IntegerTable.keyed(key) : IntegerTable.mixed(key) }
 
     private static func keyed(_ key: Int64) -> UInt64 {
         var hasher = Hasher()
@@ -70,18 +70,18 @@ struct WordTable: Sendable {
         let id = UInt32(keys.count)
         slots[at] = id
         keys.append(key)
-        if distance > WordTable.reach, !isKeyed {
+        if distance > IntegerTable.reach, !isKeyed {
             isKeyed = true
-            place(among: slots.count)
+            fillSlots(among: slots.count)
         }
-        if let growth = WordTable.growth(keys.count, slots.count) {
+        if let growth = IntegerTable.growth(keys.count, slots.count) {
             shift -= UInt64(growth)
-            place(among: slots.count << growth)
+            fillSlots(among: slots.count << growth)
         }
         return id
     }
 
-    private mutating func place(among count: Int) {
+    private mutating func fillSlots(among count: Int) {
         slots = Array(repeating: .max, count: count)
         let mask = count - 1
         for (id, key) in keys.enumerated() {

@@ -5,7 +5,7 @@ import FirnThreads
 /// filled by one thread each. The hashes are stored outside, in the order of positions.
 ///
 ///     partition = lowest bits of the hash      slot = highest bits × capacity / 2^64, then the next ones
-final class KeyTable: @unchecked Sendable {
+final class KeyHashTable: @unchecked Sendable {
     static let none = UInt32.max
 
     private let hashes: UnsafePointer<UInt64>
@@ -31,7 +31,7 @@ final class KeyTable: @unchecked Sendable {
     }
 
     /// Whether no position was entered.
-    var isEmpty: Bool { slots.allSatisfy { part in part.allSatisfy { $0 == KeyTable.none } } }
+    var isEmpty: Bool { slots.allSatisfy { part in part.allSatisfy { $0 == KeyHashTable.none } } }
 
     deinit { for part in slots { part.deallocate() } }
 
@@ -75,7 +75,7 @@ final class KeyTable: @unchecked Sendable {
         let base = part.baseAddress!
         while true {
             let position = base[slot]
-            if position == KeyTable.none || hashes[Int(position)] == hash { return position }
+            if position == KeyHashTable.none || hashes[Int(position)] == hash { return position }
             slot &+= 1
             if slot == part.count { slot = 0 }
         }
@@ -85,7 +85,7 @@ final class KeyTable: @unchecked Sendable {
     func firstWhere<E: Error>(_ hash: UInt64, _ body: (UInt32) throws(E) -> Bool) throws(E) -> UInt32? {
         let part = slots[Int(truncatingIfNeeded: hash & mask)]
         var slot = Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(part.count)).high)
-        while part[slot] != KeyTable.none {
+        while part[slot] != KeyHashTable.none {
             if hashes[Int(part[slot])] == hash, try body(part[slot]) { return part[slot] }
             slot += 1
             if slot == part.count { slot = 0 }
@@ -98,7 +98,7 @@ final class KeyTable: @unchecked Sendable {
         let hash = hashes[Int(position)]
         let part = slots[Int(truncatingIfNeeded: hash & mask)]
         var slot = Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(part.count)).high)
-        while part[slot] != KeyTable.none {
+        while part[slot] != KeyHashTable.none {
             slot += 1
             if slot == part.count { slot = 0 }
         }

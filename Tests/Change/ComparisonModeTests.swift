@@ -3,7 +3,7 @@ import FirnChange
 import FirnTable
 import Testing
 
-@Suite struct MeaningTests {
+@Suite struct ComparisonModeTests {
     /// Compares two values as cells, and also as keys if their types allow it.
     func same(
         _ oldType: ColumnType, _ old: Value, _ newType: ColumnType, _ new: Value, notation: Notation = .plain,

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The sealed segments of a version with the columns of their key, each opened on first use. Confirming candidates uses them repeatedly, so
 /// they bypass the directory, the caches and the general readers.
-final class KeyPlaces: Sendable {
+final class KeySegments: Sendable {
     /// Candidates of versions with more segments are found through the directory instead.
     static let mostSegments = 256
 
@@ -13,11 +13,11 @@ final class KeyPlaces: Sendable {
     private let type: Int
     /// The first and last row id of each segment, ascending.
     private let firsts: [Int64], lasts: [Int64]
-    private let opened: Mutex<[Place?]>
+    private let opened: Mutex<[Entry?]>
     /// Opens segments. It owns this object, so the reference is valid as long as the version is in use.
     private unowned let core: SnapshotCore
 
-    private final class Place: Sendable {
+    private final class Entry: Sendable {
         let segment: StoredSegment
         let columns: [RawColumn]
         let hasGone: Bool
@@ -55,23 +55,23 @@ final class KeyPlaces: Sendable {
             return low
         }
         guard index < firsts.count, firsts[index] <= rowID else { return nil }
-        let known = opened.withLock { $0[index] }, place: Place
-        if let known { place = known } else { place = try open(index) }
-        guard let row = try place.segment.position(of: rowID) else { return false }
-        if place.hasGone, !place.segment.isLive(row) { return false }
-        for i in place.columns.indices {
-            guard try place.columns[i].holds(wanted.values[i], at: row, shape) else { return false }
+        let known = opened.withLock { $0[index] }, entry: Entry
+        if let known { entry = known } else { entry = try open(index) }
+        guard let row = try entry.segment.position(of: rowID) else { return false }
+        if entry.hasGone, !entry.segment.isLive(row) { return false }
+        for i in entry.columns.indices {
+            guard try entry.columns[i].holds(wanted.values[i], at: row, shape) else { return false }
         }
         return true
     }
 
-    private func open(_ index: Int) throws(Damage) -> Place {
+    private func open(_ index: Int) throws(Damage) -> Entry {
         let segment = try core.segment(type: type, index: index)
         var columns: [RawColumn] = []
         for column in shape.columns { columns.append(try segment.rawColumn(column)) }
-        let place = Place(segment, columns: columns)
-        opened.withLock { $0[index] = place }
-        return place
+        let entry = Entry(segment, columns: columns)
+        opened.withLock { $0[index] = entry }
+        return entry
     }
 }
 
@@ -79,7 +79,7 @@ extension RawColumn {
     /// Returns whether a row has the value, compared as by `KeyShape.same`. Ints, text and pairs of integers are compared in their stored
     /// form.
     func holds(_ wanted: Value, at row: Int, _ shape: KeyShape) throws(Damage) -> Bool {
-        guard patch == nil, let chunk, let found = try chunk.holds(wanted, at: row) else { return shape.same(try value(at: row), wanted) }
+        guard overlay == nil, let chunk, let found = try chunk.holds(wanted, at: row) else { return shape.same(try value(at: row), wanted) }
         try checkIntact()
         return found
     }

@@ -1,7 +1,7 @@
 import FirnBytes
 
 /// A set of row ids for frequent look-ups: a bitmap if the ids are dense, otherwise a binary search.
-package struct RowSet: Sendable, Equatable {
+package struct RowIDSet: Sendable, Equatable {
     /// Ascending and distinct.
     package let rowIDs: [Int64]
     private let bits: Bits?

@@ -14,12 +14,12 @@ import FirnTable
 extension Catalogue {
     private static let plain: UInt8 = 2, framed: UInt8 = 3
     /// The maximum length of the body in bytes. It keeps opening a matter of microseconds.
-    static let mostAlone = 128 << 10
+    static let maximumInlineSize = 128 << 10
 
-    static func isAlone(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.first == plain || bytes.first == framed }
+    static func isInline(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.first == plain || bytes.first == framed }
 
     /// Returns an encoded inline catalogue, or nil if it would be too long.
-    static func encodedAlone(
+    static func encodedInline(
         _ schema: Schema, _ types: [(nextRowID: Int64, header: (SegmentHeader, UnsafeRawBufferPointer)?)], profile: Profile
     ) -> [UInt8]? {
         var out = ByteWriter()
@@ -30,9 +30,9 @@ extension Catalogue {
                 out.appendVarint(0)
                 continue
             }
-            header.encodeAlone(bytes, columns: type.columns, into: &out)
+            header.encodeInline(bytes, columns: type.columns, into: &out)
         }
-        guard out.count <= mostAlone else { return nil }
+        guard out.count <= maximumInlineSize else { return nil }
         var whole = [plain] + out.bytes
         var frame = ByteWriter()
         frame.append(framed)
@@ -43,30 +43,30 @@ extension Catalogue {
     }
 
     /// Decodes an inline catalogue. The state of each type contains its segment header in the ordinary form, in memory.
-    static func decodeAlone(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> (Catalogue, Schema) {
+    static func decodeInline(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> (Catalogue, Schema) {
         var reader = ByteReader(bytes)
         guard try reader.read(UInt8.self) == framed else {
-            return try decodeAlone(body: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+            return try decodeInline(body: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
         }
-        let size = try reader.readCount(limit: mostAlone)
+        let size = try reader.readCount(limit: maximumInlineSize)
         let body = try Frame.expand(try reader.read(count: reader.remaining), size: size)
-        let result = body.withUnsafeBytes { body in Result { () throws(Damage) in try decodeAlone(body: body) } }
+        let result = body.withUnsafeBytes { body in Result { () throws(Damage) in try decodeInline(body: body) } }
         return try result.get()
     }
 
-    private static func decodeAlone(body: UnsafeRawBufferPointer) throws(Damage) -> (Catalogue, Schema) {
+    private static func decodeInline(body: UnsafeRawBufferPointer) throws(Damage) -> (Catalogue, Schema) {
         var reader = ByteReader(body)
         let schema = try Schema(encoded: try reader.readLengthPrefixed())
         var types: [TypeState] = []
         for type in schema.types {
             var state = TypeState()
-            let place = reader.position
+            let offset = reader.position
             state.nextRowID = Int64(try reader.readCount())
-            if let header = try SegmentHeader(alone: &reader, columns: type.columns) {
+            if let header = try SegmentHeader(inline: &reader, columns: type.columns) {
                 let bytes = FixedBytes(header.encoded)
                 // The ordinary form locates each chunk, and passes the ordinary checks.
                 let entry = try DirectoryEntry(inner: try SegmentHeader(bytes.bytes))
-                guard entry.lastRowID < state.nextRowID else { throw Damage("a segment holds row ids that were never given", at: place) }
+                guard entry.lastRowID < state.nextRowID else { throw Damage("a segment holds row ids that were never given", at: offset) }
                 state.liveRows = entry.rowCount
                 state.segmentCount = 1
                 state.inner = (entry, bytes)
@@ -91,7 +91,7 @@ extension DirectoryEntry {
 extension SegmentHeader {
     /// Encodes a packed header, whose ordinary form is `bytes`, in the short form. It omits the bounds of zones: there is almost nothing to
     /// skip.
-    fileprivate func encodeAlone(_ bytes: UnsafeRawBufferPointer, columns: [ColumnSchema], into out: inout ByteWriter) {
+    fileprivate func encodeInline(_ bytes: UnsafeRawBufferPointer, columns: [ColumnSchema], into out: inout ByteWriter) {
         out.appendVarint(rowCount << 1 | (rowIDs == nil ? 0 : 1))
         out.appendVarint(Int(firstRowID))
         if let rowIDs { out.append(lengthPrefixed: rowIDs) }
@@ -107,11 +107,11 @@ extension SegmentHeader {
     }
 
     /// Decodes the short form, with the chunks in `packedChunks`, ready to be encoded in the ordinary form. Nil if there are no rows.
-    fileprivate init?(alone reader: inout ByteReader, columns: [ColumnSchema]) throws(Damage) {
-        let place = reader.position
+    fileprivate init?(inline reader: inout ByteReader, columns: [ColumnSchema]) throws(Damage) {
+        let offset = reader.position
         let first = try reader.readCount(limit: segmentSize << 1 | 1)
         if first == 0 { return nil }
-        guard first > 1 else { throw Damage("row ids are listed for a type without rows", at: place) }
+        guard first > 1 else { throw Damage("row ids are listed for a type without rows", at: offset) }
         self.init(rowCount: first >> 1, firstRowID: Int64(try reader.readCount()), entries: [])
         if first & 1 == 1 { rowIDs = Array(try reader.readLengthPrefixed()) }
         var forms: [(length: Int, isBare: Bool)] = []
@@ -131,8 +131,8 @@ extension SegmentHeader {
 
 extension DatabaseTransaction {
     /// Returns the inline catalogue of the file that this transaction creates; nil if the file needs the ordinary form.
-    func aloneCatalogue() throws(FirnError) -> [UInt8]? {
-        guard mayStandAlone, store.mayStandAlone, !store.changesHistory,
+    func inlineCatalogue() throws(FirnError) -> [UInt8]? {
+        guard mayBeInline, store.mayStandAlone, !store.changesHistory,
             states.allSatisfy({ $0.segmentCount <= 1 && $0.indexes.isEmpty && $0.delta.isNone && $0.deltaRows == 0 && $0.touched.isEmpty })
         else { return nil }
         return try reading { () throws(Damage) -> [UInt8]? in
@@ -144,14 +144,14 @@ extension DatabaseTransaction {
                 }
                 let entry = try DirectoryEntry(try store.read(state.directory), 0)
                 total += Int(entry.header.length)
-                guard total <= 2 * Catalogue.mostAlone, entry.deletedCount == 0 else { return nil }
+                guard total <= 2 * Catalogue.maximumInlineSize, entry.deletedCount == 0 else { return nil }
                 let bytes = try store.read(entry.header), header = try SegmentHeader(bytes)
                 guard header.deletes == nil, header.entries.map(\.columnID) == type.columns.map(\.id),
                     header.entries.allSatisfy({ $0.packed != nil })
                 else { return nil }
                 types.append((state.nextRowID, (header, bytes)))
             }
-            return Catalogue.encodedAlone(schema, types, profile: profile)
+            return Catalogue.encodedInline(schema, types, profile: profile)
         }
     }
 

@@ -5,7 +5,7 @@ import FirnTable
 import Testing
 
 /// P7: rows are found by keys of every type through the index in memory, also changed and deleted rows.
-@Suite struct KeyPlacesTests {
+@Suite struct KeySegmentsTests {
     private static let rows = 70_000
 
     private static func key(_ n: Int, _ kind: ScalarKind) -> Value {

@@ -3,7 +3,7 @@ import FirnTable
 
 /// How links are written when rows of two files are compared: as what identifies their rows in any file. That is the key or, for types
 /// without key, the number of rows before the row. Row ids have no meaning outside their file.
-struct LinkSpelling: Sendable {
+struct LinkResolution: Sendable {
     enum Form: Sendable, Hashable {
         /// The only value of a key that is never null, or a number of rows. Columns of links become columns of this kind.
         case value(ScalarKind)
@@ -49,8 +49,8 @@ struct LinkSpelling: Sendable {
             }
         }
         return (
-            oldMay ? SpelledTable(old, LinkSpelling(old, bareOld, joint(mine, theirs))) : old,
-            newMay ? SpelledTable(new, LinkSpelling(new, bareNew, joint(theirs, mine))) : new
+            oldMay ? LinkResolvedTable(old, LinkResolution(old, bareOld, joint(mine, theirs))) : old,
+            newMay ? LinkResolvedTable(new, LinkResolution(new, bareNew, joint(theirs, mine))) : new
         )
     }
 
@@ -89,16 +89,16 @@ struct LinkSpelling: Sendable {
     // MARK: Columns
 
     /// Returns the link-resolved column.
-    func spelled(_ column: ColumnSchema) -> ColumnSchema {
+    func resolved(_ column: ColumnSchema) -> ColumnSchema {
         guard column.type.kind == .link, let target = column.type.target, let form = form(target) else { return column }
         var copy = column
-        copy.type = spelled(column.type)
+        copy.type = resolved(column.type)
         if case .value = form, let type = table.schema[target], let key = type.key.first { copy.notation = type.columns[key].notation }
         return copy
     }
 
     /// Returns the link-resolved type. It is optional, because null also represents a row that does not exist.
-    func spelled(_ type: ColumnType) -> ColumnType {
+    func resolved(_ type: ColumnType) -> ColumnType {
         guard type.kind == .link, let target = type.target, let form = form(target) else { return type }
         var copy = type
         copy.target = nil
@@ -110,11 +110,11 @@ struct LinkSpelling: Sendable {
         return copy
     }
 
-    func spelled(_ schema: Schema) -> Schema {
+    func resolved(_ schema: Schema) -> Schema {
         Schema(
             schema.types.map { type in
                 var copy = type
-                copy.columns = type.columns.map(spelled)
+                copy.columns = type.columns.map(resolved)
                 return copy
             })
     }

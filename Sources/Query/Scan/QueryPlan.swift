@@ -2,7 +2,7 @@ import FirnBytes
 import FirnTable
 
 /// A request bound to a table: all names, types and arguments have been checked. Shared by all threads.
-struct Plan: Sendable {
+struct QueryPlan: Sendable {
     var slots: SlotTable
     var textTests: Int
     var filter: PredicateNode
@@ -54,7 +54,7 @@ struct Plan: Sendable {
         for (number, node) in filter.conjunctions.enumerated() { node.number = number }
         keys = []
         descriptors = []
-        for descriptor in syntax.descriptors { try Plan.add(descriptor, &descriptors, &keys, &binder) }
+        for descriptor in syntax.descriptors { try QueryPlan.add(descriptor, &descriptors, &keys, &binder) }
         selected = []
         columns = []
         if request.isGrouped {
@@ -62,7 +62,7 @@ struct Plan: Sendable {
             columns = plan.columns
             group = plan
         } else {
-            try Plan.addRequest(request, &descriptors, &keys, &binder)
+            try QueryPlan.addRequest(request, &descriptors, &keys, &binder)
             if request.select.isEmpty {
                 for (i, column) in table.type.columns.enumerated() {
                     selected.append(

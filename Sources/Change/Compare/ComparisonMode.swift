@@ -3,7 +3,7 @@ import FirnTable
 
 /// The comparison mode of a column: how its values in one table are compared with those of the column of the same name in the other. Each
 /// mode has a hash and an equality that agree: equal values have equal hashes.
-enum Meaning: Sendable {
+enum ComparisonMode: Sendable {
     /// Bool, int or link on both sides.
     case words
     /// Date, uuid or object id on both sides.
@@ -15,7 +15,7 @@ enum Meaning: Sendable {
     /// String or data on both sides.
     case text
     /// Single values of different kinds that are not both numbers: compared by canonical text.
-    case written
+    case canonicalText
     /// Collections, embedded objects and values of type any.
     case values
 
@@ -25,7 +25,7 @@ enum Meaning: Sendable {
         if isOpen(left) || isOpen(right) {
             self = .values
         } else if left.kind != right.kind {
-            self = isNumber(left) && isNumber(right) ? .numbers : .written
+            self = isNumber(left) && isNumber(right) ? .numbers : .canonicalText
         } else {
             self =
                 switch left.kind {

@@ -4,38 +4,38 @@ import Synchronization
 
 /// A table with link-resolved columns: its links are replaced by the keys of the rows that they refer to, which are comparable between
 /// files.
-final class SpelledTable: WrappedTable {
+final class LinkResolvedTable: WrappedTable {
     let base: any Table
-    let spelling: LinkSpelling
+    let resolution: LinkResolution
     let type: TypeSchema
     let schema: Schema
     private let keys: Mutex<[String: LinkedKeys?]> = Mutex([:])
     /// The result of `leadsAlike`, with the table that it was computed for.
     private let alike: Mutex<(ObjectIdentifier, Bool)?> = Mutex(nil)
 
-    init(_ base: any Table, _ spelling: LinkSpelling) {
+    init(_ base: any Table, _ resolution: LinkResolution) {
         self.base = base
-        self.spelling = spelling
+        self.resolution = resolution
         var type = base.type
-        type.columns = type.columns.map(spelling.spelled)
+        type.columns = type.columns.map(resolution.resolved)
         self.type = type
-        schema = spelling.spelled(base.schema)
+        schema = resolution.resolved(base.schema)
     }
 
-    func segment(_ index: Int) throws(Damage) -> any Segment { SpelledSegment(try base.segment(index), self) }
+    func segment(_ index: Int) throws(Damage) -> any Segment { LinkResolvedSegment(try base.segment(index), self) }
 
     /// Returns nil if the rows of the type are not available.
     func keys(of target: String) throws(Damage) -> LinkedKeys? {
         if let found = keys.withLock({ $0[target] }) { return found }
         var made: LinkedKeys?
-        if let form = spelling.form(target), let table = try base.related(target) { made = try LinkedKeys(of: table, form) }
+        if let form = resolution.form(target), let table = try base.related(target) { made = try LinkedKeys(of: table, form) }
         let found = made
         keys.withLock { $0[target] = .some(found) }
         return found
     }
 
     /// Whether equal links of an older version refer to equal rows: all of its rows still exist with the same keys.
-    fileprivate func leadsAlike(_ old: SpelledTable) throws(Damage) -> Bool {
+    fileprivate func leadsAlike(_ old: LinkResolvedTable) throws(Damage) -> Bool {
         if let (asked, answer) = alike.withLock({ $0 }), asked == ObjectIdentifier(old) { return answer }
         let links = base.schema.links(of: base.type)
         let targets = links.hasAny ? base.schema.roots.map(\.name) : links.columns.map(\.target)
@@ -56,8 +56,8 @@ extension Table {
         for i in 0..<old.segmentCount {
             let before = try old.segment(i)
             guard before.rowCount > 0 else { continue }
-            guard let place = try segmentIndex(of: before.rowID(at: 0)) else { return false }
-            let after = try segment(place)
+            guard let index = try segmentIndex(of: before.rowID(at: 0)) else { return false }
+            let after = try segment(index)
             guard after.rowCount >= before.rowCount, try after.rowID(at: 0) == before.rowID(at: 0),
                 let differing = try after.rowsThatMayDiffer(from: before),
                 differing.count >= before.rowCount
@@ -65,8 +65,10 @@ extension Table {
             let was = before.live, live = after.live
             for row in differing.slice(0..<before.rowCount).positions {
                 guard (was?[row] ?? true) == (live?[row] ?? true) else { return false }
-                for place in type.key where was?[row] ?? true {
-                    guard Value.sameMeaning(try before.column(place).value(at: row), try after.column(place).value(at: row), tolerance: 0)
+                for columnPosition in type.key where was?[row] ?? true {
+                    guard
+                        Value.areEquivalent(
+                            try before.column(columnPosition).value(at: row), try after.column(columnPosition).value(at: row), tolerance: 0)
                     else { return false }
                 }
             }
@@ -75,18 +77,18 @@ extension Table {
     }
 }
 
-private final class SpelledSegment: WrappedSegment {
+private final class LinkResolvedSegment: WrappedSegment {
     let base: any Segment
-    let table: SpelledTable
+    let table: LinkResolvedTable
 
-    init(_ base: any Segment, _ table: SpelledTable) {
+    init(_ base: any Segment, _ table: LinkResolvedTable) {
         self.base = base
         self.table = table
     }
 
     func column(_ index: Int) throws(Damage) -> any ColumnReader {
         let column = table.base.type.columns[index], reader = try base.column(index)
-        return table.base.schema.mayHoldLinks(column.type) ? SpelledColumn(reader, column, table) : reader
+        return table.base.schema.mayHoldLinks(column.type) ? LinkResolvedColumn(reader, column, table) : reader
     }
 
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
@@ -95,24 +97,24 @@ private final class SpelledSegment: WrappedSegment {
     }
 
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {
-        guard let other = other as? SpelledSegment, let found = try base.rowsThatMayDiffer(from: other.base),
+        guard let other = other as? LinkResolvedSegment, let found = try base.rowsThatMayDiffer(from: other.base),
             try table.leadsAlike(other.table)
         else { return nil }
         return found
     }
 }
 
-private final class SpelledColumn: ColumnReader {
+private final class LinkResolvedColumn: ColumnReader {
     let base: any ColumnReader
     let column: ColumnSchema
-    let table: SpelledTable
+    let table: LinkResolvedTable
     let type: ColumnType
 
-    init(_ base: any ColumnReader, _ column: ColumnSchema, _ table: SpelledTable) {
+    init(_ base: any ColumnReader, _ column: ColumnSchema, _ table: LinkResolvedTable) {
         self.base = base
         self.column = column
         self.table = table
-        type = table.spelling.spelled(column.type)
+        type = table.resolution.resolved(column.type)
     }
 
     var rowCount: Int { base.rowCount }
@@ -136,7 +138,7 @@ private final class SpelledColumn: ColumnReader {
         switch schema.type.kind {
         case .link:
             guard let target = schema.type.target, let keys = try table.keys(of: target) else { return raw }
-            return try keys.column(raw.words, present: raw.present, table.spelling.spelled(schema.type))
+            return try keys.column(raw.words, present: raw.present, table.resolution.resolved(schema.type))
         case .embedded:
             var out = raw
             let fields = schema.type.target.flatMap { table.base.schema[$0] }?.columns ?? []
@@ -149,7 +151,7 @@ private final class SpelledColumn: ColumnReader {
     private func collection(_ raw: Column, _ schema: ColumnSchema) throws(Damage) -> Column {
         var element = schema, out = raw
         element.type = schema.type.element
-        out.type = table.spelling.spelled(schema.type)
+        out.type = table.resolution.resolved(schema.type)
         let last = out.children.count - 1
         out.children[last] = try spell(raw.children[last], element)
         guard schema.type.collection == .set else { return out }
@@ -171,7 +173,7 @@ private final class SpelledColumn: ColumnReader {
     private func spell(_ value: Value) throws(Damage) -> Value {
         if let link = value.namedLink {
             guard let keys = try table.keys(of: link.type) else { return value }
-            return .map([Value.Entry(Value.linkKey, .list([.string(table.spelling.name(link.type))] + (try keys.parts(link.row) ?? [])))])
+            return .map([Value.Entry(Value.linkKey, .list([.string(table.resolution.name(link.type))] + (try keys.parts(link.row) ?? [])))])
         }
         switch value {
         case .list(let values): return .list(try spell(values))

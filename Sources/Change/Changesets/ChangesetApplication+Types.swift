@@ -2,7 +2,7 @@ import FirnBytes
 import FirnTable
 
 /// Removing rows and changing types.
-extension Patch {
+extension ChangesetApplication {
     func removeRows() throws(FirnError) {
         for plan in plans where plan.ids.count > plan.part.pairs {
             let ids = plan.ids[plan.part.pairs...]
@@ -54,7 +54,7 @@ extension Patch {
     private func keyWhileWriting(_ plan: Plan) throws(FirnError) -> [String] {
         let key = key(of: plan)
         guard key == plan.part.key, !key.isEmpty, plan.part.before != nil else { return [] }
-        let cells = try ToldCells(plan.part, name: changes.name)
+        let cells = try RecordedCells(plan.part, name: changes.name)
         return key.allSatisfy(cells.isAlike) ? key : []
     }
 
@@ -71,9 +71,9 @@ extension Patch {
 
     private func rekey(_ name: String, _ key: [String]) throws(FirnError) {
         guard let type = transaction.schema[name] else { return }
-        let places = key.compactMap { type.index(of: $0) }
-        guard places.count == key.count else { throw damaged("the key of \"\(name)\" does not consist of its columns") }
-        try transaction.rekey(name, places)
+        let keyPositions = key.compactMap { type.index(of: $0) }
+        guard keyPositions.count == key.count else { throw damaged("the key of \"\(name)\" does not consist of its columns") }
+        try transaction.rekey(name, keyPositions)
     }
 
     /// Throws if two rows have the same key.
@@ -92,17 +92,17 @@ extension Patch {
         // The type is not changed during lookups: after each change a type rebuilds its map of names.
         let wanted = type
         for own in rows.type.columns where rows.type.hasColumn(own, of: wanted, in: rows.schema, other: schema) {
-            let place = wanted.index(of: own.name)!
+            let columnPosition = wanted.index(of: own.name)!
             if own.type.kind == .embedded, let target = own.type.target {
                 // Whatever its name, the embedded type must accept the new rows.
-                if let other = type.columns[place].type.target.flatMap({ schema[$0] }) {
+                if let other = type.columns[columnPosition].type.target.flatMap({ schema[$0] }) {
                     try widen(target, transaction.schema, to: other, schema)
                 }
-                type.columns[place].type.target = target
+                type.columns[columnPosition].type.target = target
             }
             if plan.isSame { continue }
-            if own.type.isOptional { type.columns[place].type.isOptional = true }
-            if own.type.elementIsOptional { type.columns[place].type.elementIsOptional = true }
+            if own.type.isOptional { type.columns[columnPosition].type.isOptional = true }
+            if own.type.elementIsOptional { type.columns[columnPosition].type.elementIsOptional = true }
         }
     }
 
@@ -115,7 +115,7 @@ extension Patch {
         let required = going.filter { !$0.type.isCollection && !$0.type.isOptional }.compactMap { own.index(of: $0.name) }
         if !required.isEmpty {
             // These columns are optional while the types change.
-            for place in required { own.columns[place].type.isOptional = true }
+            for columnPosition in required { own.columns[columnPosition].type.isOptional = true }
             try transaction.revise(own)
         }
         let names = Set(going.map(\.name))
@@ -161,8 +161,8 @@ extension Patch {
         guard var own = schema[type] else { return }
         var isWider = false
         for i in own.columns.indices {
-            guard let place = wanted.index(of: own.columns[i].name) else { continue }
-            let twin = wanted.columns[place]
+            guard let columnPosition = wanted.index(of: own.columns[i].name) else { continue }
+            let twin = wanted.columns[columnPosition]
             if twin.type.isOptional, !own.columns[i].type.isOptional {
                 own.columns[i].type.isOptional = true
                 isWider = true

@@ -2,13 +2,13 @@ import FirnBytes
 import FirnTable
 
 /// Numbers the distinct values of a column from 1, in the order of their first appearance; 0 is null. -0 equals 0, and all NaNs are equal.
-struct KeyTable: Sendable {
+struct ValueNumbering: Sendable {
     let type: ColumnType
     /// Row i is the value numbered i; row 0 is a filler. Without a validity bitmap, which appending row by row would copy each time.
     private var store: Column
-    private var words = WordTable()
-    private var extras = WordTable()
-    private var pairs = WordTable()
+    private var words = IntegerTable()
+    private var extras = IntegerTable()
+    private var pairs = IntegerTable()
     private var texts = ByteTable()
     /// For mixed values and decimals, which are compared by value: candidates by nearest double or by equal bytes.
     private var buckets: [Value: [UInt32]] = [:]
@@ -65,7 +65,7 @@ struct KeyTable: Sendable {
             }
         case .float, .double:
             number(rows, into: out) {
-                KeyTable.word(column.reals[$0])
+                ValueNumbering.word(column.reals[$0])
             } keep: {
                 $0.reals.append(column.reals[$1])
             }
@@ -96,7 +96,7 @@ struct KeyTable: Sendable {
     }
 
     /// Returns the numbers in this table of another table's values, by their numbers there.
-    mutating func numbers(of other: KeyTable) -> [UInt32] {
+    mutating func numbers(of other: ValueNumbering) -> [UInt32] {
         var values = other.values
         // Value 0 is null; no other value is.
         values.present = nil
@@ -139,7 +139,7 @@ struct KeyTable: Sendable {
         switch type.kind {
         case .bool, .int, .link: id = words.number(column.words[row]) + 1
         case .float, .double:
-            id = words.number(KeyTable.word(column.reals[row])) + 1
+            id = words.number(ValueNumbering.word(column.reals[row])) + 1
         case .date, .uuid, .objectID:
             let first = words.number(column.words[row]), second = extras.number(column.extra[row])
             id = pairs.number(Int64(first) << 32 | Int64(second)) + 1

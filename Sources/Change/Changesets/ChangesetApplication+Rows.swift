@@ -2,13 +2,13 @@ import FirnBytes
 import FirnTable
 
 /// Writing values, and links after the rows that they refer to exist.
-extension Patch {
+extension ChangesetApplication {
     /// The cells of a column that contain links, which are written without them first.
     struct LinkedCells {
         let plan: Int
         /// The position in the columns of `after.table`.
         let column: Int
-        var cells: [(place: RowPlace, row: Int64)] = []
+        var cells: [(location: RowLocation, row: Int64)] = []
     }
 
     /// Writes everything except links. Returns the cells with links.
@@ -16,12 +16,12 @@ extension Patch {
         var linked: [LinkedCells] = []
         for (i, plan) in plans.enumerated() {
             guard let after = plan.part.after, let table = after.table else { continue }
-            let places = try DifferingRows.places(table, changes.name)
-            guard places.count >= plan.part.pairs, plan.ids.count >= plan.part.pairs else {
+            let locations = try DifferingRows.locations(table, changes.name)
+            guard locations.count >= plan.part.pairs, plan.ids.count >= plan.part.pairs else {
                 throw damaged("rows of \"\(plan.name)\" are missing")
             }
-            linked += try setCells(i, plan, after, table, places)
-            linked += try insert(i, plan, table, Array(places[plan.part.pairs...]))
+            linked += try setCells(i, plan, after, table, locations)
+            linked += try insert(i, plan, table, Array(locations[plan.part.pairs...]))
         }
         return linked
     }
@@ -31,25 +31,26 @@ extension Patch {
         let own = transaction.schema[plan.name]
         return table.type.columns.map { column in
             var type = column.type
-            if let place = own?.index(of: column.name) { type.isOptional = own!.columns[place].type.isOptional }
+            if let columnPosition = own?.index(of: column.name) { type.isOptional = own!.columns[columnPosition].type.isOptional }
             return type
         }
     }
 
-    private func setCells(_ number: Int, _ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ places: [RowPlace]) throws(FirnError)
+    private func setCells(_ number: Int, _ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ locations: [RowLocation])
+        throws(FirnError)
         -> [LinkedCells]
     {
         guard plan.part.pairs > 0, let before = plan.part.before?.table else { return [] }
-        let cells = try ToldCells(plan.part, name: changes.name), old = try DifferingRows.places(before, changes.name)
+        let cells = try RecordedCells(plan.part, name: changes.name), old = try DifferingRows.locations(before, changes.name)
         let was = RowReader(before, name: changes.name), becomes = RowReader(table, name: changes.name), first = firstTypes(plan, table)
         var linked: [LinkedCells] = []
-        for (place, column) in table.type.columns.enumerated() {
+        for (columnPosition, column) in table.type.columns.enumerated() {
             let isKey = plan.part.key.contains(column.name)
             let isAlike = cells.isAlike(column.name), twin = isAlike ? before.type.index(of: column.name) : nil,
                 mayLink = table.schema.mayHoldLinks(column.type)
-            var found = LinkedCells(plan: number, column: place)
+            var found = LinkedCells(plan: number, column: columnPosition)
             for k in 0..<plan.part.pairs {
-                let value = try becomes.value(places[k], place)
+                let value = try becomes.value(locations[k], columnPosition)
                 if let twin {
                     let former = try was.value(old[k], twin)
                     if plan.part.isWhole || isKey ? former == value : former.isNull && value.isNull { continue }
@@ -60,9 +61,9 @@ extension Patch {
                     try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, value)
                     continue
                 }
-                if value.hasLinks(column.type, in: table.schema) { found.cells.append((places[k], plan.ids[k])) }
+                if value.hasLinks(column.type, in: table.schema) { found.cells.append((locations[k], plan.ids[k])) }
                 try transaction.update(
-                    plan.name, rowID: plan.ids[k], column: column.name, value.withoutLinks(first[place], in: table.schema))
+                    plan.name, rowID: plan.ids[k], column: column.name, value.withoutLinks(first[columnPosition], in: table.schema))
             }
             if !found.cells.isEmpty { linked.append(found) }
         }
@@ -70,19 +71,19 @@ extension Patch {
         return linked
     }
 
-    private func insert(_ number: Int, _ plan: Plan, _ table: any Table, _ places: [RowPlace]) throws(FirnError) -> [LinkedCells] {
-        guard !places.isEmpty, let own = transaction.schema[plan.name] else { return [] }
+    private func insert(_ number: Int, _ plan: Plan, _ table: any Table, _ locations: [RowLocation]) throws(FirnError) -> [LinkedCells] {
+        guard !locations.isEmpty, let own = transaction.schema[plan.name] else { return [] }
         let reader = RowReader(table, name: changes.name), sources = own.columns.map { table.type.index(of: $0.name) }
         let mayLink = table.type.columns.map { table.schema.mayHoldLinks($0.type) }, first = firstTypes(plan, table)
         var linked = table.type.columns.indices.map { LinkedCells(plan: number, column: $0) }
-        for place in places {
+        for location in locations {
             var values: [Value] = [], withLinks: [Int] = []
             for (column, source) in zip(own.columns, sources) {
                 guard let source else {
                     values.append(Column.absentValue(column.type))
                     continue
                 }
-                var value = try reader.value(place, source)
+                var value = try reader.value(location, source)
                 if mayLink[source] {
                     if value.hasLinks(table.type.columns[source].type, in: table.schema) { withLinks.append(source) }
                     value = value.withoutLinks(first[source], in: table.schema)
@@ -90,7 +91,7 @@ extension Patch {
                 values.append(value)
             }
             let row = try transaction.insert(plan.name, values)
-            for source in withLinks { linked[source].cells.append((place, row)) }
+            for source in withLinks { linked[source].cells.append((location, row)) }
         }
         return linked.filter { !$0.cells.isEmpty }
     }
@@ -105,7 +106,7 @@ extension Patch {
             let column = table.type.columns[group.column], reader = RowReader(table, name: changes.name)
             for cell in group.cells {
                 var missing: (type: String, row: Int64)?
-                let value = try reader.value(cell.place, group.column).mapLinks(column.type, in: table.schema) {
+                let value = try reader.value(cell.location, group.column).mapLinks(column.type, in: table.schema) {
                     (type, row) throws(FirnError) -> (type: String, row: Int64?) in
                     // A link of a value of type any to an unknown type is kept.
                     guard let bare = after.names.bareKey(type) else { return (type, row) }
@@ -118,7 +119,7 @@ extension Patch {
                     return (rename(bare), stands)
                 }
                 if let missing {
-                    let words = try self.words(table, cell.place, plan), target = try known[missing.type]!.words(missing.row)
+                    let words = try self.words(table, cell.location, plan), target = try known[missing.type]!.words(missing.row)
                     conflicts.note(words, "\(column.name) refers to a row that does not exist: \(target)")
                 } else if conflicts.count == 0 {
                     try transaction.update(plan.name, rowID: cell.row, column: column.name, value)
@@ -127,11 +128,11 @@ extension Patch {
         }
     }
 
-    private func words(_ table: any Table, _ place: RowPlace, _ plan: Plan) throws(FirnError) -> String {
+    private func words(_ table: any Table, _ location: RowLocation, _ plan: Plan) throws(FirnError) -> String {
         let reader = RowReader(table, name: changes.name)
-        guard !plan.part.key.isEmpty else { return "\(plan.name), row \(try reader.number(place))" }
+        guard !plan.part.key.isEmpty else { return "\(plan.name), row \(try reader.number(location))" }
         var key: [(name: String, value: Value)] = []
-        for name in plan.part.key { if let column = table.type.index(of: name) { key.append((name, try reader.value(place, column))) } }
+        for name in plan.part.key { if let column = table.type.index(of: name) { key.append((name, try reader.value(location, column))) } }
         return words(plan, key)
     }
 
@@ -150,8 +151,8 @@ extension Patch {
         if target.key.isEmpty {
             guard named.type.columns.map(\.name) == ["row"], named.type.columns[0].type == ColumnType(.int) else { throw otherKey(name) }
             let stand = try reading { () throws(Damage) in try rows.liveRowIDs() }, reader = RowReader(named, name: changes.name)
-            for (place, id) in zip(try DifferingRows.places(named, changes.name), ids) {
-                guard case .int(let row) = try reader.value(place, 0), row >= 0, row < Int64(stand.count) else {
+            for (location, id) in zip(try DifferingRows.locations(named, changes.name), ids) {
+                guard case .int(let row) = try reader.value(location, 0), row >= 0, row < Int64(stand.count) else {
                     found[id] = LinkedRowsOfFile.none
                     continue
                 }

@@ -1,12 +1,12 @@
 import FirnBytes
 
 extension Value {
-    /// Returns whether two values mean the same: numbers are compared by value whatever their kind (`sameNumber`), lists in order, sets and
+    /// Returns whether two values are equivalent: numbers are compared by value whatever their kind (`sameNumber`), lists in order, sets and
     /// maps without order, and objects by field, where an absent field equals null. An empty list is not null.
-    package static func sameMeaning(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
+    package static func areEquivalent(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         switch (a, b) {
         case (.list(let x), .list(let y)):
-            return x.count == y.count && zip(x, y).allSatisfy { sameMeaning($0, $1, tolerance: tolerance) }
+            return x.count == y.count && zip(x, y).allSatisfy { areEquivalent($0, $1, tolerance: tolerance) }
         case (.set, .set), (.set, .list), (.list, .set): return sameSet(a.elements, b.elements, tolerance: tolerance)
         case (.map(let x), .map(let y)), (.map(let x), .object(let y)), (.object(let x), .map(let y)), (.object(let x), .object(let y)):
             return sameFields(x, y, tolerance: tolerance)
@@ -24,7 +24,7 @@ extension Value {
 
     private static func sameSet(_ a: [Value], _ b: [Value], tolerance: Double) -> Bool {
         let x = distinctSorted(a), y = distinctSorted(b)
-        return x.count == y.count && zip(x, y).allSatisfy { sameMeaning($0, $1, tolerance: tolerance) }
+        return x.count == y.count && zip(x, y).allSatisfy { areEquivalent($0, $1, tolerance: tolerance) }
     }
 
     private static func sameFields(_ a: [Entry], _ b: [Entry], tolerance: Double) -> Bool {
@@ -34,7 +34,7 @@ extension Value {
         }
         let x = fields(a), y = fields(b)
         return x.count == y.count
-            && zip(x, y).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && sameMeaning($0.value, $1.value, tolerance: tolerance) }
+            && zip(x, y).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && areEquivalent($0.value, $1.value, tolerance: tolerance) }
     }
 
     /// Returns whether two numbers are equal: by exact value; by their shortest decimal text if they are of different kinds (the float 0.1,
@@ -79,8 +79,8 @@ extension Value {
         }
     }
 
-    /// A hash that is the same for all values that mean the same. All collections and objects share one hash.
-    package var meaningHash: UInt64 {
+    /// A hash that is the same for all equivalent values. All collections and objects share one hash.
+    package var equivalenceHash: UInt64 {
         switch self {
         case .null: nullHash
         case .bool(let x): mix(x ? 1 : 0, 1)

@@ -1,6 +1,6 @@
 /// Returns one value as the text that a file would show, for comparing a column of text with one of another kind, and for messages. Numbers
 /// are the shortest text that reads back as the same value, unless the notation requires another.
-package func writtenText(_ value: Value, notation: Notation = .plain) -> String {
+package func canonicalText(_ value: Value, notation: Notation = .plain) -> String {
     switch value {
     case .null: return ""
     case .bool(let x):
@@ -31,8 +31,8 @@ package func nestedText(_ value: Value) -> String {
     case .string(let x): quoted(x)
     case .double(let x) where !x.isFinite: "null"
     case .float(let x) where !x.isFinite: "null"
-    case .bool, .int, .float, .double, .link, .list, .set, .map, .object: writtenText(value)
-    default: quoted(writtenText(value))
+    case .bool, .int, .float, .double, .link, .list, .set, .map, .object: canonicalText(value)
+    default: quoted(canonicalText(value))
     }
 }
 
@@ -42,9 +42,9 @@ package func nestedText(_ value: Value, notation: Notation) -> String {
         "{" + entries.map { quoted($0.key) + ":" + nestedText($0.value, notation: notation) }.joined(separator: ",") + "}"
     }
     return switch value {
-    case .date, .uuid: quoted(writtenText(value, notation: notation))
-    case .float(let x) where x.isFinite: writtenText(value, notation: notation)
-    case .double(let x) where x.isFinite: writtenText(value, notation: notation)
+    case .date, .uuid: quoted(canonicalText(value, notation: notation))
+    case .float(let x) where x.isFinite: canonicalText(value, notation: notation)
+    case .double(let x) where x.isFinite: canonicalText(value, notation: notation)
     case .list(let values), .set(let values): "[" + values.map { nestedText($0, notation: notation) }.joined(separator: ",") + "]"
     case .map(let entries): members(entries)
     default: nestedText(value)
@@ -101,11 +101,11 @@ private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
     let separator = notation.code == Notation.dateTimeSpace(0).code ? " " : "T"
     let zone = notation.code == Notation.dateTimeSpace(0).code || notation.code == Notation.dateTimeT(0).code ? "" : "Z"
     var fraction = ""
-    let places = notation == .plain ? (x.nanoseconds == 0 ? 0 : 9) : Int(notation.parameter)
-    if places > 0 {
+    let fractionDigits = notation == .plain ? (x.nanoseconds == 0 ? 0 : 9) : Int(notation.parameter)
+    if fractionDigits > 0 {
         fraction = String(x.nanoseconds)
         while fraction.utf8.count < 9 { fraction = "0" + fraction }
-        fraction = "." + fraction.prefix(places)
+        fraction = "." + fraction.prefix(fractionDigits)
     }
     return date + separator + time + fraction + zone
 }

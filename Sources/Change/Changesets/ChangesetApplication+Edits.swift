@@ -2,7 +2,7 @@ import FirnBytes
 import FirnTable
 
 /// Changes within nested cells: the value in the file is read, edited and written.
-extension Patch {
+extension ChangesetApplication {
     /// Returns the parts of the file's cells that differ from the recorded ones, by row.
     func wrongParts(of plan: Plan) throws(FirnError) -> [(row: Int, parts: [String])] {
         guard let edits = plan.part.edits else { return [] }
@@ -46,11 +46,12 @@ extension Patch {
         _ edits: ReadEdits, _ plan: Plan, _ body: (Int, Int, TypeSchema, Value, [ValueEdit]) throws(FirnError) -> Void
     ) throws(FirnError) {
         guard let rows = plan.rows, let before = plan.part.before?.table, let after = plan.part.after?.table else { return }
-        let cells = try ToldCells(plan.part, name: changes.name), reader = edits.reader(), stands = RowReader(rows, name: options.newName)
+        let cells = try RecordedCells(plan.part, name: changes.name), reader = edits.reader(),
+            stands = RowReader(rows, name: options.newName)
         let was = RowReader(before, name: changes.name), becomes = RowReader(after, name: changes.name)
-        let old = try DifferingRows.places(before, changes.name), new = try DifferingRows.places(after, changes.name)
+        let old = try DifferingRows.locations(before, changes.name), new = try DifferingRows.locations(after, changes.name)
         for k in edits.pairs where k < plan.ids.count && plan.ids[k] >= 0 {
-            guard k < old.count, k < new.count, let place = try place(of: plan.ids[k], in: rows) else {
+            guard k < old.count, k < new.count, let location = try location(of: plan.ids[k], in: rows) else {
                 throw damaged("edits of rows that do not exist")
             }
             for (name, edits) in try edits.cells(of: k, reader) {
@@ -58,12 +59,12 @@ extension Patch {
                     let first = before.type.index(of: name), let second = after.type.index(of: name),
                     try was.value(old[k], first).isNull, try becomes.value(new[k], second).isNull
                 else { throw damaged("edits of \"\(plan.name).\(name)\", which cannot be edited in parts") }
-                try body(k, column, rows.type, try stands.value(place, column), edits)
+                try body(k, column, rows.type, try stands.value(location, column), edits)
             }
         }
     }
 
-    private func place(of rowID: Int64, in table: any Table) throws(FirnError) -> RowPlace? {
-        do throws(Damage) { return try table.livePlace(of: rowID) } catch { throw FirnError(error, in: options.newName) }
+    private func location(of rowID: Int64, in table: any Table) throws(FirnError) -> RowLocation? {
+        do throws(Damage) { return try table.liveLocation(of: rowID) } catch { throw FirnError(error, in: options.newName) }
     }
 }
