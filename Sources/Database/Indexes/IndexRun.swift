@@ -87,28 +87,22 @@ final class IndexRun: Sendable {
     }
 
     private func search(_ key: IndexKey, through: Bool, _ group: Range<Int>) throws(Damage) -> (index: Int, equal: Int?) {
-        var fault: Damage?, index = group.upperBound, equal: Int?
-        withUnsafeTemporaryAllocation(of: Int64.self, capacity: IndexRun.groupSize) { values in
-            do throws(Damage) {
-                try words!.decode(from: group.lowerBound, count: group.count, into: values.baseAddress!)
-                func compared(_ i: Int) throws(Damage) -> Int {
-                    if values[i] != key.word { return values[i] < key.word ? -1 : 1 }
-                    let extra = UInt32(truncatingIfNeeded: try extras!.value(at: group.lowerBound &+ i))
-                    return extra < key.extra ? -1 : extra == key.extra ? 0 : 1
-                }
-                var first = 1, last = group.count
-                while first < last {
-                    let middle = (first &+ last) >> 1, order = try compared(middle)
-                    if order < 0 || through && order == 0 { first = middle &+ 1 } else { last = middle }
-                }
-                index = group.lowerBound &+ first
-                var same = first
-                while same < group.count, try compared(same) == 0 { same &+= 1 }
-                if same < group.count { equal = same &- first }
-            } catch { fault = error }
+        try withUnsafeTemporaryAllocation(of: Int64.self, capacity: IndexRun.groupSize) { (values) throws(Damage) in
+            try words!.decode(from: group.lowerBound, count: group.count, into: values.baseAddress!)
+            func compared(_ i: Int) throws(Damage) -> Int {
+                if values[i] != key.word { return values[i] < key.word ? -1 : 1 }
+                let extra = UInt32(truncatingIfNeeded: try extras!.value(at: group.lowerBound &+ i))
+                return extra < key.extra ? -1 : extra == key.extra ? 0 : 1
+            }
+            var first = 1, last = group.count
+            while first < last {
+                let middle = (first &+ last) >> 1, order = try compared(middle)
+                if order < 0 || through && order == 0 { first = middle &+ 1 } else { last = middle }
+            }
+            var same = first
+            while same < group.count, try compared(same) == 0 { same &+= 1 }
+            return (group.lowerBound &+ first, same < group.count ? same &- first : nil)
         }
-        if let fault { throw fault }
-        return (index, equal)
     }
 
     /// Returns the entries with a key in the range.

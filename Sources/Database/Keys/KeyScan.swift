@@ -137,11 +137,9 @@ extension KeyShape {
                 try readers[i].read(vector: vector, into: &scratch[i])
             }
             guard scratch[i].count == count else { throw Damage("a vector of another length than its segment has") }
-            var fault: Damage?
-            hashes.withUnsafeMutableBufferPointer { out in
-                do throws(Damage) { try fold(scratch[i], dictionary: dictionary, into: out.baseAddress!) } catch { fault = error }
+            try hashes.withUnsafeMutableBufferPointer { (out) throws(Damage) in
+                try fold(scratch[i], dictionary: dictionary, into: out.baseAddress!)
             }
-            if let fault { throw fault }
         }
     }
 

@@ -194,11 +194,7 @@ final class ChunkReader: Sendable {
     {
         if array.count > count { array.removeLast(array.count - count) }
         if array.count < count { array.append(contentsOf: repeatElement(.zero, count: count - array.count)) }
-        var fault: Damage?
-        array.withUnsafeMutableBufferPointer { buffer in
-            do throws(Damage) { try body(buffer.baseAddress!) } catch { fault = error }
-        }
-        if let fault { throw fault }
+        try array.withUnsafeMutableBufferPointer { (buffer) throws(Damage) in try body(buffer.baseAddress!) }
     }
 
     static func bits(_ reader: BitsReader?, vector: Int, count: Int) throws(Damage) -> Bits? {
@@ -304,14 +300,10 @@ final class ChunkReader: Sendable {
 extension Array {
     /// Creates an array of `count` values that `body` writes in place.
     init(count: Int, _ body: (UnsafeMutablePointer<Element>) throws(Damage) -> Void) throws(Damage) where Element: BitwiseCopyable {
-        var fault: Damage?
-        self.init(unsafeUninitializedCapacity: count) { buffer, filled in
-            do throws(Damage) {
-                try body(buffer.baseAddress!)
-                filled = count
-            } catch { fault = error }
+        try self.init(unsafeUninitializedCapacity: count) { (buffer, filled) throws(Damage) in
+            try body(buffer.baseAddress!)
+            filled = count
         }
-        if let fault { throw fault }
     }
 }
 

@@ -161,11 +161,7 @@ extension Operand {
 
     /// The same for rows in an array.
     func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: [Int32]) throws(FirnError) -> Values {
-        var out: Result<Values, FirnError>?
-        chosen.withUnsafeBufferPointer { chosen in
-            do throws(FirnError) { out = .success(try evaluate(scan, vector, rows, only: chosen)) } catch { out = .failure(error) }
-        }
-        return try out!.get()
+        try chosen.withUnsafeBufferPointer { (chosen) throws(FirnError) in try evaluate(scan, vector, rows, only: chosen) }
     }
 
     private static func combine(
