@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnDatabase
 import FirnTable
+import Foundation
 
 /// A type of your own that is stored as a value or as an embedded object. Properties, optional properties and elements of collections can
 /// have it.
@@ -97,7 +98,7 @@ extension _CustomPersistable {
     /// stored form. Traps if none of those that are tried is valid. Used while key paths are recorded; not for direct use.
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> Self {
         object._firnRecord(property)
-        let tried: [Any] = ["a", "0", 1, "00000000-0000-0000-0000-000000000000", "2000-01-01", "a@b.c", [:] as [String: Any]]
+        let tried: [Any] = ["a", "0", 1, "00000000-0000-0000-0000-000000000000", "2000-01-01", "a@b.c", Date(), [:] as [String: Any]]
         if let made = _made(of: PersistedType._zero()) ?? tried.lazy.compactMap({ _elementFromUntyped($0) }).first { return made }
         trap("a key path to a property of type \(self) needs a value of it: give the property an initial value, or make it optional")
     }

@@ -55,8 +55,8 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
             attach: { object, column in
                 let place = PersistedProperty.place(object, offset)
                 place.pointee.column = column
-                // A managed object stores no values of its own.
-                if case .value = place.pointee.state { place.pointee.state = .unset }
+                // A managed object stores no values of its own. One that records reads keeps them for custom types.
+                if case .value = place.pointee.state, column >= unmanagedColumn { place.pointee.state = .unset }
             },
             append: { object, sink in
                 let place = PersistedProperty.place(object, offset)
