@@ -36,7 +36,7 @@ extension PredicateSyntax {
         }
     }
 
-    fileprivate func shifted(by shift: Int) -> PredicateSyntax {
+    func shifted(by shift: Int) -> PredicateSyntax {
         guard shift > 0 else { return self }
         switch self {
         case .constant: return self

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnQuery
 import FirnTable
 import Foundation
 
@@ -52,12 +53,17 @@ final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
 }
 
 extension RealmCollection {
-    /// Returns the elements that match an `NSPredicate`. The results are live. The predicate is evaluated for each element, and an object
-    /// is created for each: predicates as text and `where` are much faster. (On Linux, Foundation's predicates are blocks.)
-    ///
-    /// - Complexity: O(*n*) for *n* elements.
+    /// Returns the elements that match an `NSPredicate`. The results are live. Predicates from text (`NSPredicate(format:)`), and compound
+    /// predicates of them, become queries. A block is evaluated for each element, and an object is created for each, which is much slower.
+    /// Traps if text is not valid for the elements.
     public func filter(_ predicate: NSPredicate) -> Results<Element> where Element: RealmFetchable {
-        Results(BlockSource<Element>(managedSource("filter")) { predicate.evaluate(with: $0) })
+        let source = managedSource("filter")
+        do {
+            if let (syntax, arguments) = try predicate.query(on: source) {
+                return Results(source.appending(QuerySyntax(syntax), arguments))
+            }
+        } catch { trap("\(error)") }
+        return Results(BlockSource<Element>(source) { predicate.evaluate(with: $0) })
     }
 
     /// Returns the index of the first element that matches an `NSPredicate`; nil if there is none.

@@ -2,6 +2,14 @@ import Foundation
 import RealmSwift
 
 extension Surface {
+    mutating func addPredicates(_ pets: Results<SurfacePet>) {
+        use("NSPredicate(format:)", "NSPredicate(format:argumentArray:)", "NSCompoundPredicate") {
+            let young = NSPredicate(format: "age < %d AND name BEGINSWITH %@", 3, "R")
+            let all = NSCompoundPredicate(andPredicateWithSubpredicates: [young, NSPredicate(format: "age > %@", argumentArray: [1])])
+            _ = (pets.filter(young), pets.filter(all), pets.index(matching: young))
+        }
+    }
+
     mutating func addQueries(_ pets: Results<SurfacePet>) {
         use("Query.==(_:_:)", "Query.!=(_:_:)", "Query.&&(_:_:)", "Query.||(_:_:)", "Query.!(_:)") {
             _ = pets.where { $0.name == "Rex" && $0.age != 1 || !($0.name == "Bo") }

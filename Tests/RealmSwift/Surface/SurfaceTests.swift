@@ -30,6 +30,7 @@ struct Surface {
         surface.addValues()
         surface.addShapes()
         surface.addQueries(realm.objects(SurfacePet.self))
+        surface.addPredicates(realm.objects(SurfacePet.self))
         surface.addCollectionQueries(realm.objects(SurfacePet.self))
         surface.addNotifications(realm, pet)
         surface.addSequences(realm, pet)

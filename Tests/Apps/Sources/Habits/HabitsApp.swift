@@ -130,6 +130,19 @@ struct HabitsApp {
             all.sorted(by: [SortDescriptor(keyPath: "cadence"), SortDescriptor(keyPath: "name", ascending: false)]).first?.name, "Read",
             "an order")
         checks.equal(all.sorted(by: \.name, ascending: false).index(matching: { $0.name == "Read" }), 1, "an index of a match")
+        let daily = NSPredicate(format: "cadence == %@ AND %K BEGINSWITH[c] %@", Cadence.daily.rawValue, "name", "r")
+        let ambitious = NSPredicate(format: "goal > %f", 12.0)
+        checks.equal(all.filter(daily).map(\.name), ["Read"], "a predicate from a format")
+        let both = [daily, ambitious]
+        checks.equal(all.filter(NSCompoundPredicate(orPredicateWithSubpredicates: both)).count, 2, "either of two predicates")
+        checks.equal(all.filter(NSCompoundPredicate(andPredicateWithSubpredicates: both)).count, 0, "both of two predicates")
+        checks.equal(all.filter(NSCompoundPredicate(notPredicateWithSubpredicate: daily)).first?.name, "Run", "the opposite of a predicate")
+        let archived = NSPredicate { habit, _ in (habit as? Habit)?.isArchived == true }
+        let mixed = NSCompoundPredicate(andPredicateWithSubpredicates: [ambitious, archived])
+        checks.equal(all.filter(mixed).map(\.name), ["Run"], "a format and a block")
+        checks.equal(all.filter(NSPredicate(format: "name IN %@", argumentArray: [["Run", "Swim"]])).count, 1, "arguments in an array")
+        checks.check(daily.evaluate(with: all.filter("name == 'Read'").first), "a predicate that is evaluated with an object")
+        checks.check(!daily.evaluate(with: Habit(name: "Swim")), "a predicate that is evaluated with an unmanaged object")
         checks.equal(all.distinct(by: [\Habit.cadence]).count, 2, "distinct")
         checks.equal((all.value(forKey: "name") as? [String])?.sorted(), ["Read", "Run"], "the values of a property")
     }
