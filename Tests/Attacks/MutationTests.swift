@@ -22,11 +22,11 @@ private let environment = ProcessInfo.processInfo.environment
         let seeds = seeds(attack)
         precondition(!seeds.isEmpty, "\(attack.rawValue) has no seeds in Tools/fuzz/corpus")
         let folder = environment["FIRN_ATTACK_CASES"] ?? FileManager.default.temporaryDirectory.path
-        let shm = TemporaryFolder.memory
-        let scratch = shm + "/firn-attack-\(getpid())", current = folder + "/firn-case-\(attack.rawValue)-\(seed)-\(getpid())"
+        let temporary = TemporaryFolder()
+        let scratch = temporary.file("a"), current = folder + "/firn-case-\(attack.rawValue)-\(seed)-\(getpid())"
         let file = open(current, O_RDWR | O_CREAT | O_TRUNC, 0o644)
         precondition(file >= 0, "the folder of cases cannot be written")
-        var random = SeededGenerator(seed: seed &* 1000 &+ UInt64(attack.rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFF))
+        var random = Random(seed: seed &* 1000 &+ UInt64(attack.rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFF))
         for _ in 0..<count {
             let bytes = mutilated(seeds, &random)
             pwrite(file, bytes, bytes.count, 0)
@@ -35,7 +35,7 @@ private let environment = ProcessInfo.processInfo.environment
             bytes.withUnsafeBytes { attack.run($0, scratch: scratch) }
         }
         alarm(0)
-        for path in [scratch, scratch + ".compact", current] { try? FileManager.default.removeItem(atPath: path) }
+        try? FileManager.default.removeItem(atPath: current)
         print("\(attack.rawValue): \(count) cases")
     }
 
@@ -53,7 +53,7 @@ private let environment = ProcessInfo.processInfo.environment
 
     /// Makes one to four changes: bits, special bytes, integers, pieces of this or another seed, and cuts. A third of them is in the first
     /// 64 bytes, a third at the beginning of an extent, and a third anywhere.
-    private static func mutilated(_ seeds: [[UInt8]], _ random: inout SeededGenerator) -> [UInt8] {
+    private static func mutilated(_ seeds: [[UInt8]], _ random: inout Random) -> [UInt8] {
         func below(_ n: Int) -> Int { n <= 0 ? 0 : Int(random.next() % UInt64(n)) }
         var bytes = seeds[below(seeds.count)]
         for _ in 0...below(4) {

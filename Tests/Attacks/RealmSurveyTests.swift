@@ -172,14 +172,14 @@ import Testing
 
     private static func survey() {
         guard let samples = try? SurveySample.all() else { fatalError("the samples cannot be made") }
-        let shm = TemporaryFolder.memory
+        let temporary = TemporaryFolder()
         var total = Counts(), said = "", number = 0
         for sample in samples {
-            var random = SeededGenerator(seed: 16), counts = Counts()
+            var random = Random(seed: 16), counts = Counts()
             let large = sample.bytes.count > 50_000
             func next() -> String {
                 number += 1
-                return shm + "/firn-realm-survey-\(getpid())-\(number)"
+                return temporary.file("\(number)")
             }
             func below(_ n: Int) -> Int { Int(random.next() % UInt64(n)) }
             func many(_ full: Int, _ short: Int) -> Int { rounds.map { $0 * full } ?? (large ? 1 : short) }

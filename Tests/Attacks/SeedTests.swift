@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `seeds have streams of every codec, and values`() throws {
-        var random = SeededGenerator(seed: 1)
+        var random = Random(seed: 1)
         func below(_ n: Int) -> Int { Int(random.next() % UInt64(n)) }
         for (n, count) in [5, 64, 1024, 1100, 2500].enumerated() {
             let shapes: [(String, [Int64])] = [

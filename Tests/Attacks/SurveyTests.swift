@@ -147,12 +147,10 @@ import Testing
 
     private static func survey() {
         guard let samples = try? Sample.all() else { fatalError("the samples cannot be made") }
-        let shm = TemporaryFolder.memory
-        let path = shm + "/firn-survey-\(getpid())"
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let temporary = TemporaryFolder(), path = temporary.file("a")
         var total = Counts(), said = ""
         for sample in samples {
-            var random = SeededGenerator(seed: 6), counts = Counts()
+            var random = Random(seed: 6), counts = Counts()
             let large = sample.bytes.count > 50_000
             func below(_ n: Int) -> Int { Int(random.next() % UInt64(n)) }
             func many(_ full: Int, _ short: Int) -> Int { rounds.map { $0 * full } ?? (large ? short / 4 : short) }

@@ -3,9 +3,9 @@ import FirnKit
 import Testing
 
 @Suite struct BitsTests {
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `bits agree with an array of booleans`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+    @Test(arguments: Seed.first(40))
+    func `bits agree with an array of booleans`(seed: Seed) {
+        var random = Random(seed)
         var bits = Bits(count: 0)
         var model: [Bool] = []
         for _ in 0..<Int.random(in: 1...40, using: &random) {

@@ -1,19 +1,9 @@
 import Dispatch
 import FirnBytes
 import FirnChange
+import FirnKit
 import FirnTable
 import Testing
-
-/// xorshift64*, so that a failure can be repeated with its seed.
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state ^= state >> 12
-        state ^= state << 25
-        state ^= state >> 27
-        return state &* 2_685_821_657_736_338_717
-    }
-}
 
 @Suite struct PropertyTests {
     /// The simple method: a dictionary of keys.
@@ -34,7 +24,7 @@ struct Dice: RandomNumberGenerator {
         return out
     }
 
-    func rows(_ count: Int, _ dice: inout Dice, wide: Bool) -> [[Value]] {
+    func rows(_ count: Int, _ dice: inout Random, wide: Bool) -> [[Value]] {
         var seen: Set<String> = []
         var out: [[Value]] = []
         let range = Int64(wide ? count * 2 : 40)
@@ -52,9 +42,9 @@ struct Dice: RandomNumberGenerator {
         return out
     }
 
-    @Test(arguments: 0..<60) func `the difference of random tables is that of a simple comparison`(number: Int) throws {
-        let seed = UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15
-        var dice = Dice(state: seed)
+    @Test(arguments: Seed.first(60)) func `the difference of random tables is that of a simple comparison`(seed: Seed) throws {
+        let number = Int(seed.number - 1) % 60
+        var dice = Random(seed)
         let columns = [
             column("year", .int), column("name", .string), column("score", .double), column("note", .string),
             ColumnSchema("list", ColumnType(.int, optional: true, collection: .list)),

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `changes applied to the old sections give the new sections`() {
-        var generator = SeededGenerator(seed: 5)
+        var generator = Random(seed: 5)
         func sections() -> [Section] {
             let keys = ["a", "b", "c", "d", "e"].filter { _ in Bool.random(using: &generator) }
             let order = Int.random(in: 0...3, using: &generator) == 0 ? Array(keys.reversed()) : keys

@@ -201,8 +201,8 @@ import Testing
     }
 
     /// Random commits with and without flush. Any two versions are compared in both directions, with a dictionary as model.
-    @Test(arguments: 1...6) func `the changes between any two versions are those of their rows`(seed: Int) throws {
-        var random = RandomTables(seed: UInt64(seed))
+    @Test(arguments: Seed.first(6)) func `the changes between any two versions are those of their rows`(seed: Seed) throws {
+        var random = RandomTables(seed)
         let folder = TemporaryFolder()
         let type = TypeSchema(
             "Row",

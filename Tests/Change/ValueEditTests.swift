@@ -10,7 +10,7 @@ import Testing
 @Suite struct ValueEditTests {
     /// Returns random nested values, and similar values with a few changes.
     private struct Nested {
-        var generator: SeededGenerator
+        var generator: Random
 
         mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &generator) }
 
@@ -58,9 +58,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `edits lead from one nested value to another and back, and refuse other values`(seed: UInt64) {
-        var random = Nested(generator: SeededGenerator(seed: seed))
+    @Test(arguments: Seed.first(40))
+    func `edits lead from one nested value to another and back, and refuse other values`(seed: Seed) {
+        var random = Nested(generator: Random(seed))
         for _ in 0..<40 {
             let old = random.value(4), new = random.number(0...9) == 0 ? random.value(4) : random.changed(old, 4)
             for checks in [false, true] {
@@ -219,10 +219,10 @@ import Testing
         return out
     }
 
-    @Test(arguments: 1...12 as ClosedRange<UInt64>)
-    func `changes of nested cells are applied and reversed, and give the hash of the new rows`(seed: UInt64) throws {
+    @Test(arguments: Seed.first(12))
+    func `changes of nested cells are applied and reversed, and give the hash of the new rows`(seed: Seed) throws {
         let folder = TemporaryFolder()
-        var random = Nested(generator: SeededGenerator(seed: seed &* 31))
+        var random = Nested(generator: Random(seed, salt: 31))
         let before = (0..<60).map { Self.row($0, &random) }
         let after =
             before.map { random.number(0...2) == 0 ? $0 : Self.changed($0, &random) }.filter { _ in random.number(0...20) > 0 }
@@ -272,7 +272,7 @@ import Testing
 
     @Test func `files without nested changes have format version 2, and invalid edits are refused`() throws {
         let folder = TemporaryFolder()
-        var random = Nested(generator: SeededGenerator(seed: 5))
+        var random = Nested(generator: Random(seed: 5))
         let row = Self.row(1, &random)
         var other = row
         other[6] = .string("another note")

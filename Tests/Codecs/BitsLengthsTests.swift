@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import Testing
 @testable import FirnCodecs
 
@@ -7,7 +8,7 @@ import Testing
         for count in sampleLengths {
             for density in [0, 1, 20, 300, 500, 995, 1000] {
                 for clump in [1, 50] {
-                    var dice = Dice(UInt64(density + count + clump)), on = false
+                    var dice = Random(seed: UInt64(density + count + clump)), on = false
                     var bits = Bits(repeating: false, count: count)
                     for i in 0..<count {
                         if i % clump == 0 { on = dice.below(1000) < density }
@@ -40,7 +41,7 @@ import Testing
     @Test func `list offsets round trip`() throws {
         for count in sampleLengths {
             for longest in [0, 1, 4, 1000] {
-                var dice = Dice(UInt64(count + longest)), offsets = [0]
+                var dice = Random(seed: UInt64(count + longest)), offsets = [0]
                 for _ in 0..<count { offsets.append(offsets.last! + (longest == 1 ? 1 : dice.below(longest + 1))) }
                 let bytes = offsets.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .standard) }
                 try withExactBytes(bytes) { raw in

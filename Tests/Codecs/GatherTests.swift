@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import Testing
 @testable import FirnCodecs
 
@@ -6,7 +7,7 @@ import Testing
 @Suite struct GatherTests {
     static let lengths = [1, 63, 1023, 1024, 1025, 5000]
 
-    private func rows(_ count: Int, _ dice: inout Dice) -> [Int32] {
+    private func rows(_ count: Int, _ dice: inout Random) -> [Int32] {
         let share = [1, 2, 10, 200][dice.below(4)]
         return (0..<count).filter { _ in dice.below(share) == 0 }.map { Int32($0) }
     }
@@ -16,7 +17,7 @@ import Testing
         var encodings: Set<String> = []
         for count in Self.lengths {
             for (name, values) in sampleWords(count: count, seed: UInt64(count) &+ 5) {
-                var dice = Dice(UInt64(count) &+ 8)
+                var dice = Random(seed: UInt64(count) &+ 8)
                 let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
                 try withExactBytes(bytes) { raw in
                     let reader = try WordsReader(raw, count: count)
@@ -41,7 +42,7 @@ import Testing
     func `gathered doubles equal those of the vector in every encoding`(profile: Profile) throws {
         for count in Self.lengths {
             for (name, values, single) in sampleReals(count: count, seed: UInt64(count) &+ 21) {
-                var dice = Dice(UInt64(count) &+ 4)
+                var dice = Random(seed: UInt64(count) &+ 4)
                 let bytes = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: profile) }
                 try withExactBytes(bytes) { raw in
                     let reader = try RealsReader(raw, count: count)
@@ -63,7 +64,7 @@ import Testing
     /// Values with few bits, with many, and with more than one load reads; values without and with extra bits after their code.
     @Test(arguments: [1, 4, 9, 12, 20, 40, 62])
     func `entropy-coded values that are decoded two pages at a time equal the source and single values`(bits: Int) throws {
-        var dice = Dice(UInt64(bits)), encodings: Set<String> = []
+        var dice = Random(seed: UInt64(bits)), encodings: Set<String> = []
         for zigzagged in [false, true] {
             // Small numbers are frequent, so that entropy coding pays.
             let values: [Int64] = (0..<7000).map { _ in
@@ -89,7 +90,7 @@ import Testing
     }
 
     @Test func `division by powers of ten with two products equals a division, and numbers out of range are refused unchanged`() {
-        var dice = Dice(17)
+        var dice = Random(seed: 17)
         for d in 0...4 {
             let power = [1, 10, 100, 1000, 10_000.0][d], scale = DecimalScale(power)
             var words: [Int64] = [0, 1, -1, 1 << 32 - 1, -(1 << 32)] + (0..<200_000).map { Int64($0) }

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import Testing
 @testable import FirnCodecs
 
@@ -64,7 +65,7 @@ import Testing
 
     @Test func `constant, short and ascending columns need few bytes`() {
         #expect(words([Int64](repeating: .min, count: 65_536)).count <= 12)
-        var dice = Dice(3)
+        var dice = Random(seed: 3)
         let short = (0..<249).map { _ in Int64(dice.below(32)) }
         #expect(words(short, .standard).count <= 249 * 5 / 8 + 12)
         #expect(words((0..<65_536).map { Int64($0) }).count <= 6)

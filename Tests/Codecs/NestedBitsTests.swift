@@ -1,9 +1,10 @@
 import FirnBytes
+import FirnKit
 import Testing
 @testable import FirnCodecs
 
 @Suite struct NestedBitsTests {
-    private func bits(_ count: Int, per thousand: Int, clump: Int, within outer: Bits? = nil, _ dice: inout Dice) -> Bits {
+    private func bits(_ count: Int, per thousand: Int, clump: Int, within outer: Bits? = nil, _ dice: inout Random) -> Bits {
         var out = Bits(repeating: false, count: count), on = false
         for i in 0..<count {
             if i % clump == 0 { on = dice.below(1000) < thousand }
@@ -17,7 +18,7 @@ import Testing
             for (outerPart, innerPart, clump) in [
                 (500, 500, 1), (990, 10, 1), (10, 990, 50), (1000, 300, 7), (300, 1000, 1), (300, 0, 1), (0, 500, 1), (700, 999, 1),
             ] {
-                var dice = Dice(UInt64(count &* 31 &+ outerPart &* 7 &+ innerPart))
+                var dice = Random(seed: UInt64(count &* 31 &+ outerPart &* 7 &+ innerPart))
                 let outer = bits(count, per: outerPart, clump: clump, &dice)
                 let inner = bits(count, per: innerPart, clump: 1, within: outer, &dice)
                 for profile in [Profile.fast, .standard] {
@@ -66,7 +67,7 @@ import Testing
 
     @Test func `an outer stream with another number of set bits is damage`() throws {
         for count in [70, 1024, 1025, 3000] {
-            var dice = Dice(UInt64(count))
+            var dice = Random(seed: UInt64(count))
             let outer = bits(count, per: 600, clump: 1, &dice), inner = bits(count, per: 500, clump: 1, within: outer, &dice)
             let bytes = BitsEncoder.encode(inner, within: outer, profile: .fast)
             for change in [-1, 1] {
@@ -87,10 +88,10 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `truncated and modified nested streams are an error or bits within the outer stream`(seed: UInt64) throws {
-        var dice = Dice(seed)
-        let count = [1, 70, 1024, 3000, 65_536][Int(seed % 5)]
+    @Test(arguments: Seed.first(8))
+    func `truncated and modified nested streams are an error or bits within the outer stream`(seed: Seed) throws {
+        var dice = Random(seed)
+        let count = [1, 70, 1024, 3000, 65_536][Int(seed.number % 5)]
         let outer = bits(count, per: 600, clump: 1, &dice), inner = bits(count, per: 500, clump: 3, within: outer, &dice)
         let outerBytes = BitsEncoder.encode(outer, profile: .standard), bytes = BitsEncoder.encode(inner, within: outer, profile: .standard)
         func read(_ outerBytes: [UInt8], _ bytes: [UInt8], outerHolds: Bool) {

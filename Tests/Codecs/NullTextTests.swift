@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnCodecs
+import FirnKit
 import Testing
 
 @Suite struct NullTextTests {
@@ -45,8 +46,8 @@ import Testing
 
 extension NullTextTests {
     @Test func `short text columns with nulls round trip`() throws {
-        var state: UInt64 = 1
-        func next(_ n: Int) -> Int { state = state &* 6364136223846793005 &+ 1442695040888963407; return Int(state >> 33) % n }
+        var random = Random(seed: 1)
+        func next(_ n: Int) -> Int { random.below(n) }
         for round in 0..<20000 {
             let count = 1 + next(30), kinds = 1 + next(6), density = next(100)
             var text = Text(), present = Bits(repeating: false, count: count)

@@ -1,18 +1,7 @@
 @testable import FirnCodecs
 import FirnBytes
+import FirnKit
 import Testing
-
-/// A reproducible sequence of pseudo-random numbers.
-struct TextDice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
-    }
-}
 
 /// An encoded group: all streams and the blobs that they share.
 struct EncodedGroup {
@@ -101,7 +90,7 @@ enum TextSample: String, CaseIterable {
     case empty, constant, emptyStrings, few, many, distinctIds, sentences, random, zeros, mixed, long
 
     func text(_ n: Int, seed: UInt64) -> Text {
-        var dice = TextDice(state: seed), text = Text()
+        var dice = Random(seed: seed), text = Text()
         let words = ["snow", "ice", "quickly", "final", "deposits", "carefully", "the", "across", "slept", "furious"]
         for i in 0..<n {
             switch self {
@@ -151,7 +140,7 @@ enum TextSample: String, CaseIterable {
 
     @Test func `rows without a value are decoded as empty text if the validity is given`() throws {
         for sample in [TextSample.few, .many, .sentences, .distinctIds] {
-            var dice = TextDice(state: 3)
+            var dice = Random(seed: 3)
             let full = sample.text(9000, seed: 1)
             var text = Text(), bits = Bits(count: 0)
             for i in 0..<full.count {
@@ -173,7 +162,7 @@ enum TextSample: String, CaseIterable {
     }
 
     @Test func `a value of 100 MB round trips`() throws {
-        var dice = TextDice(state: 5)
+        var dice = Random(seed: 5)
         var text = Text(["before"])
         let block = (0..<4096).map { _ in UInt8(truncatingIfNeeded: dice.next() & 15) }
         var value: [UInt8] = []
@@ -186,7 +175,7 @@ enum TextSample: String, CaseIterable {
 
     @Test func `a value table numbers strings of every length in the order of their first appearance`() {
         let table = ValueTable()
-        var dice = TextDice(state: 11), text = Text(), numbers: [[UInt8]: UInt32] = [:]
+        var dice = Random(seed: 11), text = Text(), numbers: [[UInt8]: UInt32] = [:]
         for _ in 0..<30_000 { text.append((0..<Int(dice.next() % 40)).map { _ in UInt8(truncatingIfNeeded: dice.next() % 3) }) }
         var codes = [UInt32](repeating: 0, count: text.count)
         table.insert(text, present: nil, codes: &codes)

@@ -1,15 +1,16 @@
 import FirnBytes
+import FirnKit
 import Testing
 @testable import FirnCodecs
 
 /// Searching encoded symbols for a pattern gives the same rows as decoding and comparing.
 @Suite struct TokenSearchTests {
     /// Returns random bytes of few letters, so that pieces overlap with themselves and symbols overlap with pieces.
-    private static func bytes(_ dice: inout Dice, _ most: Int, _ letters: [UInt8]) -> [UInt8] {
+    private static func bytes(_ dice: inout Random, _ most: Int, _ letters: [UInt8]) -> [UInt8] {
         (0..<dice.below(most + 1)).map { _ in letters[dice.below(letters.count)] }
     }
 
-    private static func table(_ dice: inout Dice, _ letters: [UInt8]) -> TokenTable {
+    private static func table(_ dice: inout Random, _ letters: [UInt8]) -> TokenTable {
         var tokens: Set<[UInt8]> = []
         for _ in 0..<dice.below(300) {
             let token = bytes(&dice, 16, letters)
@@ -44,18 +45,18 @@ import Testing
         return true
     }
 
-    private static func pattern(_ dice: inout Dice, _ letters: [UInt8]) -> TextPattern? {
+    private static func pattern(_ dice: inout Random, _ letters: [UInt8]) -> TextPattern? {
         let pieces = (0..<(1 + (dice.below(3) == 0 ? dice.below(4) : 0))).map { _ in bytes(&dice, dice.below(10) == 0 ? 40 : 6, letters) }
         let isFolded = dice.below(4) == 0, ignoresCase = isFolded && dice.below(4) > 0
         return TextPattern(
             pieces: pieces, isAtStart: dice.below(4) == 0, isAtEnd: dice.below(4) == 0, ignoresCase: ignoresCase, isFolded: isFolded)
     }
 
-    @Test(arguments: UInt64(1)...15)
-    func `searching symbols for a pattern finds the same rows as decoding the text`(seed: UInt64) throws {
-        var dice = Dice(seed), asked = 0, told = 0
+    @Test(arguments: Seed.first(15))
+    func `searching symbols for a pattern finds the same rows as decoding the text`(seed: Seed) throws {
+        var dice = Random(seed), asked = 0, told = 0
         let alphabets: [[UInt8]] = [Array("ab".utf8), Array("abc ".utf8), Array("abABcC".utf8), [0, 255, 97], Array("aé\u{212A}k".utf8)]
-        let letters = alphabets[Int(seed) % alphabets.count], table = Self.table(&dice, letters)
+        let letters = alphabets[Int(seed.number) % alphabets.count], table = Self.table(&dice, letters)
         // Vectors of every kind: incomplete ones, long strings and empty strings.
         for count in [1, 5, 700, 1050] {
             var text = Text()

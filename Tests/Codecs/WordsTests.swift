@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import Testing
 @testable import FirnCodecs
 
@@ -16,7 +17,7 @@ import Testing
     @Test func `present integers round trip next to absent ones and are within the bounds`() throws {
         for (name, values) in sampleWords(count: 5000, seed: 3) {
             for density in [0, 1, 500, 990] {
-                var dice = Dice(UInt64(density) + 9)
+                var dice = Random(seed: UInt64(density) + 9)
                 var present = Bits(repeating: false, count: 5000)
                 for i in 0..<5000 { present[i] = dice.below(1000) < density }
                 let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: .standard) }

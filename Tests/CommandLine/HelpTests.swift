@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 @testable import FirnCommandLine
@@ -65,11 +66,9 @@ import Testing
             }
         }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else { return }
-        let folder = FileManager.default.temporaryDirectory.appending(path: "firn-man-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = TemporaryFolder()
         for page in pages {
-            let file = folder.appending(path: page.name + ".1"), errors = folder.appending(path: "errors")
+            let file = URL(filePath: folder.file(page.name + ".1")), errors = URL(filePath: folder.file("errors"))
             try page.text.write(to: file, atomically: true, encoding: .utf8)
             _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
             let groff = Process()

@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -15,10 +16,8 @@ import Testing
     private static let hasPython = FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
 
     private func run(_ arguments: [String]) throws -> Run {
-        let process = Process(), folder = FileManager.default.temporaryDirectory.appendingPathComponent("port-realm-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let output = folder.appendingPathComponent("out"), errors = folder.appendingPathComponent("errors")
+        let process = Process(), folder = TemporaryFolder()
+        let output = URL(filePath: folder.file("out")), errors = URL(filePath: folder.file("errors"))
         for file in [output, errors] { try Data().write(to: file) }
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
         process.arguments = [PortRealmTests.root.appendingPathComponent("Tools/port-realm").path] + arguments
@@ -33,10 +32,7 @@ import Testing
 
     /// Calls `body` with a file of the text.
     private func withFile(_ text: String, _ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("port-realm-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("Model.swift")
+        let folder = TemporaryFolder(), file = URL(filePath: folder.file("Model.swift"))
         try Data(text.utf8).write(to: file)
         try body(file)
     }

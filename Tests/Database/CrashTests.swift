@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test func `after any crash the commits of several threads that had returned are in the file [T2]`() throws {
-        let folder = TemporaryFolder(inMemory: true), images = TemporaryFolder(inMemory: true)
+        let folder = TemporaryFolder(), images = TemporaryFolder()
         do {
             let first = try Database.create(path: folder.file("a.firn")).begin()
             try first.extendSchema([CrashTests.things])
@@ -286,7 +286,7 @@ import Testing
         let run = CrashRun("too early")
         let database = try Database.create(path: run.path)
         try run.acknowledge(database)
-        let copy = TemporaryFolder(inMemory: true)
+        let copy = TemporaryFolder()
         let other = try Database.create(path: copy.file("b.firn"))
         for database in [other, database] {
             let transaction = try database.begin()

@@ -27,7 +27,7 @@ import Testing
         ], key: [0])
     private static let few = TypeSchema("Few", columns: [ColumnSchema("code", ColumnType(.string))])
 
-    private let folder = TemporaryFolder(inMemory: true)
+    private let folder = TemporaryFolder()
     private var path: String { folder.file("whole.firn") }
     private var cut: String { folder.file("cut.firn") }
     private var saved: String { folder.file("saved.firn") }
@@ -147,7 +147,7 @@ import Testing
             #expect(one.end <= next.end, "\(one) \(next)")
         }
         let length = UInt64(whole.count)
-        var random = SeededGenerator(seed: 5), cuts = [length - 1, length - 1000, segments.map(\.end).max()!, 4608, 4607, 600]
+        var random = Random(seed: 5), cuts = [length - 1, length - 1000, segments.map(\.end).max()!, 4608, 4607, 600]
         cuts += segments.flatMap { [$0.end, $0.end - 1] }.filter { $0 < length }.shuffled(using: &random).prefix(how == "standard" ? 4 : 1)
         for _ in 0..<(how == "standard" ? 6 : 2) { cuts.append(.random(in: 4608..<length, using: &random)) }
         var counts: Set<Int> = []
@@ -294,7 +294,7 @@ import Testing
             ])
         let rows = 2_117_216, transaction = try Database.create(path: path, atFirstCommit: true).begin()
         try transaction.extendSchema([type])
-        var random = SeededGenerator(seed: 12)
+        var random = Random(seed: 12)
         let names = (0..<90_000).map { _ in String(UInt32.random(in: 0 ... .max, using: &random), radix: 36) }
         for start in stride(from: 0, to: rows, by: segmentSize) {
             var batch = Batch(type, in: Schema([type]))

@@ -103,12 +103,12 @@ import Testing
         #expect(try reader.value(at: 4321) == .list(leaves(rows[4321][1], 1)))
     }
 
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `embedded objects in random row order cost in proportion to their values, and all methods of reading agree`(seed: UInt64)
+    @Test(arguments: Seed.first(6))
+    func `embedded objects in random row order cost in proportion to their values, and all methods of reading agree`(seed: Seed)
         throws
     {
-        var random = RandomTables(seed: seed)
-        let depth = 1 + Int(seed) % 4, count = 6000
+        var random = RandomTables(seed)
+        let depth = 1 + Int(seed.number) % 4, count = 6000
         var rows = (0..<count).map { number in row(number, depth) { _ in random.chance(90) } }
         let folder = TemporaryFolder()
         var (database, table) = try write(rows, chain(depth), in: folder)

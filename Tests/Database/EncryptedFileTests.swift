@@ -28,18 +28,18 @@ import Testing
         #expect(database.fallback == nil)
     }
 
-    @Test(arguments: 1...3 as ClosedRange<UInt64>)
-    func `random tables are equal in files with and without a key after commits, indexes and compaction [T13]`(seed: UInt64) throws {
+    @Test(arguments: Seed.first(3))
+    func `random tables are equal in files with and without a key after commits, indexes and compaction [T13]`(seed: Seed) throws {
         let folder = TemporaryFolder()
-        var random = RandomTables(seed: seed)
+        var random = RandomTables(seed)
         let type = TypeSchema(
             "Submarine",
             columns: [
                 ColumnSchema("depth", ColumnType(.int, optional: true)), ColumnSchema("logbook", ColumnType(.string, optional: true)),
                 ColumnSchema("speed", ColumnType(.double)),
             ])
-        let plain = try Database.create(path: folder.file("plain.firn"), atFirstCommit: seed % 2 == 0)
-        let sealed = try Database.create(path: folder.file("sealed.firn"), atFirstCommit: seed % 2 == 0, key: key)
+        let plain = try Database.create(path: folder.file("plain.firn"), atFirstCommit: seed.number % 2 == 0)
+        let sealed = try Database.create(path: folder.file("sealed.firn"), atFirstCommit: seed.number % 2 == 0, key: key)
         var count = 0
         for round in 0..<6 {
             var rows: [[Value]] = []

@@ -256,10 +256,7 @@ enum RandomBatches {
         #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date == modified)
 
         // A copy can be written, and its earlier rows do not change.
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("firn-golden-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let copy = folder.appendingPathComponent(name).path
+        let folder = TemporaryFolder(), copy = folder.file(name)
         try FileManager.default.copyItem(atPath: file.path, toPath: copy)
         let writable = try Database.open(path: copy, writable: true)
         for i in 0..<3 {

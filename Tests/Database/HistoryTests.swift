@@ -8,25 +8,32 @@ import Testing
 
 /// T11: random histories of a database and a plain model. A failing history is reduced before it is reported.
 @Suite struct HistoryTests {
-    private func steps(_ seed: UInt64, _ count: Int) -> [HistoryStep] {
+    private func steps(_ seed: UInt64, _ count: Int) -> [StoredStep] {
         var random = RandomTables(seed: seed &* 0x9E37_79B9 &+ 1)
-        return (0..<count).map { _ in HistoryStep(&random) }
+        return (0..<count).map { _ in StoredStep(&random) }
     }
 
-    private func failure(_ seed: UInt64, _ steps: [HistoryStep], forgets: Bool = false) -> HistoryFailure? {
-        do { try HistoryModel(seed: seed, forgets: forgets).run(steps) } catch {
-            return error as? HistoryFailure ?? HistoryFailure(step: 0, description: "\(error)")
+    /// The steps that were taken.
+    private final class Tally { var counts: [String: Int] = [:] }
+
+    private func failure(_ seed: UInt64, _ steps: [StoredStep], forgets: Bool = false, _ tally: Tally? = nil) -> StoredFailure? {
+        do {
+            let world = try StoredWorld(seed: seed, forgets: forgets)
+            try world.run(steps)
+            tally?.counts.merge(world.counts, uniquingKeysWith: +)
+        } catch {
+            return error as? StoredFailure ?? StoredFailure(step: 0, description: "\(error)")
         }
         return nil
     }
 
     /// Finds fewer and smaller steps that fail as well: first half of the steps are left out, then a quarter, and so on to single ones.
     /// Then the steps are reduced.
-    private func shrunk(_ seed: UInt64, _ all: [HistoryStep], _ first: HistoryFailure, forgets: Bool = false) -> (
-        steps: [HistoryStep], failure: HistoryFailure
+    private func shrunk(_ seed: UInt64, _ all: [StoredStep], _ first: StoredFailure, forgets: Bool = false) -> (
+        steps: [StoredStep], failure: StoredFailure
     ) {
         var steps = Array(all.prefix(first.step + 1)), last = first, size = max(steps.count / 2, 1), left = 400
-        func fails(_ fewer: [HistoryStep]) -> Bool {
+        func fails(_ fewer: [StoredStep]) -> Bool {
             left -= 1
             guard left > 0, let found = failure(seed, fewer, forgets: forgets) else { return false }
             (steps, last) = (fewer, found)
@@ -55,19 +62,23 @@ import Testing
         let environment = ProcessInfo.processInfo.environment
         let wanted = environment["FIRN_MODEL_STEPS"].flatMap { Int($0) } ?? 4000,
             first = environment["FIRN_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
+        let tally = Tally()
         var done = 0, seed = first
         while done < wanted {
             let all = steps(seed, 100)
-            if let failure = failure(seed, all) {
+            if let failure = failure(seed, all, tally) {
                 let (steps, small) = shrunk(seed, all, failure)
                 Issue.record(
-                    "seed \(seed): \(failure)\nwith \(steps.count) steps: \(steps.map(\.description).joined(separator: "; "))\n\(small)")
+                    "seed \(seed) (FIRN_MODEL_SEED=\(seed) FIRN_MODEL_STEPS=100 repeats it): \(failure)\nwith \(steps.count) steps: \(steps.map(\.description).joined(separator: "; "))\n\(small)"
+                )
                 break
             }
             done += 100
             seed += 1
         }
         print("\(done) steps of histories, seeds \(first) to \(seed - 1)")
+        guard wanted >= 2000 else { return }
+        for step in StoredStep.names { #expect(tally.counts[step] ?? 0 > 0, "no history had the step '\(step)'") }
     }
 
     @Test func `a wrong model is detected and reduced to few steps [T11]`() throws {

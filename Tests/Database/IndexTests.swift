@@ -61,11 +61,11 @@ import Testing
         #expect(prefix.allSatisfy(begun.contains), "\(note): a prefix")
     }
 
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func `indexes have every row after inserts, updates, deletions, bulk writes, flushes and compaction`(seed: UInt64) throws {
+    @Test(arguments: Seed.first(6))
+    func `indexes have every row after inserts, updates, deletions, bulk writes, flushes and compaction`(seed: Seed) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
-        var random = RandomTables(seed: seed), type = type, ids: [Int64] = []
-        if seed % 2 == 0 { for i in 0..<3 { type.columns[i].indexes = .values } }
+        var random = RandomTables(seed), type = type, ids: [Int64] = []
+        if seed.number % 2 == 0 { for i in 0..<3 { type.columns[i].indexes = .values } }
         let database = try Database.create(path: path)
         let first = try database.begin()
         try first.extendSchema([type])
@@ -89,10 +89,10 @@ import Testing
                     try transaction.update("T", rowID: id, column: type.columns[column].name, row(&random)[column])
                 }
             }
-            if step == 4, seed % 2 == 1 { for name in ["n", "s", "d"] { try transaction.addIndex("T", name, .values) } }
+            if step == 4, seed.number % 2 == 1 { for name in ["n", "s", "d"] { try transaction.addIndex("T", name, .values) } }
             try transaction.commit()
-            if step >= 4 || seed % 2 == 0 { try check(database, "seed \(seed), step \(step)") }
-            if step >= 4 || seed % 2 == 0 { try check(try Database.open(path: path), "seed \(seed), step \(step), opened") }
+            if step >= 4 || seed.number % 2 == 0 { try check(database, "seed \(seed), step \(step)") }
+            if step >= 4 || seed.number % 2 == 0 { try check(try Database.open(path: path), "seed \(seed), step \(step), opened") }
         }
         try database.snapshot().compact(to: folder.file("b.firn"))
         let compacted = try Database.open(path: folder.file("b.firn"))
@@ -255,17 +255,17 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `a run returns the entries of any range`(seed: UInt64) throws {
-        var random = RandomTables(seed: seed), entries = IndexEntries(.values)
-        let count = [0, 1, 1023, 1024, 1025, 5000, 9000, 20_000][Int(seed - 1)], few = seed % 2 == 0
+    @Test(arguments: Seed.first(8))
+    func `a run returns the entries of any range`(seed: Seed) throws {
+        var random = RandomTables(seed), entries = IndexEntries(.values)
+        let count = [0, 1, 1023, 1024, 1025, 5000, 9000, 20_000][Int(seed.number - 1) % 8], few = seed.number % 2 == 0
         for i in 0..<count {
             let word = few ? Int64(random.number(-30...30)) : Int64(bitPattern: random.generator.next())
-            entries.append(IndexEntry(IndexKey(word, UInt32(random.number(0...2))), Int64(seed % 3 == 0 ? count - i : i)))
+            entries.append(IndexEntry(IndexKey(word, UInt32(random.number(0...2))), Int64(seed.number % 3 == 0 ? count - i : i)))
         }
-        if seed > 2 { for row in [9, 4, 4, 70] as [Int64] { entries.append(null: row) } }
+        if seed.number > 2 { for row in [9, 4, 4, 70] as [Int64] { entries.append(null: row) } }
         entries.sort()
-        #expect(entries.nulls == (seed > 2 ? [4, 9, 70] : []))
+        #expect(entries.nulls == (seed.number > 2 ? [4, 9, 70] : []))
         let bytes = IndexRun.encoded(entries.entries, nulls: entries.nulls)
         try bytes.withUnsafeBytes { bytes in
             let run = try IndexRun(bytes, owner: nil)

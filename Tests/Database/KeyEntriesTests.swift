@@ -17,7 +17,7 @@ import Testing
     func `every added row is found by its hash, for any row id and any number of equal hashes`(
         rowBits: Int, mask: UInt64
     ) {
-        var random = SeededGenerator(seed: UInt64(rowBits) &+ mask)
+        var random = Random(seed: UInt64(rowBits) &+ mask)
         var entries = KeyEntries(rowBits: rowBits), rows: [(hash: UInt64, row: Int64)] = []
         for _ in 0..<(mask == .max ? 20_000 : 500) {
             let hash = random.next() & mask
@@ -37,7 +37,7 @@ import Testing
 
     @Test func `entries of tables that store other parts of the hash are found after they are added`() {
         for (first, second) in [(1_000_000 as Int64, 10 as Int64), (10, 1 << 35), (1 << 35, 10), (1 << 45, 10), (10, 1 << 45)] {
-            var random = SeededGenerator(seed: UInt64(first + second)), rows: [(hash: UInt64, row: Int64)] = []
+            var random = Random(seed: UInt64(first + second)), rows: [(hash: UInt64, row: Int64)] = []
             var one = KeyEntries(), other = KeyEntries()
             for i in 0..<3000 as Range<Int64> {
                 rows.append((random.next(), first + i))

@@ -3,6 +3,7 @@ import FirnDatabase
 import FirnDisk
 import FirnKit
 import FirnTable
+import Foundation
 import FirnThreads
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
     private let folder = TemporaryFolder()
 
     private func database(_ types: [TypeSchema], rows: [[Value]] = []) throws -> Database {
-        let database = try Database.create(path: folder.file("\(types[0].columns.count)-\(rows.count)-\(Int.random(in: 0...Int.max)).firn"))
+        let database = try Database.create(path: folder.file("\(types[0].columns.count)-\(rows.count)-\(UUID().uuidString).firn"))
         let transaction = try database.begin()
         try transaction.extendSchema(types)
         for row in rows { try transaction.insert(types[0].name, row) }

@@ -150,7 +150,7 @@ private func processorSeconds() -> Double {
                 _ = try table.find(key: [key(-1)])
                 built = Machine.seconds - start
             }
-            var random = SeededGenerator(seed: 1)
+            var random = Random(seed: 1)
             let wanted = (0..<100_000).map { _ in Int.random(in: 0..<rows, using: &random) }.map { (row: Int64($0), key: [key($0)]) }
             var start = processorSeconds()
             for (row, key) in wanted where try table.find(key: key) != row { Issue.record("row \(row) was not found") }

@@ -83,7 +83,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "a condit
 
     /// Writes with one refused call, and checks that the file has the old state or a complete new one, and can be written again.
     private static func work(_ call: LibraryCall, forEver: Bool, key: EncryptionKey?) throws {
-        let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
+        let folder = TemporaryFolder(), path = folder.file("a.firn")
         do {
             let first = try Database.create(path: path, key: key).begin()
             try first.extendSchema([type])
@@ -144,7 +144,7 @@ private func demand(_ holds: Bool, _ what: @autoclosure () -> String = "a condit
     /// Reads the whole file repeatedly, and the nth call fails. The result is an error that is not damage, or the correct rows. Reading
     /// again is correct.
     private static func reading(_ call: LibraryCall, forEver: Bool, key: EncryptionKey?) throws {
-        let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
+        let folder = TemporaryFolder(), path = folder.file("a.firn")
         do {
             let database = try Database.create(path: path, key: key), first = try database.begin()
             try first.extendSchema([type])

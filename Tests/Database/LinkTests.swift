@@ -20,9 +20,9 @@ import Testing
             ]),
     ])
 
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `deleting rows removes them from every link and collection, and referrers are found by their target`(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+    @Test(arguments: Seed.first(20))
+    func `deleting rows removes them from every link and collection, and referrers are found by their target`(seed: Seed) throws {
+        var random = Random(seed)
         let folder = TemporaryFolder()
         let database = try Database.create(path: folder.file("a.firn"))
         var transaction = try database.begin()
@@ -38,7 +38,7 @@ import Testing
                 map(dogs()),
                 i % 3 == 0 ? .null : .link(Int64(i / 2)),
             ])
-            if seed.isMultiple(of: 3), i == 1000 {
+            if seed.number.isMultiple(of: 3), i == 1000 {
                 try transaction.commit()
                 transaction = try database.begin()
             }

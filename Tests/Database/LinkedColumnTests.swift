@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: [0, 1, 2]) func `values of linked rows are returned in the order of the links`(column: Int) throws {
         let table = table(3000, segments: 3)
-        var generator = SeededGenerator(seed: UInt64(column))
+        var generator = Random(seed: UInt64(column))
         var linked = try LinkedColumn(table, path: [column])
         for count in [0, 1, 3, 1000, 5, 20_000] {
             let ids = (0..<count).map { _ in Int64.random(in: -3...9002, using: &generator) }
@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: [0, 1, 2]) func `a pool that exceeds its limit is cleared, and the values stay correct`(column: Int) throws {
         let table = table(3000, segments: 3)
-        var generator = SeededGenerator(seed: 77)
+        var generator = Random(seed: 77)
         var linked = try LinkedColumn(table, path: [column], most: 30_000)
         for round in 0..<60 {
             let spread = [9000, 300, 9000, 40][round % 4],
@@ -82,7 +82,7 @@ import Testing
 
     @Test func `selected rows are a table in their order, with duplicates, and missing rows are not live`() throws {
         let base = table(3000, segments: 2)
-        var generator = SeededGenerator(seed: 9)
+        var generator = Random(seed: 9)
         for count in [0, 1, 70_000] {
             let ids = (0..<count).map { _ in Int64.random(in: -1...6001, using: &generator) }
             let rows = SelectedRows(ids, of: base)

@@ -165,11 +165,12 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `tables with shared validity survive changes, flushes and compaction`(seed: UInt64) throws {
-        var random = RandomTables(seed: seed &* 104_729)
+    @Test(arguments: Seed.first(8))
+    func `tables with shared validity survive changes, flushes and compaction`(seed: Seed) throws {
+        var random = RandomTables(seed, salt: 104_729)
         let folder = TemporaryFolder()
-        var (database, model) = try make([300, 1500, 9000, 70_000][Int(seed % 4)], in: folder, &random, atFirstCommit: seed % 2 == 0)
+        var (database, model) = try make(
+            [300, 1500, 9000, 70_000][Int(seed.number % 4)], in: folder, &random, atFirstCommit: seed.number % 2 == 0)
         for round in 0..<5 {
             let transaction = try database.begin()
             for _ in 0..<random.number(1...(random.chance(30) ? 1500 : 60)) {

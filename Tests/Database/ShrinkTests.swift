@@ -259,7 +259,7 @@ import Testing
             bytes = try File(path: origin.file("a.firn"), .read).readAll()
         var nth = 0, ended = 0, refused = 0
         while true {
-            let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
+            let folder = TemporaryFolder(), path = folder.file("a.firn")
             try File(path: path, .createNew).write(bytes, at: 0)
             let journal = DiskJournal(of: folder, .init(after: nth, forEver: forEver, code: 28 /* ENOSPC */))
             defer { ScriptedDisk.end(in: folder.path) }

@@ -29,11 +29,11 @@ import Testing
     }
 
     @Test func `a column that is collected in parts has their values, and few slots if it has few values`() {
-        for seed in 0..<60 {
-            var random = Random(seed: UInt64(seed))
+        for seed in Seed.first(60) {
+            var random = Random(seed)
             let (kind, collection) = [
                 (ScalarKind.int, CollectionKind.none), (.string, .none), (.double, .none), (.any, .none), (.int, .list), (.string, .list),
-            ][seed % 6]
+            ][Int(seed.number % 6)]
             var buffered = BufferedColumn(ColumnType(kind, optional: true, collection: collection)), expected: [Value] = []
             for _ in 0..<random.below(12) + 1 {
                 let piece = column(kind, collection, rows: random.below(400), oneIn: [1, 2, 30, 200, 0][random.below(5)], &random)

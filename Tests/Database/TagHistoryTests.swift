@@ -129,10 +129,10 @@ private func check(_ database: Database, _ note: String) throws {
 private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORIES"] ?? "") ?? 3
 
 @Suite struct TagHistoryTests {
-    @Test(arguments: 1...max(histories, 1))
-    func `tagged versions stay readable, can be reverted to, and survive compaction [T11]`(seed: UInt64) throws {
+    @Test(arguments: Seed.first(histories))
+    func `tagged versions stay readable, can be reverted to, and survive compaction [T11]`(seed: Seed) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
-        var story = try Story(path, seed: seed), held: [String: [String: [Int64: [Value]]]] = [:]
+        var story = try Story(path, seed: seed.number), held: [String: [String: [Int64: [Value]]]] = [:]
         for step in 0..<24 {
             let note = "seed \(seed), step \(step)"
             try story.step()

@@ -1,17 +1,14 @@
 import FirnBytes
+import FirnKit
 import Foundation
 import Testing
 @testable import FirnDisk
 
-/// A new directory, removed with its contents at the end of the test.
-final class Scratch {
-    let path: String
-    init() {
-        path = NSTemporaryDirectory() + "/firn-disk-" + UUID().uuidString
-        try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-    func callAsFunction(_ name: String) -> String { path + "/" + name }
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+/// A temporary folder on the disk, not in memory, because this module calls the file system.
+struct Scratch {
+    private let folder = TemporaryFolder(onDisk: true)
+    var path: String { folder.path }
+    func callAsFunction(_ name: String) -> String { folder.file(name) }
 }
 
 /// Refuses the nth call with an error number.
@@ -167,11 +164,11 @@ final class Refusal: DiskCalls, @unchecked Sendable {
 
     @Test func `streams read the bytes that were written, independent of the sizes of the parts`() throws {
         let scratch = Scratch()
-        var random = SystemRandomNumberGenerator(), all: [UInt8] = []
+        var random = Random(seed: 170), all: [UInt8] = []
         let file = try File(path: scratch("a"), .createNew)
         let out = StreamOut(file, capacity: 4096)
         for _ in 0..<300 {
-            let piece = (0..<Int.random(in: 0...9000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let piece = random.bytes(random.below(9001))
             try out.write(piece)
             all += piece
         }

@@ -19,9 +19,8 @@ import Testing
     }
 
     @Test func `writes to a file are reported until its watch is released`() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let folder = TemporaryFolder(onDisk: true), url = URL(filePath: folder.file("a"))
         try Data([1]).write(to: url)
-        defer { try? FileManager.default.removeItem(at: url) }
         let counter = Counter(), file = try FileHandle(forWritingTo: url)
         var watch: FileWatch? = FileWatch(path: url.path) { _ = counter.count.add(1, ordering: .relaxed) }
         usleep(20_000)
@@ -49,7 +48,7 @@ import Testing
 
     @Test func `released watches leave no files open`() {
         func open() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
-        let path = FileManager.default.temporaryDirectory.path
+        let folder = TemporaryFolder(onDisk: true), path = folder.path
         for _ in 0..<5 { _ = FileWatch(path: path) {} }
         usleep(50_000)
         let before = open()

@@ -54,7 +54,7 @@ import Testing
     #endif
 
     @Test func `a file that claims to be longer than the address space is not mapped, and the process continues [T7]`() throws {
-        let memory = TemporaryFolder(inMemory: true), path = memory.file("a")
+        let memory = TemporaryFolder(), path = memory.file("a")
         // Only on file systems that allow this length.
         guard (try? File(path: path, .createNew).truncate(to: 5 << 60)) != nil else { return }
         let file = try File(path: path, .read)

@@ -1,12 +1,13 @@
 import CZlib
 import FirnBytes
 import FirnExchange
+import FirnKit
 import Foundation
 import Testing
 
 @Suite struct InputTests {
-    private let folder = NSTemporaryDirectory() + "firn-input-\(UUID().uuidString)/"
-    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+    private let scratch = TemporaryFolder()
+    private var folder: String { scratch.path + "/" }
 
     private func shell(_ command: String) throws {
         let process = Process()

@@ -1,4 +1,5 @@
 import FirnExchange
+import FirnKit
 import FirnTable
 import Foundation
 import Testing
@@ -55,20 +56,21 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
     }
 
     @Test func `every double survives a round trip with the same bits`() {
-        var random = SystemRandomNumberGenerator()
+        let seed = Seed.one(58)
+        var random = Random(seed)
         for round in 0..<200_000 {
             let value: Double
             switch round & 3 {
             case 0: value = Double(bitPattern: random.next())
-            case 1: value = (Double.random(in: -1e6...1e6) * 10_000).rounded() / 10_000
-            case 2: value = Double.random(in: -1e3...1e3)
-            default: value = Double(Int64.random(in: -(1 << 60)...(1 << 60)))
+            case 1: value = (Double.random(in: -1e6...1e6, using: &random) * 10_000).rounded() / 10_000
+            case 2: value = Double.random(in: -1e3...1e3, using: &random)
+            default: value = Double(Int64.random(in: -(1 << 60)...(1 << 60), using: &random))
             }
             guard value.isFinite else { continue }
             let written = plain(value)
-            #expect(parsed(written)?.bitPattern == value.bitPattern, "\(value) as \(written)")
+            #expect(parsed(written)?.bitPattern == value.bitPattern, "seed \(seed): \(value) as \(written)")
             let fixed = text { NumberText.write(value, fixed: 4, to: $0) }
-            #expect(parsed(fixed)?.bitPattern == value.bitPattern, "\(value) as \(fixed)")
+            #expect(parsed(fixed)?.bitPattern == value.bitPattern, "seed \(seed): \(value) as \(fixed)")
         }
     }
 

@@ -58,7 +58,7 @@ import Testing
         for forEver in [false, true] {
             var nth = 0
             while true {
-                let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
+                let folder = TemporaryFolder(), path = folder.file("a.firn")
                 try write(Realm(configuration: configuration(path)), 1)
                 let journal = DiskJournal(of: folder, .init(after: nth, only: only, forEver: forEver, code: code))
                 defer { ScriptedDisk.end(in: folder.path) }

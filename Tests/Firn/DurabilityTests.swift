@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `writes without durability are visible in their realm, and to others when they are made durable`() throws {
-        let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn"), journal = DiskJournal(of: folder)
+        let folder = TemporaryFolder(), path = folder.file("a.firn"), journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
         let realm = try Realm(configuration: configuration(path, .none))
         try realm.write(durability: .full) { realm.add(Dog(value: ["name": "first"])) }
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `the last realm makes its writes durable when it is released`() throws {
-        let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn")
+        let folder = TemporaryFolder(), path = folder.file("a.firn")
         try autoreleasing {
             let realm = try Realm(configuration: configuration(path, .none))
             try realm.write { realm.add(Dog(value: ["name": "one"])) }
@@ -45,7 +45,7 @@ import Testing
     private func autoreleasing(_ body: () throws -> Void) rethrows { try body() }
 
     @Test func `grouped writes of many threads are readable in the file when they return`() throws {
-        let folder = TemporaryFolder(inMemory: true), path = folder.file("a.firn"), configuration = configuration(path, .grouped)
+        let folder = TemporaryFolder(), path = folder.file("a.firn"), configuration = configuration(path, .grouped)
         let first = try Realm(configuration: configuration)
         try first.write { first.add(Dog(value: ["name": "first"])) }
         let journal = DiskJournal(of: folder)

@@ -16,11 +16,12 @@ import Testing
 
     private func add(_ realm: Realm, _ count: Int, from first: Int) throws {
         // Names that do not compress.
+        var random = Random(seed: UInt64(first))
         try realm.write {
             for number in first..<first + count {
                 realm.create(
                     Dog.self,
-                    value: ["name": "\(number) " + String(decoding: (0..<1000).map { _ in UInt8.random(in: 33...126) }, as: UTF8.self)])
+                    value: ["name": "\(number) " + String(decoding: (0..<1000).map { _ in UInt8(random.number(33...126)) }, as: UTF8.self)])
             }
         }
     }

@@ -53,10 +53,8 @@ class Vet: Object, Codable {
 
 @Suite struct GuideTests {
     private func inFolder(_ body: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("firn-guide-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder.appendingPathComponent("pets.firn"))
+        let place = try Place()
+        try body(place.file("pets.firn"))
     }
 
     @Test func `the example of "From Realm to Firn" works`() throws {

@@ -69,9 +69,9 @@ import Testing
     /// Returns the five bytes between time and counter.
     private func middle(_ id: ObjectId) -> String { String(id.stringValue.dropFirst(8).prefix(10)) }
 
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `ids are ordered by their bytes, and text, coding and stored form round trip`(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+    @Test(arguments: Seed.first(20))
+    func `ids are ordered by their bytes, and text, coding and stored form round trip`(seed: Seed) throws {
+        var random = Random(seed)
         let ids = (0..<100).map { _ in
             ObjectId(high: random.next() >> UInt64.random(in: 0...60, using: &random), low: .random(in: 0...UInt32.max, using: &random))
         }

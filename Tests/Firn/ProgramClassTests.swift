@@ -66,21 +66,19 @@ private enum Second { class TwiceNamed: Object { @Persisted var b = 1 } }
     }
 
     @Test func `without objectTypes, a migration covers classes that were not used yet`() async throws {
-        let file = TemporaryRealm.url("never-migrated")
+        let file = TemporaryRealm("\(getpid())-never-migrated")
         // The type as an older program stored it.
         let a = Property(
             name: "a", type: .int, objectClassName: nil, isPrimaryKey: false, isIndexed: false, isOptional: false, isArray: false,
             isSet: false, isMap: false)
-        let old = Realm.Configuration(fileURL: file, objectTypes: [])
-        defer { _ = try? Realm.deleteFiles(for: old) }
-        _ = try? Realm.deleteFiles(for: old)
+        let old = Realm.Configuration(fileURL: file.url, objectTypes: [])
         do {
             let realm = try Realm(configuration: old)
             try realm.adopt([ObjectSchema(className: "NeverMigrated", properties: [a], embedded: false)])
             try realm.write { realm.dynamicCreate("NeverMigrated", value: ["a": 1]) }
         }
         let migrated = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let realm = try Realm(configuration: .init(fileURL: TemporaryRealm.url("never-migrated"), schemaVersion: 1))
+            let realm = try Realm(configuration: .init(fileURL: TemporaryRealm.url("\(getppid())-never-migrated"), schemaVersion: 1))
             let all = realm.objects(NeverMigrated.self)
             guard all.count == 1, all[0].a == 1, all[0].b == nil else { fatalError("not migrated: \(all)") }
         }

@@ -1,16 +1,13 @@
 import Firn
+import FirnKit
 import Foundation
 
 /// A temporary folder for the files of realms, which is removed at the end.
 final class RealmFolder: Sendable {
-    let url: URL
+    private let temporary = TemporaryFolder()
+    var url: URL { temporary.url }
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("firn-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
+    init() throws {}
 
     func file(_ name: String = "a.firn") -> URL { url.appendingPathComponent(name) }
 

@@ -36,9 +36,9 @@ import Testing
         #expect(Date(Timestamp(.distantFuture)) == .distantFuture && Date(Timestamp(.distantPast)) == .distantPast)
     }
 
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `a date round trips through its timestamp`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+    @Test(arguments: Seed.first(40))
+    func `a date round trips through its timestamp`(seed: Seed) {
+        var random = Random(seed)
         for _ in 0..<500 {
             // From 2^24 seconds around 2001 on, a double is coarser than a nanosecond.
             let interval = Double.random(in: 0x1p24...0x1p52, using: &random) * pow(2, -Double(Int.random(in: 0...28, using: &random)))
@@ -51,9 +51,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `a timestamp near 2001 round trips to the nanosecond, and others do after one conversion`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+    @Test(arguments: Seed.first(40))
+    func `a timestamp near 2001 round trips to the nanosecond, and others do after one conversion`(seed: Seed) {
+        var random = Random(seed)
         for _ in 0..<500 {
             let nanoseconds = Int32.random(in: 0..<1_000_000_000, using: &random)
             let near = Timestamp(seconds: 978_307_200 + .random(in: -4_000_000...4_000_000, using: &random), nanoseconds: nanoseconds)

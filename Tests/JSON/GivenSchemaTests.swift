@@ -8,8 +8,8 @@ import Testing
 
 @Suite struct GivenSchemaTests {
     @Test func `rows written with a schema are read back with the same schema and values`() throws {
-        for seed in 0..<150 as Range<UInt64> {
-            var random = RandomTables(seed: seed)
+        for seed in Seed.first(150) {
+            var random = RandomTables(seed)
             let schema = random.schema(), type = schema.roots[0]
             let rows = random.rows(random.number(0...60), of: type, in: schema).map { $0.map(finite) }
             let batch = RandomTables.batch(rows, of: type, in: schema)

@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func `damaged lines never crash, and the intact lines are kept`() throws {
-        var random = SeededGenerator(seed: 7)
+        var random = Random(seed: 7)
         for round in 0..<400 {
             var lines = (0..<20).map { "{\"a\":\($0),\"b\":[\"x\\u00e9\",{\"c\":null}],\"d\":{\"e\":-1.5e3}}" }
             var touched: Set<Int> = []

@@ -45,8 +45,8 @@ import Testing
     }
 
     @Test func `batches of any size contain the same rows`() throws {
-        for seed in 0..<40 {
-            var random = Random(seed: UInt64(seed + 1))
+        for seed in Seed.first(40) {
+            var random = Random(seed)
             func value(_ depth: Int) -> String {
                 switch random.below(depth > 2 ? 5 : 8) {
                 case 0: "null"
@@ -107,9 +107,7 @@ import Testing
     }
 
     @Test(arguments: ["[", "{\"a\":"]) func `text nested too deeply is refused before all of it is in memory`(opening: String) throws {
-        let folder = NSTemporaryDirectory() + "firn-nesting-\(UUID().uuidString)/"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = TemporaryFolder(), folder = scratch.path + "/"
         let column = 512 * opening.utf8.count + 1
         for (prefix, layout, line) in [
             ("", JSONOptions.Layout.document, 1), ("", .lines, 1), ("{\"a\":1}\n{\"a\":\"]\\\"]\"}\n", .lines, 3), ("\n ", .document, 2),

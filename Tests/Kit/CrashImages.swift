@@ -6,11 +6,11 @@
 package struct CrashImages {
     /// The number of samples where not all combinations can be tried.
     package var samples: Int
-    private var random: SeededGenerator
+    private var random: Random
 
     package init(seed: UInt64, samples: Int = 4) {
         self.samples = samples
-        random = SeededGenerator(seed: seed)
+        random = Random(seed: seed)
     }
 
     private mutating func number(_ limit: Int) -> Int { Int(random.next() % UInt64(max(limit, 1))) }

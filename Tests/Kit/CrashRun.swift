@@ -81,7 +81,7 @@ package final class CrashRun {
     private let oneOf: Int
     package private(set) var counts = Counts()
     package private(set) var failures: [String] = []
-    private let folder = TemporaryFolder(inMemory: true), images = TemporaryFolder(inMemory: true), later = TemporaryFolder(inMemory: true)
+    private let folder = TemporaryFolder(), images = TemporaryFolder(), later = TemporaryFolder()
     private let fileName: String
     /// The durable content after a number of calls. Nil if there may be no file.
     private var acknowledged: [(calls: Int, digest: Int?)] = [(0, nil)]
@@ -134,7 +134,7 @@ package final class CrashRun {
 
     /// Tries every crash. `next` makes a commit that changes the content.
     package func visit(seed: UInt64 = 1, next: (Database) throws -> Void) throws {
-        var images = CrashImages(seed: seed, samples: 1 + CrashRun.scale), turn = 0, chosen = SeededGenerator(seed: seed)
+        var images = CrashImages(seed: seed, samples: 1 + CrashRun.scale), turn = 0, chosen = Random(seed: seed)
         let events = journal.events, first = journal.first
         counts.calls += events.count
         images.visit(events, from: first, stops: 0...events.count) { stop, what, files in

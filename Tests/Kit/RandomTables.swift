@@ -1,13 +1,20 @@
 import FirnTable
 
-/// Random schemas and rows, for property tests.
-public struct RandomTables {
-    package var generator: SeededGenerator
+/// Random schemas and rows: the generator of stored data for the property tests.
+///
+/// Two others are different things, and stay with their tests. `RandomWorld` (Tests/Oracle) has values from small pools, so that queries
+/// find equal ones, and links to rows that do not exist. `TextSample` and `sampleWords` (Tests/Codecs) are columns that lead to each
+/// encoding.
+public struct RandomTables: Sendable {
+    package var generator: Random
 
-    public init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    public init(seed: UInt64) { generator = Random(seed: seed) }
 
-    package mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
-    package mutating func chance(_ percent: Int) -> Bool { number(1...100) <= percent }
+    /// - Parameter salt: gives other tables for the same seed.
+    public init(_ seed: Seed, salt: UInt64 = 1) { generator = Random(seed, salt: salt) }
+
+    package mutating func number(_ range: ClosedRange<Int>) -> Int { generator.number(range) }
+    package mutating func chance(_ percent: Int) -> Bool { generator.chance(percent) }
 
     /// A schema with one root type and up to two embedded ones.
     package mutating func schema() -> Schema {

@@ -39,9 +39,9 @@ import Testing
         #expect(try QueryRun(QueryRequest(filter: "b == 5 AND a < 990"), table: ConjunctTests.table(1)).count() == found.count)
     }
 
-    @Test(arguments: [2, 3, 4] as [UInt64]) func `the order of conditions does not change the result`(seed: UInt64) throws {
-        var random = Random(seed: seed &* 31)
-        let table = ConjunctTests.table(seed)
+    @Test(arguments: Seed.some(2, 3, 4)) func `the order of conditions does not change the result`(seed: Seed) throws {
+        var random = Random(seed, salt: 31)
+        let table = ConjunctTests.table(seed.number)
         let parts = [
             "a < 900", "a != 5", "b == 1", "b > 0", "c > 3.5", "c == NULL OR b < 2", "NOT c < 20", "s CONTAINS '7'",
             "s ENDSWITH '1' OR a > 500", "s LIKE '* 1?'", "a + b > 400",

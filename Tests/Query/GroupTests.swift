@@ -107,8 +107,8 @@ enum RandomPredicate {
 
 @Suite struct GroupTests {
     @Test func `random predicates find the same rows as a simple evaluator`() throws {
-        for seed in 0..<250 {
-            var random = Random(seed: UInt64(seed))
+        for seed in Seed.first(250) {
+            var random = Random(seed)
             let data = RandomTable(&random)
             for _ in 0..<40 {
                 let (text, holds) = RandomPredicate.make(&random, 3)

@@ -66,10 +66,10 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `queries find the same rows with and without indexes`(seed: UInt64) throws {
+    @Test(arguments: Seed.first(4))
+    func `queries find the same rows with and without indexes`(seed: Seed) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
-        var random = RandomTables(seed: seed), used = 0, ids: [Int64] = []
+        var random = RandomTables(seed), used = 0, ids: [Int64] = []
         func row() -> [Value] { IndexTests.kinds.map { value($0, &random) } }
         for round in 0..<6 {
             let transaction = try database.begin()
@@ -87,7 +87,7 @@ import Testing
             }
             for _ in 0..<5 { try transaction.delete("T", rowID: ids.remove(at: random.number(0...ids.count - 1))) }
             if round == 4 { try transaction.flushAll() }
-            if seed % 2 == 0, round == 1 {
+            if seed.number % 2 == 0, round == 1 {
                 // Indexes in the older format, which does not store short texts themselves.
                 for position in transaction.states[0].indexes.indices {
                     transaction.states[0].indexes[position].keepsShort = false
@@ -96,7 +96,9 @@ import Testing
                 try transaction.directoryChange(0) { _ in }
             }
             try transaction.commit()
-            #expect(try database.snapshot().core.catalogue.types[0].indexes.contains(where: \.keepsShort) == (seed % 2 == 1 || round == 0))
+            #expect(
+                try database.snapshot().core.catalogue.types[0].indexes.contains(where: \.keepsShort)
+                    == (seed.number % 2 == 1 || round == 0))
             if round % 3 == 1 { #expect(try database.snapshot().verify(full: true).isEmpty) }
             let table = try database.snapshot().table(named: "T")!
             for _ in 0..<150 {
@@ -113,10 +115,10 @@ import Testing
         #expect(used > 200, "seed \(seed): indexes were used \(used) times")
     }
 
-    @Test(arguments: 1...3 as ClosedRange<UInt64>)
-    func `queries in a transaction find the same rows with and without indexes, including its own changes`(seed: UInt64) throws {
+    @Test(arguments: Seed.first(3))
+    func `queries in a transaction find the same rows with and without indexes, including its own changes`(seed: Seed) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
-        var random = RandomTables(seed: seed), used = 0, ids: [Int64] = []
+        var random = RandomTables(seed), used = 0, ids: [Int64] = []
         func row() -> [Value] { IndexTests.kinds.map { value($0, &random) } }
         for round in 0..<6 {
             let transaction = try database.begin()
@@ -192,8 +194,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...3 as ClosedRange<UInt64>)
-    func `TEXT finds the same rows with and without a word index`(seed: UInt64) throws {
+    @Test(arguments: Seed.first(3))
+    func `TEXT finds the same rows with and without a word index`(seed: Seed) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         let type = TypeSchema(
             "T",
@@ -204,7 +206,7 @@ import Testing
             "snow", "Snö", "ice", "icecream", "İstanbul", "Zürich", "zurich", "42", "extraordinarily", "extraordinary", "the", "THE", "日本",
             "e\u{301}clair", "Éclair",
         ]
-        var random = RandomTables(seed: seed), used = 0
+        var random = RandomTables(seed), used = 0
         func text() -> Value {
             if random.chance(10) { return .null }
             var text = ""

@@ -258,8 +258,8 @@ struct RandomPath {
     }
 
     @Test func `random paths through links filter, sort and deduplicate rows like a simple evaluator`() throws {
-        for seed in 0..<120 {
-            var random = Random(seed: UInt64(seed))
+        for seed in Seed.first(120) {
+            var random = Random(seed)
             let data = try RandomLinks(&random)
             let table = try #require(data.snapshot.table(named: "Node"))
             let chosen = random.bool() ? (0..<random.below(80)).map { _ in Int64(random.below(data.nodes.count + 2)) } : nil

@@ -17,8 +17,8 @@ import Testing
     }
 
     @Test func `streamed rows and rows of a table give the same answers to random queries`() throws {
-        for seed in 0..<60 {
-            var random = Random(seed: UInt64(seed) + 900)
+        for seed in Seed.first(60) {
+            var random = Random(seed: seed.number + 900)
             let data = RandomTable(&random)
             for _ in 0..<12 {
                 var request = QueryRequest(filter: RandomPredicate.make(&random, 2).0)

@@ -1,4 +1,5 @@
 import Firn
+import FirnKit
 import Foundation
 import RLM
 import Testing
@@ -89,12 +90,14 @@ import Testing
     @Test func `observing a read-only realm traps [C21]`() async {
         let readOnly = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let configuration = RLMRealmConfiguration()
-            configuration.fileURL = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-\(UUID().uuidString).firn")
+            let folder = TemporaryFolder()
+            configuration.fileURL = URL(filePath: folder.file("a.firn"))
             configuration.customSchema = kennelSchema()
             do { _ = try RLMRealm(configuration: configuration) }
-            defer { try? FileManager.default.removeItem(at: configuration.fileURL!) }
             configuration.readOnly = true
-            _ = try RLMRealm(configuration: configuration).allObjects("Dog").addNotificationBlock { _, _, _ in }
+            let dogs = try RLMRealm(configuration: configuration).allObjects("Dog")
+            try FileManager.default.removeItem(atPath: folder.path)
+            _ = dogs.addNotificationBlock { _, _, _ in }
         }
         #expect(said(readOnly).contains("Read-only Realms do not change"))
     }

@@ -1,4 +1,5 @@
 import Firn
+import FirnKit
 import Foundation
 import RLM
 import Testing
@@ -6,8 +7,7 @@ import Testing
 /// The statements of docs/guide/rlm.md. Tests/Firn/GuideTests compares them with the page.
 @Suite struct RLMGuideTests {
     @Test func `the examples of "Realm's Objective-C classes in Swift" work`() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-guide-\(UUID().uuidString).firn")
-        defer { try? FileManager.default.removeItem(at: url) }
+        let folder = TemporaryFolder(), url = URL(filePath: folder.file("sheep.firn"))
         let configuration = RLMRealmConfiguration()
         configuration.fileURL = url
         configuration.customSchema = RLMSchema(objectSchema: [

@@ -1,4 +1,5 @@
 import Firn
+import FirnKit
 import Foundation
 import RLM
 import Testing
@@ -12,11 +13,10 @@ class Cat: Object {
 
 /// Realms of objects without classes.
 @Suite struct RealmTests {
-    /// A temporary folder, which is removed at the end.
-    private final class Place {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-\(UUID().uuidString)")
-        init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-        deinit { try? FileManager.default.removeItem(at: folder) }
+    /// A temporary folder for realms.
+    private struct Place {
+        private let temporary = TemporaryFolder()
+        var folder: URL { temporary.url }
 
         func configuration(_ schema: RLMSchema? = kennelSchema()) -> RLMRealmConfiguration {
             let configuration = RLMRealmConfiguration()
@@ -27,7 +27,7 @@ class Cat: Object {
     }
 
     @Test func `types without classes are created once, and can be read without their schema`() throws {
-        let place = try Place()
+        let place = Place()
         do {
             let realm = try RLMRealm(configuration: place.configuration())
             #expect(
@@ -107,7 +107,7 @@ class Cat: Object {
     }
 
     @Test func `a realm can be copied to a file, and its files can be deleted`() throws {
-        let place = try Place(), copy = place.folder.appendingPathComponent("b.firn")
+        let place = Place(), copy = place.folder.appendingPathComponent("b.firn")
         do {
             let realm = try RLMRealm(configuration: place.configuration())
             try realm.transaction { realm.addObjects(fourDogs()) }

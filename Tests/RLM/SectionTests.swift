@@ -1,4 +1,5 @@
 import Firn
+import FirnKit
 import Foundation
 import RLM
 import Testing
@@ -199,7 +200,8 @@ import Testing
     @Test func `observing read-only, frozen and changed realms traps [X08]`() async {
         let readOnly = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let configuration = RLMRealmConfiguration()
-            configuration.fileURL = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-\(UUID().uuidString).firn")
+            let folder = TemporaryFolder()
+            configuration.fileURL = URL(filePath: folder.file("a.firn"))
             configuration.customSchema = kennelSchema()
             do {
                 let realm = try RLMRealm(configuration: configuration)
@@ -207,7 +209,7 @@ import Testing
             }
             configuration.readOnly = true
             let dogs = try RLMRealm(configuration: configuration).allObjects("Dog")
-            try FileManager.default.removeItem(at: configuration.fileURL!)
+            try FileManager.default.removeItem(atPath: folder.path)
             _ = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }[0].addNotificationBlock {
                 _, _ in
             }

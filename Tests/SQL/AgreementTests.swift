@@ -105,34 +105,34 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func `random statements on rows in memory agree with SQLite's own tables`(seed: UInt64)
+    @Test(arguments: Seed.some(1, 2, 3, 4)) func `random statements on rows in memory agree with SQLite's own tables`(seed: Seed)
         throws
     {
-        var random = RandomTables(seed: seed)
-        try check(try Zoo.connection(Zoo.rows(2000, &random), threads: seed % 2 == 0 ? 2 : 1), seed, rounds: 130)
+        var random = RandomTables(seed)
+        try check(try Zoo.connection(Zoo.rows(2000, &random), threads: seed.number % 2 == 0 ? 2 : 1), seed.number, rounds: 130)
     }
 
-    @Test(arguments: [11, 12, 13, 14] as [UInt64]) func `random statements on rows of a file agree with SQLite's own tables`(seed: UInt64)
+    @Test(arguments: Seed.some(11, 12, 13, 14)) func `random statements on rows of a file agree with SQLite's own tables`(seed: Seed)
         throws
     {
         let folder = TemporaryFolder()
-        var random = RandomTables(seed: seed)
-        try check(try Zoo.stored(Zoo.rows(2000, &random), folder.file("zoo.firn"), &random), seed, rounds: 130)
+        var random = RandomTables(seed)
+        try check(try Zoo.stored(Zoo.rows(2000, &random), folder.file("zoo.firn"), &random), seed.number, rounds: 130)
     }
 
-    @Test(arguments: [31, 32, 33] as [UInt64]) func `random statements on an indexed file agree with SQLite's own tables`(
-        seed: UInt64
+    @Test(arguments: Seed.some(31, 32, 33)) func `random statements on an indexed file agree with SQLite's own tables`(
+        seed: Seed
     ) throws {
         let folder = TemporaryFolder()
-        var random = RandomTables(seed: seed)
+        var random = RandomTables(seed)
         let connection = try Zoo.stored(Zoo.rows(2000, &random), folder.file("zoo.firn"), &random, indexed: true)
-        try check(connection, seed, rounds: 100)
+        try check(connection, seed.number, rounds: 100)
         var words = Zoo.words
         for round in 0..<40 {
             let word = words.remove(at: random.number(0...words.count - 1)).replacing("'", with: "''").prefix { $0 != "\0" }
-            try agree(connection, { "SELECT rowid, w FROM \($0) WHERE w = '\(word)' AND n > \(round % 4)" }, seed)
-            try agree(connection, { "SELECT rowid, n FROM \($0) WHERE i = \(round) OR i = \(round * 7)" }, sorted: true, seed)
-            try agree(connection, { "SELECT count(*) FROM \($0) WHERE i IN (\(round), 3, 5) AND w <> 'a'" }, seed)
+            try agree(connection, { "SELECT rowid, w FROM \($0) WHERE w = '\(word)' AND n > \(round % 4)" }, seed.number)
+            try agree(connection, { "SELECT rowid, n FROM \($0) WHERE i = \(round) OR i = \(round * 7)" }, sorted: true, seed.number)
+            try agree(connection, { "SELECT count(*) FROM \($0) WHERE i IN (\(round), 3, 5) AND w <> 'a'" }, seed.number)
             if words.isEmpty { words = Zoo.words }
         }
     }
@@ -160,12 +160,12 @@ import Testing
         #expect(plain.rows == 1 && plain.lookups == 0)
     }
 
-    @Test(arguments: [21, 22, 23] as [UInt64]) func `joins agree with SQLite's own tables`(seed: UInt64) throws {
+    @Test(arguments: Seed.some(21, 22, 23)) func `joins agree with SQLite's own tables`(seed: Seed) throws {
         let folder = TemporaryFolder()
-        var random = RandomTables(seed: seed)
+        var random = RandomTables(seed)
         let connection = try Zoo.stored(Zoo.rows(160, &random), folder.file("zoo.firn"), &random)
         try Zoo.copy(connection)
-        var conditions = Conditions(random: RandomTables(seed: seed + 100))
+        var conditions = Conditions(random: RandomTables(seed: seed.number + 100))
         for _ in 0..<25 {
             let a = conditions.pick(Zoo.columns).name, b = conditions.chanceOf(60) ? a : conditions.pick(Zoo.columns).name
             let operation = conditions.pick(["=", "=", "=", "IS", "<", ">="]), kind = conditions.pick(["JOIN", "LEFT JOIN"])
@@ -173,13 +173,14 @@ import Testing
             let tail = conditions.pick(["", " WHERE q.i IS NULL", " WHERE p.n > 3 AND q.n < 9"])
             try agree(
                 connection, { "SELECT p.rowid, q.rowid FROM \($0) p \(kind) \($0) q ON p.\(a) \(operation) q.\(b)\(more)\(tail)" },
-                sorted: true, seed)
+                sorted: true, seed.number)
             try agree(
-                connection, { "SELECT p.rowid, (SELECT count(*) FROM \($0) q WHERE q.\(a) = p.\(b)) FROM \($0) p" }, sorted: true, seed)
+                connection, { "SELECT p.rowid, (SELECT count(*) FROM \($0) q WHERE q.\(a) = p.\(b)) FROM \($0) p" }, sorted: true,
+                seed.number)
             try agree(
                 connection, { "SELECT p.rowid FROM \($0) p WHERE p.\(a) IN (SELECT q.\(b) FROM \($0) q WHERE q.n > 2) ORDER BY p.rowid" },
-                seed)
-            try agree(connection, { "SELECT p.rowid, q.rowid FROM \($0) p JOIN \($0) q ON q.rowid = p.k ORDER BY 1, 2" }, seed)
+                seed.number)
+            try agree(connection, { "SELECT p.rowid, q.rowid FROM \($0) p JOIN \($0) q ON q.rowid = p.k ORDER BY 1, 2" }, seed.number)
         }
     }
 }

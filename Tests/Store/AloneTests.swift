@@ -83,7 +83,7 @@ private func story(_ seed: UInt64) -> Story {
         for size in [10, 2000, 3904, 9000] {
             let folder = TemporaryFolder(), journal = DiskJournal(of: folder), images = TemporaryFolder()
             defer { ScriptedDisk.end(in: folder.path) }
-            var random = Seeded(UInt64(size) &* 31)
+            var random = Random(seed: UInt64(size) &* 31)
             let store = try begin(alone: size, at: folder.file("a"))
             var history = story(UInt64(size))
             let start = journal.count
@@ -102,7 +102,7 @@ private func story(_ seed: UInt64) -> Story {
                 #expect(try history.holds(snapshot), place)
                 if version == 1 { #expect(try snapshot.readVerifying(snapshot.catalogue).elementsEqual(pattern(size, size)), place) }
                 snapshot.release()
-                if random.next(4) == 0 {
+                if random.below(4) == 0 {
                     var next = history
                     try next.commit(copy)
                     try next.commit(copy)
@@ -190,10 +190,10 @@ private func story(_ seed: UInt64) -> Story {
             for length in stride(from: 0, to: whole.count, by: commits == 0 ? 1 : 64) {
                 try probe(Array(whole[..<length]), "size \(size), cut at \(length)")
             }
-            var random = Seeded(4)
+            var random = Random(seed: 4)
             for place in whole.indices {
                 var flipped = whole
-                flipped[place] ^= 1 << UInt8(random.next(8))
+                flipped[place] ^= 1 << UInt8(random.below(8))
                 try probe(flipped, "size \(size), flipped byte \(place)")
             }
         }

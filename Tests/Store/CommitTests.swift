@@ -168,7 +168,7 @@ import Testing
         let two = try Store.open(path: scratch("a"), writable: true)
         var story = Story(seed: 11)
         for step in 0..<120 {
-            try story.commit(story.random.next(3) == 0 ? one : two, keep: 2 + step % 5)
+            try story.commit(story.random.below(3) == 0 ? one : two, keep: 2 + step % 5)
             if step % 20 == 0 { #expect(try faults(one).isEmpty) }
         }
         #expect(try faults(two).isEmpty)

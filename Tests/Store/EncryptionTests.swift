@@ -20,16 +20,16 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
     }
 
     @Test func `an encrypted store has the versions that were committed, also after it is reopened [T13]`() throws {
-        for seed in 1...4 as ClosedRange<UInt64> {
+        for seed in Seed.first(4) {
             let scratch = Scratch()
-            var story = Story(seed: seed)
-            let store = try Store.create(path: scratch("a"), overwrite: false, atFirstCommit: seed % 2 == 0, key: testKey)
+            var story = Story(seed: seed.number)
+            let store = try Store.create(path: scratch("a"), overwrite: false, atFirstCommit: seed.number % 2 == 0, key: testKey)
             for round in 0..<30 {
                 try story.commit(store, largest: round % 7 == 0 ? 200_000 : 3000)
                 #expect(try story.holds(store.snapshot()), "seed \(seed), round \(round)")
             }
             #expect(try faults(store) == [])
-            let again = try Store.open(path: scratch("a"), writable: seed % 2 == 0, key: testKey)
+            let again = try Store.open(path: scratch("a"), writable: seed.number % 2 == 0, key: testKey)
             #expect(again.isEncrypted && again.fellBack == nil)
             for info in try again.history() { #expect(try story.holds(again.snapshot(version: info.version)), "seed \(seed)") }
             #expect(try faults(again) == [])
@@ -88,13 +88,13 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
 
     @Test func `no nonce is used twice after cancelled, failed and rolled back transactions [T13]`() throws {
         let scratch = Scratch()
-        var all: [Recorder.Call] = [], random = Seeded(9)
+        var all: [Recorder.Call] = [], random = Random(seed: 9)
         let first = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
         var story = Story(seed: 9)
         try story.commit(first)
         // Repeats the same bytes at the same offsets: nonces made from offset and version would be repeated.
         for round in 0..<18 {
-            let recorder = round % 3 == 0 ? Recorder(failing: random.next(6)) : Recorder()
+            let recorder = round % 3 == 0 ? Recorder(failing: random.below(6)) : Recorder()
             let store = try Store.open(path: scratch("a"), writable: true, key: testKey, calls: recorder)
             let transaction = try store.begin()
             do {
@@ -147,7 +147,8 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         let stuck = try repeated { [UInt8](repeating: 5, count: Cipher.nonceCount) }
         #expect(stuck > 30)
         // 16 values only, or a generator that repeats its sequence, as in a virtual machine that was copied.
-        let short = try repeated { [UInt8](repeating: 5, count: Cipher.nonceCount - 1) + [UInt8.random(in: 0..<16)] }
+        let few = Mutex(Random(seed: 16))
+        let short = try repeated { [UInt8](repeating: 5, count: Cipher.nonceCount - 1) + [few.withLock { UInt8($0.below(16)) }] }
         #expect(short > 10)
         let numbers = Mutex(0)
         let copied = try repeated {
@@ -236,11 +237,11 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
         for ref in try liveExtents(snapshot) + [snapshot.root.record] { live.formUnion(Int(ref.offset)..<Int(ref.offset + ref.length)) }
         let newest = Int(snapshot.root.offset(of: snapshot.version))
         live.formUnion(newest..<newest + 320)
-        var random = Seeded(77)
+        var random = Random(seed: 77)
         let path = scratch("b")
-        for place in live.sorted().filter({ $0 >= newest && $0 < newest + 320 || random.next(8) == 0 }) {
+        for place in live.sorted().filter({ $0 >= newest && $0 < newest + 320 || random.below(8) == 0 }) {
             var other = image
-            other[place] ^= 1 << UInt8(random.next(8))
+            other[place] ^= 1 << UInt8(random.below(8))
             // One bit of a root would be corrected, so a second one is changed.
             if place >= newest && place < newest + 320 { other[newest + (place - newest + 100) % 320] ^= 2 }
             try Data(other).write(to: URL(fileURLWithPath: path))
@@ -298,7 +299,7 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
 
     @Test func `a power failure leaves the last version or the previous one [T13]`() throws {
         let scratch = Scratch()
-        var random = Seeded(31), story = Story(seed: 31), images = 0
+        var random = Random(seed: 31), story = Story(seed: 31), images = 0
         let recorder = Recorder()
         let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey, calls: recorder)
         for _ in 0..<3 { try story.commit(store) }

@@ -101,7 +101,7 @@ import Testing
     @Test func `after a failed sync a store cannot commit until the file is reopened`() throws {
         // The sync of the version that another store wrote, and the commit's own sync.
         for nth in 0..<2 {
-            let folder = TemporaryFolder(inMemory: true), path = folder.file("a")
+            let folder = TemporaryFolder(), path = folder.file("a")
             do {
                 let store = try Store.create(path: path, overwrite: false)
                 let transaction = try store.begin()
@@ -126,7 +126,7 @@ import Testing
             let folder = TemporaryFolder(), journal = DiskJournal(of: folder), images = TemporaryFolder()
             defer { ScriptedDisk.end(in: folder.path) }
             let store = try Store.create(path: folder.file("a"), overwrite: false)
-            var story = Story(seed: seed), random = Seeded(seed)
+            var story = Story(seed: seed), random = Random(seed: seed)
             // The number of calls at which each version was acknowledged.
             var acknowledged = [journal.count]
             for step in 0..<9 {
@@ -150,10 +150,10 @@ import Testing
                 #expect(version == least || version == least + 1, place)
                 #expect(try story.holds(snapshot), place)
                 snapshot.release()
-                guard random.next(6) == 0 else { return }
+                guard random.below(6) == 0 else { return }
                 // Commits continue on some of the images.
                 var next = story
-                next.random = Seeded(UInt64(stop))
+                next.random = Random(seed: UInt64(stop))
                 try next.commit(copy)
                 try next.commit(copy)
                 #expect(try next.holds(copy.snapshot()))
@@ -181,10 +181,10 @@ import Testing
             } catch is FirnError {} catch is Damage {}
         }
         for length in stride(from: 0, to: whole.count, by: 64) { try probe(Array(whole[..<length]), "cut at \(length)") }
-        var random = Seeded(4)
+        var random = Random(seed: 4)
         for place in whole.indices {
             var flipped = whole
-            flipped[place] ^= 1 << UInt8(random.next(8))
+            flipped[place] ^= 1 << UInt8(random.below(8))
             try probe(flipped, "flipped byte \(place)")
         }
     }
@@ -219,11 +219,11 @@ import Testing
         let state = try store.loadSpace(snapshot)
         #expect(state.checkpoint.version > 0)
         let checkpoint = Array(try snapshot.read(state.checkpoint.ref))
-        var random = Seeded(9)
+        var random = Random(seed: 9)
         for round in 0..<20_000 {
             var bytes = round & 1 == 0 ? record : checkpoint
-            for _ in 0...random.next(3) { bytes[random.next(bytes.count)] = [0, 0xFF, 0x80, UInt8(random.next(256))][random.next(4)] }
-            if random.next(4) == 0 { bytes.removeLast(random.next(bytes.count)) }
+            for _ in 0...random.below(3) { bytes[random.below(bytes.count)] = [0, 0xFF, 0x80, UInt8(random.below(256))][random.below(4)] }
+            if random.below(4) == 0 { bytes.removeLast(random.below(bytes.count)) }
             bytes.withUnsafeBytes { raw in
                 if round & 1 == 0 {
                     guard let record = try? CommitRecord(raw) else { return }

@@ -34,7 +34,7 @@ import Testing
     func `commits without durability are visible in this store immediately, and in others when they are durable`(_ count: Int)
         throws
     {
-        let folder = TemporaryFolder(inMemory: true)
+        let folder = TemporaryFolder()
         var (store, story) = try begun(folder)
         let before = story
         for _ in 0..<count { try commit(&story, store, .none) }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `commits without durability do not sync until they have written much`() throws {
-        let folder = TemporaryFolder(inMemory: true)
+        let folder = TemporaryFolder()
         var (store, story) = try begun(folder)
         let journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `a durable commit makes the commits before it durable`() throws {
         for count in 1...4 {
-            let folder = TemporaryFolder(inMemory: true)
+            let folder = TemporaryFolder()
             var (store, story) = try begun(folder)
             for _ in 0..<count { try commit(&story, store, .none) }
             try commit(&story, store, .full)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `a commit without durability becomes durable before another store can write`() throws {
-        let folder = TemporaryFolder(inMemory: true)
+        let folder = TemporaryFolder()
         var (store, story) = try begun(folder)
         try commit(&story, store, .none)
         let other = try Store.open(path: folder.file("a"), writable: true)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `concurrent grouped commits share syncs, and none is lost`() throws {
-        let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder)
+        let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
         let store = try Store.create(path: folder.file("a"), overwrite: false)
         try store.begin().commit(catalogue: .none)
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `if the sync of a group fails, all its commits fail and the store refuses further ones [T4]`() throws {
-        let folder = TemporaryFolder(inMemory: true)
+        let folder = TemporaryFolder()
         do { _ = try begun(folder) }
         let journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
@@ -157,7 +157,7 @@ import Testing
     @Test func `a crash leaves the last durable version, or the group that was being written [T2]`() throws {
         var states = 0
         for seed: UInt64 in 1...2 {
-            let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder), images = TemporaryFolder(inMemory: true)
+            let folder = TemporaryFolder(), journal = DiskJournal(of: folder), images = TemporaryFolder()
             defer { ScriptedDisk.end(in: folder.path) }
             var (store, story) = try begun(folder, seed: seed)
             var durable = [(calls: journal.count, content: story.contents.last!)]

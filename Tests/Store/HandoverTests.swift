@@ -17,9 +17,9 @@ import Testing
     ) throws {
         var states = 0
         for seed: UInt64 in 1...4 {
-            let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder), images = TemporaryFolder(inMemory: true)
+            let folder = TemporaryFolder(), journal = DiskJournal(of: folder), images = TemporaryFolder()
             defer { ScriptedDisk.end(in: folder.path) }
-            var story = Story(seed: seed), random = Seeded(seed)
+            var story = Story(seed: seed), random = Random(seed: seed)
             var store: Store? = try Store.create(path: folder.file("a"), overwrite: false, key: key)
             for _ in 0..<Int(3 + seed % 2) { try story.commit(store!) }
             // A commit that lists its extents, or one that was synced before its root.
@@ -60,7 +60,8 @@ import Testing
                 let synced = events[..<root].lastIndex { if case .sync = $0 { true } else { false } }!
                 for index in max(before, synced)...root {
                     guard case .write(let file, let offset, _) = events[index] else { continue }
-                    if fate == .dropped || (fate == .droppedButTheRoot && index < root) || (fate == .droppedInPart && random.next(2) == 0) {
+                    if fate == .dropped || (fate == .droppedButTheRoot && index < root) || (fate == .droppedInPart && random.below(2) == 0)
+                    {
                         events[index] = .write(file: file, offset: offset, bytes: [])
                     }
                 }
@@ -88,7 +89,7 @@ import Testing
     func `opening and closing a file whose last version was never synced truncates no extent of the version before [T2]`()
         throws
     {
-        let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder), images = TemporaryFolder(inMemory: true)
+        let folder = TemporaryFolder(), journal = DiskJournal(of: folder), images = TemporaryFolder()
         defer { ScriptedDisk.end(in: folder.path) }
         var contents: [[UInt8]] = [], end: UInt64 = 0
         do {
@@ -133,7 +134,7 @@ import Testing
     }
 
     @Test func `each commit of stores in turn makes one sync, and the first one after a closed store makes two [T1]`() throws {
-        let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder)
+        let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
         defer { ScriptedDisk.end(in: folder.path) }
         var story = Story(seed: 3)
         func syncs(_ store: Store) throws -> Int {
@@ -155,8 +156,8 @@ import Testing
     @Test(arguments: [false, true]) func `a file whose name was never synced exists after an acknowledged commit of another store [T2]`(
         beginsAlone: Bool
     ) throws {
-        let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder, .init(after: 0, only: "syncDirectory")),
-            images = TemporaryFolder(inMemory: true)
+        let folder = TemporaryFolder(), journal = DiskJournal(of: folder, .init(after: 0, only: "syncDirectory")),
+            images = TemporaryFolder()
         defer { ScriptedDisk.end(in: folder.path) }
         #expect(throws: FirnError.self) {
             let store = try Store.create(path: folder.file("a"), overwrite: false, atFirstCommit: beginsAlone)

@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `a file that ends at the maximum offset is not extended [T7]`() throws {
-        let folder = TemporaryFolder(inMemory: true), path = folder.file("a")
+        let folder = TemporaryFolder(), path = folder.file("a")
         var (image, root, _) = try file(2, bytes: 100)
         var record = try image.withUnsafeBytes {
             try CommitRecord(UnsafeRawBufferPointer(rebasing: $0[Int(root.record.offset)...].prefix(Int(root.record.length))))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `refused memory for copies of a record, the marks and a catalogue never traps [T7]`() throws {
-        let folder = TemporaryFolder(inMemory: true), path = folder.file("a")
+        let folder = TemporaryFolder(), path = folder.file("a")
         do {
             let store = try Store.create(path: path, overwrite: false), transaction = try store.begin()
             try transaction.commit(catalogue: try transaction.write(pattern(1, 5000)))

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnKit
 import FirnThreads
 import Foundation
 import Testing
@@ -119,7 +120,7 @@ private final class Lockless: DiskCalls {
         var right = 0, wrong = 0
         for round in 0..<150 {
             let scratch = Scratch(), store = try Store.create(path: scratch("a"), overwrite: false)
-            var story = Story(seed: UInt64(round)), random = Seeded(UInt64(round) &* 31)
+            var story = Story(seed: UInt64(round)), random = Random(seed: UInt64(round) &* 31)
             for _ in 0..<6 { try story.commit(store, keep: 2) }
             // Reads like cp: block after block, with complete commits in between.
             let file = try File(path: scratch("a"), .read), block = [4096, 16_384, 1 << 17][round % 3]
@@ -129,7 +130,7 @@ private final class Lockless: DiskCalls {
                 copy += part
                 if part.count < block { break }
                 // If commits are faster than the copy, the file grows faster than it is read. So their number is limited.
-                if story.contents.count < 250 { for _ in 0..<random.next(round % 5 + 1) { try story.commit(store, keep: 2) } }
+                if story.contents.count < 250 { for _ in 0..<random.below(round % 5 + 1) { try story.commit(store, keep: 2) } }
             }
             try place(copy, at: scratch("b"))
             do {

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnKit
 import Foundation
 @testable import FirnStore
 
@@ -44,21 +45,21 @@ final class Recorder: DiskCalls, @unchecked Sendable {
 /// A history of versions with known content: version v has `contents[v]`.
 struct Story {
     var contents: [[[UInt8]]] = [[]]
-    var random: Seeded
+    var random: Random
 
-    init(seed: UInt64) { random = Seeded(seed) }
+    init(seed: UInt64) { random = Random(seed: seed) }
 
     /// Replaces, adds and removes some extents. Returns the content of the next version, if it is committed.
     mutating func step(_ transaction: StoreTransaction, largest: Int = 3000) throws -> (catalogue: ExtentRef, content: [[UInt8]]) {
         var refs = try FirnStoreTests.refs(transaction.base)
         var content = contents[Int(transaction.base.version)]
-        for _ in 0..<random.next(4) where !refs.isEmpty {
-            let index = Int(random.next(refs.count))
+        for _ in 0..<random.below(4) where !refs.isEmpty {
+            let index = Int(random.below(refs.count))
             transaction.free(refs.remove(at: index))
             content.remove(at: index)
         }
-        for _ in 0...random.next(4) {
-            let bytes = pattern(Int(random.next(1 << 20)), Int(random.next(largest)))
+        for _ in 0...random.below(4) {
+            let bytes = pattern(Int(random.below(1 << 20)), Int(random.below(largest)))
             refs.append(try transaction.write(bytes))
             content.append(bytes)
         }
@@ -78,20 +79,6 @@ struct Story {
     func holds(_ snapshot: StoreSnapshot) throws -> Bool {
         try FirnStoreTests.refs(snapshot).map { Array(try snapshot.read($0)) } == contents[Int(snapshot.version)]
     }
-}
-
-/// Numbers determined by a seed (splitmix64).
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-    mutating func next(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 }
 
 /// Returns every extent of the newest version.

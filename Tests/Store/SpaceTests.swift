@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnKit
 import FirnThreads
 import Foundation
 import Testing
@@ -151,18 +152,18 @@ import Testing
     }
 
     @Test func `free space finds, splits and merges ranges like a plain set of units`() {
-        var random = Seeded(31), space = FreeSpace(), plain = Set<UInt64>(), held: [UnitRange] = []
+        var random = Random(seed: 31), space = FreeSpace(), plain = Set<UInt64>(), held: [UnitRange] = []
         _ = space.insert(UnitRange(start: 0, end: 5000))
         plain.formUnion(0..<5000)
         for step in 0..<6000 {
-            if random.next(100) < 52 || held.isEmpty {
-                let size = UInt64(1 + random.next(random.next(10) == 0 ? 300 : 12))
+            if random.below(100) < 52 || held.isEmpty {
+                let size = UInt64(1 + random.below(random.below(10) == 0 ? 300 : 12))
                 guard let range = space.take(size) else { continue }
                 #expect(range.count == size && plain.isSuperset(of: range.start..<range.end))
                 plain.subtract(range.start..<range.end)
                 held.append(range)
             } else {
-                let range = held.remove(at: random.next(held.count))
+                let range = held.remove(at: random.below(held.count))
                 let fits = space.insert(range)
                 #expect(fits)
                 plain.formUnion(range.start..<range.end)

@@ -5,16 +5,11 @@ import Foundation
 import Testing
 @testable import FirnStore
 
-/// A new directory, removed with its contents at the end of the test.
-final class Scratch {
-    let path: String
-    init() {
-        // In memory if possible: the tests write tens of thousands of files, and power failures are simulated.
-        path = TemporaryFolder.memory + "/firn-store-" + UUID().uuidString
-        try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-    func callAsFunction(_ name: String) -> String { path + "/" + name }
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+/// A temporary folder for stores.
+struct Scratch {
+    private let folder = TemporaryFolder()
+    var path: String { folder.path }
+    func callAsFunction(_ name: String) -> String { folder.file(name) }
 }
 
 /// Writes a file with exactly these bytes.
@@ -29,7 +24,7 @@ func pattern(_ seed: Int, _ count: Int) -> [UInt8] {
 }
 
 private let noise: [UInt8] = {
-    var random = Seeded(1), bytes: [UInt8] = []
+    var random = Random(seed: 1), bytes: [UInt8] = []
     bytes.reserveCapacity(370_000)
     while bytes.count < 370_000 { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }
     return bytes

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnKit
 import Foundation
 import Testing
 @testable import FirnStore
@@ -233,7 +234,7 @@ extension Story {
     @Test func `a crash at any point leaves the tags of the last acknowledged commit or the next, with their versions [T2]`() throws {
         for seed: UInt64 in 1...2 {
             let scratch = Scratch(), recorder = Recorder()
-            var random = Seeded(seed &* 977)
+            var random = Random(seed: seed &* 977)
             let store = try Store.create(path: scratch("a"), overwrite: false, calls: recorder)
             var story = Story(seed: seed), acknowledged = [recorder.calls.count], tags: [[String: UInt64]] = [[:]]
             for step in 0..<14 {
@@ -266,9 +267,9 @@ extension Story {
                         for name in wanted.keys { #expect(try story.holds(copy.snapshot(tag: name)), "\(note), \(name)") }
                     }
                     try check(tags[version], story)
-                    guard random.next(5) == 0 else { continue }
+                    guard random.below(5) == 0 else { continue }
                     var next = story
-                    next.random = Seeded(UInt64(stop))
+                    next.random = Random(seed: UInt64(stop))
                     for _ in 0..<4 { try next.commit(copy, keep: 2) }
                     try check(tags[version], next)
                 }
@@ -311,10 +312,12 @@ extension Story {
         for count in 0..<bytes.count {
             #expect(throws: Damage.self) { try bytes[..<count].withUnsafeBytes { try KeptHistory($0, version: newest.version) } }
         }
-        var random = Seeded(1), taken = 0
+        var random = Random(seed: 1), taken = 0
         for _ in 0..<20_000 {
             var changed = bytes
-            for _ in 0...random.next(3) { changed[random.next(bytes.count)] = [0, 0xFF, 0x80, UInt8(random.next(256))][random.next(4)] }
+            for _ in 0...random.below(3) {
+                changed[random.below(bytes.count)] = [0, 0xFF, 0x80, UInt8(random.below(256))][random.below(4)]
+            }
             guard let list = try? changed.withUnsafeBytes({ try KeptHistory($0, version: newest.version) }) else { continue }
             taken += 1
             #expect(list.tags.allSatisfy { Tag.refusal(of: $0.name) == nil && $0.version <= newest.version })

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnKit
 import Foundation
 import Testing
 @testable import FirnStore
@@ -33,34 +34,34 @@ import Testing
 
     @Test(arguments: [1, 2, 3]) func `a tree behaves like a dictionary during thousands of changes and after reopening`(kind: Int) throws {
         let scratch = Scratch()
-        var random = Seeded(UInt64(kind) * 101)
+        var random = Random(seed: UInt64(kind) * 101)
         var store = try Store.create(path: scratch("a"), overwrite: false)
         var model: [[UInt8]: [UInt8]] = [:]
         func key() -> [UInt8] {
             switch kind {
-            case 1: return TreeKey.bytes(UInt64(random.next(3000)))
-            case 2: return Array("k\(random.next(3000))".utf8)
+            case 1: return TreeKey.bytes(UInt64(random.below(3000)))
+            case 2: return Array("k\(random.below(3000))".utf8)
             default:  // long shared prefixes, empty keys, the longest keys
-                let stem = [UInt8](repeating: UInt8(random.next(3)), count: [0, 1, 200, 500, 508][random.next(5)])
-                return stem + (0..<random.next(5)).map { _ in UInt8(random.next(4)) }
+                let stem = [UInt8](repeating: UInt8(random.below(3)), count: [0, 1, 200, 500, 508][random.below(5)])
+                return stem + (0..<random.below(5)).map { _ in UInt8(random.below(4)) }
             }
         }
-        func value() -> [UInt8] { pattern(random.next(1000), [0, 5, 60, 1024, 1025, 9000][min(random.next(14), 5)]) }
+        func value() -> [UInt8] { pattern(random.below(1000), [0, 5, 60, 1024, 1025, 9000][min(random.below(14), 5)]) }
         for round in 0..<25 {
             let transaction = try store.begin()
             let writer = TreeWriter(root: transaction.base.catalogue, transaction: transaction)
             let deletes = round % 6 == 5 ? 90 : 30
             let known = model.keys.sorted { $0.lexicographicallyPrecedes($1) }
             for _ in 0..<[1, 10, 300][round % 3] {
-                let key = deletes == 90 && !known.isEmpty && random.next(2) == 0 ? known[random.next(known.count)] : key()
-                if random.next(100) < deletes {
+                let key = deletes == 90 && !known.isEmpty && random.below(2) == 0 ? known[random.below(known.count)] : key()
+                if random.below(100) < deletes {
                     #expect(try writer.delete(key) == (model.removeValue(forKey: key) != nil))
                 } else {
                     let value = value()
                     try writer.put(key, value)
                     model[key] = value
                 }
-                if random.next(20) == 0 { #expect(try writer.get(key) == model[key]) }
+                if random.below(20) == 0 { #expect(try writer.get(key) == model[key]) }
             }
             let root = try writer.finish()
             #expect(try contents(root, transaction) == model)
@@ -135,14 +136,14 @@ import Testing
 
     @Test func `new entries of a tree are found without visiting the nodes that versions share`() throws {
         let scratch = Scratch(), store = try Store.create(path: scratch("a"), overwrite: false)
-        var random = Seeded(5), known: Set<ExtentRef> = [], model: [UInt64: [UInt8]] = [:], marked: Set<ExtentRef> = []
+        var random = Random(seed: 5), known: Set<ExtentRef> = [], model: [UInt64: [UInt8]] = [:], marked: Set<ExtentRef> = []
         for round in 0..<40 {
             let transaction = try store.begin()
             let writer = TreeWriter(root: transaction.base.catalogue, transaction: transaction)
             var changed: [UInt64: [UInt8]] = [:]
-            for _ in 0..<(round == 0 ? 20_000 : random.next(4)) {
-                let key = UInt64(random.next(100_000))
-                changed[key] = pattern(Int(key) + round, random.next(200) == 0 ? 2000 : 20)
+            for _ in 0..<(round == 0 ? 20_000 : random.below(4)) {
+                let key = UInt64(random.below(100_000))
+                changed[key] = pattern(Int(key) + round, random.below(200) == 0 ? 2000 : 20)
                 try writer.put(key, changed[key]!)
             }
             model.merge(changed) { $1 }
@@ -174,18 +175,18 @@ import Testing
             if bytes[0] == TreeLimit.mark, bytes.count > 100 { nodes.append(bytes) }
             if bytes[0] == TreeLimit.mark, bytes[1] == 0 { leaf = ref }
         }
-        var random = Seeded(77)
+        var random = Random(seed: 77)
         for _ in 0..<4000 {
-            var bytes = nodes[random.next(min(nodes.count, 2 + random.next(nodes.count)))]
-            for _ in 0...random.next(4) {
-                bytes[random.next(random.next(2) == 0 ? 12 : bytes.count)] = [0, 1, 0xFF, UInt8(random.next(256))][random.next(4)]
+            var bytes = nodes[random.below(min(nodes.count, 2 + random.below(nodes.count)))]
+            for _ in 0...random.below(4) {
+                bytes[random.below(random.below(2) == 0 ? 12 : bytes.count)] = [0, 1, 0xFF, UInt8(random.below(256))][random.below(4)]
             }
-            if random.next(5) == 0 { bytes.removeLast(random.next(bytes.count)) }
+            if random.below(5) == 0 { bytes.removeLast(random.below(bytes.count)) }
             let ref = try transaction.write(bytes)
             let tree = TreeReader(root: ref, source: transaction)
-            _ = try? tree.get(UInt64(random.next(2000)))
+            _ = try? tree.get(UInt64(random.below(2000)))
             do {
-                var cursor = try tree.cursor(from: UInt64(random.next(2000))), steps = 0
+                var cursor = try tree.cursor(from: UInt64(random.below(2000))), steps = 0
                 while try cursor.next() {
                     _ = try? cursor.value()
                     steps += 1

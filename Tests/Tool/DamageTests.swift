@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -35,9 +36,10 @@ import Testing
         let scratch = try Scratch()
         let whole = try sample(scratch)
         let truth = try scratch.read("in.csv")
-        var generator = SystemRandomNumberGenerator()
+        let seed = Seed.one(38)
+        var random = Random(seed)
         for _ in 0..<60 {
-            let place = Int.random(in: 0..<whole.count, using: &generator), bit = UInt8(1) << UInt8.random(in: 0..<8, using: &generator)
+            let place = random.below(whole.count), bit = UInt8(1) << UInt8(random.below(8))
             var bytes = whole
             bytes[place] ^= bit
             try bytes.write(to: scratch.file("bad.firn"))

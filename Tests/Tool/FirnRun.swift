@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -63,16 +64,12 @@ struct FirnRun {
     }
 }
 
-/// A temporary folder that is removed with its last reference.
+/// A temporary folder for the files of commands.
 final class Scratch {
-    let folder: URL
+    private let temporary = TemporaryFolder()
+    var folder: URL { temporary.url }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "firn-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    init() throws {}
 
     func file(_ name: String) -> URL { folder.appending(path: name) }
 
@@ -84,7 +81,7 @@ final class Scratch {
 
     func read(_ name: String) throws -> String { String(decoding: try Data(contentsOf: file(name)), as: UTF8.self) }
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: file(name).path) }
-    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+    var names: [String] { temporary.names }
 
     func firn(_ words: String..., input: String? = nil, environment: [String: String] = [:]) throws -> FirnRun {
         try FirnRun(words, input: input, in: folder, environment: environment)

@@ -47,10 +47,10 @@ import Testing
         #expect(list.isEmpty)
     }
 
-    @Test(arguments: [false, true], [1, 2] as [UInt64]) func `moving by offsets agrees with Swift's arrays`(_ managed: Bool, _ seed: UInt64)
+    @Test(arguments: [false, true], Seed.some(1, 2)) func `moving by offsets agrees with Swift's arrays`(_ managed: Bool, _ seed: Seed)
         throws
     {
-        var random = SeededGenerator(seed: seed)
+        var random = Random(seed)
         for _ in 0..<100 {
             var expected = Array(0..<Int.random(in: 1..<12, using: &random))
             let list = try values(managed: managed, ["ints": expected]).ints
@@ -65,8 +65,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `random changes of long lists agree with arrays`(_ seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `random changes of long lists agree with arrays`(_ seed: Seed) throws {
+        var random = Random(seed)
         let realm = try memoryRealm(), values = Values()
         try realm.write { realm.add(values) }
         var ints: [Int] = [], strings: [String] = []

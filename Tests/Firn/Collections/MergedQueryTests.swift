@@ -39,8 +39,8 @@ import Testing
         #expect(distinct.sorted(byKeyPath: "name", ascending: false).map(\.name) == ["Rex", "Ada"])
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `chains of queries agree with Swift's own filter and sort`(_ seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `chains of queries agree with Swift's own filter and sort`(_ seed: Seed) throws {
+        var random = Random(seed)
         let realm = try memoryRealm()
         try realm.write {
             for i in 0..<2500 {
@@ -77,9 +77,7 @@ import Testing
     }
 
     @Test func `unchanged segments are not evaluated again`() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).firn")
-        defer { try? FileManager.default.removeItem(at: path) }
-        let realm = try Realm(fileURL: path)
+        let place = try Place(), realm = try Realm(fileURL: place.file())
         try realm.write { for i in 0..<150_000 { realm.add(Pup("p", age: i % 100)) } }
         let old = realm.objects(Pup.self).filter("age > 97"), source = try #require(old.source as? QuerySource)
         #expect(old.count == 3000)
@@ -140,8 +138,8 @@ import Testing
 }
 
 @Suite struct BlockArrayTests {
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func `random changes of a block array agree with an array`(_ seed: UInt64) {
-        var random = SeededGenerator(seed: seed), expected: [Int] = [], blocks = BlockArray<Int>()
+    @Test(arguments: Seed.some(1, 2, 3, 4)) func `random changes of a block array agree with an array`(_ seed: Seed) {
+        var random = Random(seed), expected: [Int] = [], blocks = BlockArray<Int>()
         for step in 0..<3000 {
             let at = Int.random(in: 0...expected.count, using: &random)
             switch Int.random(in: 0..<10, using: &random) {

@@ -234,9 +234,9 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = MutableSet<Int>().freeze() }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64])
-    func `random changes of sets agree with Swift's own set [S09, S11, S14, S15, S16]`(_ seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3))
+    func `random changes of sets agree with Swift's own set [S09, S11, S14, S15, S16]`(_ seed: Seed) throws {
+        var random = Random(seed)
         let realm = try memoryRealm(), values = Values(), unmanaged = MutableSet<Int>()
         try realm.write { realm.add(values) }
         var expected: Set<Int> = []

@@ -39,8 +39,8 @@ import Testing
         )
     }
 
-    @Test(arguments: 0..<6) func `changes that are applied to a copy give the current content`(seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed) &* 77 &+ 5)
+    @Test(arguments: Seed.first(6)) func `changes that are applied to a copy give the current content`(seed: Seed) throws {
+        var random = Random(seed, salt: 77)
         let realm = try memoryRealm()
         let owner = Beagle(value: ["name": "owner", "age": -1])
         try realm.write {

@@ -1,4 +1,5 @@
 import Firn
+import FirnKit
 import Foundation
 import Testing
 
@@ -87,12 +88,15 @@ final class Log: @unchecked Sendable {
     }
 }
 
-/// A temporary file, which is removed at the end.
+/// A temporary file for a realm.
 final class TemporaryRealm {
-    let url: URL
-    init(_ name: String = UUID().uuidString) { url = TemporaryRealm.url(name) }
-    static func url(_ name: String) -> URL { FileManager.default.temporaryDirectory.appendingPathComponent("firn-\(name).firn") }
-    deinit { try? FileManager.default.removeItem(at: url) }
+    private let folder: TemporaryFolder
+    var url: URL { URL(filePath: folder.file("a.firn")) }
+    init() { folder = TemporaryFolder() }
+
+    /// A file that another process finds by its name.
+    init(_ name: String) { folder = TemporaryFolder(named: name) }
+    static func url(_ name: String) -> URL { URL(filePath: TemporaryFolder.path(named: name) + "/a.firn") }
 }
 
 /// Returns the standard error of a process that was expected to end.

@@ -187,7 +187,7 @@ func anything(_ random: inout Random) -> AnyRealmValue {
         }
     }
 
-    @Test(arguments: 0..<2) func `where on live and frozen results agrees with the oracle [R13]`(part: Int) throws {
+    @Test(arguments: 0..<2) func `where on live and frozen results agrees with the oracle [R09, R14]`(part: Int) throws {
         try FilterOracleTests.each(part, of: 2) { grove, tally in
             var maker = WhereOracleTests.oaks(grove, seed: grove.seed &* 49_979_687)
             let oracle = grove.oracle, oaks = oracle.rows["Oak"]!.indices.filter { oracle.rows["Oak"]![$0] != nil }
@@ -223,7 +223,7 @@ func anything(_ random: inout Random) -> AnyRealmValue {
         }
     }
 
-    @Test func `the first match of where in an unmanaged list agrees with the oracle [R13]`() throws {
+    @Test func `the first match of where in an unmanaged list agrees with the oracle [R09]`() throws {
         var random = Random(seed: FilterOracleTests.first), faults: [String] = []
         func judge<V: RealmCollectionValue & _QueryOrdered>(_ kind: ScalarKind, _ value: (inout Random) -> V, count: Int = 60) {
             for _ in 0..<count {

@@ -26,9 +26,9 @@ import Testing
         same(results, \.dec); same(results, \.optDec)
     }
 
-    @Test(arguments: [41] as [UInt64])
-    func `columns have the values of their objects for results, queries, lists, deleted rows and frozen realms`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed, count: 1200)
+    @Test(arguments: Seed.some(41))
+    func `columns have the values of their objects for results, queries, lists, deleted rows and frozen realms`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number, count: 1200)
         check(kennel.hounds)
         check(kennel.hounds.where { $0.age > 2 })
         check(kennel.hounds.sorted(by: ["name", "weight"]))

@@ -1,4 +1,5 @@
 @testable import Firn
+import FirnKit
 import Foundation
 import Testing
 
@@ -71,10 +72,10 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = List<Hound>().filter("age > 3") }
     }
 
-    @Test(arguments: [21, 22] as [UInt64]) func `block predicates select elements one by one, and their results are live [R13]`(
-        seed: UInt64
+    @Test(arguments: Seed.some(21, 22)) func `block predicates select elements one by one, and their results are live [R13]`(
+        seed: Seed
     ) throws {
-        let kennel = try Kennel(seed: seed)
+        let kennel = try Kennel(seed: seed.number)
         let block = NSPredicate { object, _ in (object as? Hound).map { $0.age > 3 && !$0.toys.isEmpty } ?? false }
         let results = kennel.hounds.filter(block)
         let expected: [Int] = kennel.hounds.filter { $0.age > 3 && !$0.toys.isEmpty }.map(\.id)

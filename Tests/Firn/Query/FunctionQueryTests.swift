@@ -1,4 +1,5 @@
 @testable import Firn
+import FirnKit
 import FirnQuery
 import Foundation
 import Testing
@@ -124,8 +125,8 @@ class Inn: Object {
         #expect(throws: Realm.Error.self) { try map.filtered("self == 'x'") }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `typed subqueries count elements that match several conditions`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `typed subqueries count elements that match several conditions`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds(
             "SUBQUERY(toys, $x, $x.price > 1.0 && $x.brand == 'Kong').@count > 0",
             { ($0.toys.price > 1 && $0.toys.brand == "Kong").count > 0 }

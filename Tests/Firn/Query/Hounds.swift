@@ -70,7 +70,7 @@ struct Kennel {
     init(seed: UInt64, count: Int = 60) throws {
         self.seed = seed
         realm = try memoryRealm([Hound.self])
-        var random = SeededGenerator(seed: seed)
+        var random = Random(seed: seed)
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         func maybe<T>(_ make: () -> T) -> T? { number(0...3) == 0 ? nil : make() }
         func name() -> String { Kennel.names[number(0...Kennel.names.count - 1)] }

@@ -1,4 +1,5 @@
 @testable import Firn
+import FirnKit
 import FirnQuery
 import Foundation
 import Testing
@@ -16,9 +17,9 @@ import Testing
         } catch { Issue.record(error, sourceLocation: location) }
     }
 
-    @Test(arguments: [31, 32] as [UInt64])
-    func `#Predicate supports comparisons, logical operators and arithmetic [R13]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(31, 32))
+    func `#Predicate supports comparisons, logical operators and arithmetic [R13]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         let least = 3
         holds(kennel, "age > 3", #Predicate { $0.age > 3 }) { $0.age > 3 }
         holds(kennel, "age >= 3", #Predicate { $0.age >= least }) { $0.age >= 3 }
@@ -46,8 +47,8 @@ import Testing
         holds(kennel, "TRUEPREDICATE", #Predicate { _ in true }) { _ in true }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `#Predicate supports text, ranges and lists of values [R13]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(31, 32)) func `#Predicate supports text, ranges and lists of values [R13]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         let ages = [1, 2, 5], date = Date(timeIntervalSince1970: 0)
         holds(kennel, "name CONTAINS 'ex'", #Predicate { $0.name.contains("ex") }) { $0.name.contains("ex") }
         holds(kennel, "name BEGINSWITH 'Re'", #Predicate { $0.name.starts(with: "Re") }) { $0.name.hasPrefix("Re") }
@@ -58,8 +59,8 @@ import Testing
         holds(kennel, "born > T0:0", #Predicate { $0.born > date }) { $0.born > date }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `#Predicate supports links and collections [R13]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(31, 32)) func `#Predicate supports links and collections [R13]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         holds(kennel, "owner.name == 'Rex'", #Predicate { $0.owner?.name == "Rex" }) { $0.owner?.name == "Rex" }
         holds(kennel, "owner == NULL", #Predicate { $0.owner == nil }) { $0.owner == nil }
         holds(kennel, "owner != NULL && owner.name CONTAINS 'e'", #Predicate { $0.owner?.name.contains("e") == true }) {
@@ -78,8 +79,8 @@ import Testing
         holds(kennel, "ALL toys.price > 1.0", #Predicate { $0.toys.allSatisfy { $0.price > 1 } }) { $0.toys.allSatisfy { $0.price > 1 } }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `#Predicate supports several conditions on one element [R13]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(31, 32)) func `#Predicate supports several conditions on one element [R13]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         holds(
             kennel, "SUBQUERY(toys, $x, $x.brand == 'Kong' && $x.price > 1.0).@count > 0",
             #Predicate { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } }
@@ -104,8 +105,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [31, 32] as [UInt64]) func `#Predicate supports nested conditions on every element [R13]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(31, 32)) func `#Predicate supports nested conditions on every element [R13]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         holds(
             kennel, "SUBQUERY(friends, $x, !($x.toys.brand == 'Kong')).@count == 0",
             #Predicate { $0.friends.allSatisfy { $0.toys.contains { $0.brand == "Kong" } } }

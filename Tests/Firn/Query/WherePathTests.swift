@@ -1,12 +1,13 @@
 @testable import Firn
+import FirnKit
 import FirnQuery
 import Foundation
 import Testing
 
 /// Links, embedded objects and collections in typed queries.
 @Suite struct WherePathTests {
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `where follows links and embedded objects [R14]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `where follows links and embedded objects [R14]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds("owner.name == 'Rex'", { $0.owner.name == "Rex" }) { $0.owner?.name == "Rex" }
         kennel.holds("owner.age > 2", { $0.owner.age > 2 }) { $0.owner?.age.map { $0 > 2 } ?? false }
         kennel.holds("owner.age == NULL", { $0.owner.age == nil }) { $0.owner?.age == nil }
@@ -28,9 +29,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64])
-    func `where supports any, all and none of the elements of a collection [R14]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3))
+    func `where supports any, all and none of the elements of a collection [R14]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds("toys.brand == 'Kong'", { $0.toys.brand == "Kong" }) { $0.toys.contains { $0.brand == "Kong" } }
         kennel.holds("ANY toys.brand == 'Kong'", { $0.toys.any.brand == "Kong" }) { $0.toys.contains { $0.brand == "Kong" } }
         kennel.holds("ALL toys.price > 1.0", { $0.toys.all.price > 1 }) { $0.toys.allSatisfy { $0.price > 1 } }
@@ -61,8 +62,8 @@ import Testing
         kennel.holds("ANY toys IN {$0}", with: [trinket], { $0.toys.containsAny(in: [trinket]) }) { $0.toys.contains { $0 == trinket } }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `where supports aggregates of collections [R14]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `where supports aggregates of collections [R14]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds("ints.@min == 1", { $0.ints.min == 1 }) { $0.ints.min() == 1 }
         kennel.holds("ints.@max > 4", { $0.ints.max > 4 }) { ($0.ints.max() ?? 0) > 4 }
         kennel.holds("ints.@sum == 5", { $0.ints.sum == 5 }) { $0.ints.reduce(0, +) == 5 }
@@ -82,8 +83,8 @@ import Testing
         kennel.holds("owner.best.ints.@sum > 5", { $0.owner.best.ints.sum > 5 }) { ($0.owner?.best?.ints.reduce(0, +) ?? 0) > 5 }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `where supports maps and inverse links [R14]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `where supports maps and inverse links [R14]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds("scores['a'] == 3", { $0.scores["a"] == 3 }) { $0.scores["a"] == 3 }
         kennel.holds("scores['a'] == NULL", { $0.scores["a"] == nil }) { $0.scores["a"] == nil }
         kennel.holds("scores.@keys == 'b'", { $0.scores.keys == "b" }) { $0.scores["b"] != nil }

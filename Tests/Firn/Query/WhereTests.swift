@@ -1,14 +1,15 @@
 @testable import Firn
+import FirnKit
 import FirnQuery
 import Foundation
 import Testing
 
 /// Compares each operator with plain Swift on the same objects, and its tree with that of the text.
 @Suite struct WhereTests {
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `where compares properties with values and null [R14]`(seed: UInt64)
+    @Test(arguments: Seed.some(1, 2, 3)) func `where compares properties with values and null [R14]`(seed: Seed)
         throws
     {
-        let kennel = try Kennel(seed: seed)
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds("age == 3", { $0.age == 3 }) { $0.age == 3 }
         kennel.holds("age != 3", { $0.age != 3 }) { $0.age != 3 }
         kennel.holds("age > 3", { $0.age > 3 }) { $0.age > 3 }
@@ -45,8 +46,8 @@ import Testing
         kennel.holds("count == 1", { $0.count == 1 }) { $0.count == 1 }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `where supports logical operators and boolean properties [R14]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `where supports logical operators and boolean properties [R14]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds("age > 3 && weight < 1.5", { $0.age > 3 && $0.weight < 1.5 }) { $0.age > 3 && $0.weight < 1.5 }
         kennel.holds("age > 3 && weight < 1.5 && name != 'Rex'", { $0.age > 3 && $0.weight < 1.5 && $0.name != "Rex" }) {
             $0.age > 3 && $0.weight < 1.5 && $0.name != "Rex"
@@ -66,9 +67,9 @@ import Testing
         kennel.holds("!(age > 3)", { ($0.age > 3) == false }) { !($0.age > 3) }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64])
-    func `where compares properties with each other, and supports arithmetic [R14]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3))
+    func `where compares properties with each other, and supports arithmetic [R14]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds("age == small", { $0.age == $0.small }) { $0.age == Int($0.small) }
         kennel.holds("age == optAge", { $0.age == $0.optAge }) { $0.age == $0.optAge }
         kennel.holds("age > weight", { $0.age > $0.weight }) { Double($0.age) > $0.weight }
@@ -88,8 +89,8 @@ import Testing
         kennel.holds("dec > optDec", { $0.dec > $0.optDec }) { hound in hound.optDec.map { hound.dec > $0 } ?? false }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `where searches text, optionally ignoring case and accents [R14]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `where searches text, optionally ignoring case and accents [R14]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         func folded(_ text: String) -> String { text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }
         kennel.holds("name CONTAINS 'e'", { $0.name.contains("e") }) { $0.name.contains("e") }
         kennel.holds("name CONTAINS[c] 'R'", { $0.name.contains("R", options: .caseInsensitive) }) { $0.name.lowercased().contains("r") }
@@ -114,8 +115,8 @@ import Testing
         kennel.holds("name != 'it\\'s \\\\ \\n'", { $0.name != "it's \\ \n" }) { _ in true }
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `where supports lists of values and ranges [R14]`(seed: UInt64) throws {
-        let kennel = try Kennel(seed: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `where supports lists of values and ranges [R14]`(seed: Seed) throws {
+        let kennel = try Kennel(seed: seed.number)
         kennel.holds("age IN {1, 2, 5}", { $0.age.in([1, 2, 5]) }) { [1, 2, 5].contains($0.age) }
         kennel.holds("age IN {}", { $0.age.in([]) }) { _ in false }
         kennel.holds("optAge IN {1, NULL}", { $0.optAge.in([1, nil]) }) { $0.optAge == 1 || $0.optAge == nil }
