@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import Testing
 @testable import FirnCodecs
 
@@ -6,9 +7,20 @@ import Testing
 @Suite struct HostileNumbersTests {
     static let lengths = [1, 70, 1024, 3000]
 
-    private func read(words bytes: [UInt8], count: Int) {
+    /// How many streams could be opened, and how many were refused. Of damaged streams there must be both.
+    private struct Tally {
+        var opened = 0, refused = 0
+
+        func expectBoth() { #expect(opened > 100 && refused > 100, "\(opened) opened, \(refused) refused") }
+    }
+
+    private func read(words bytes: [UInt8], count: Int, _ tally: inout Tally) {
         withExactBytes(bytes) { raw in
-            guard let reader = try? WordsReader(raw, count: count) else { return }
+            guard let reader = try? WordsReader(raw, count: count) else {
+                tally.refused += 1
+                return
+            }
+            tally.opened += 1
             _ = reader.encodingName
             _ = reader.bounds()
             var out = [Int64](repeating: 0, count: 1024)
@@ -20,9 +32,13 @@ import Testing
         }
     }
 
-    private func read(reals bytes: [UInt8], count: Int) {
+    private func read(reals bytes: [UInt8], count: Int, _ tally: inout Tally) {
         withExactBytes(bytes) { raw in
-            guard let reader = try? RealsReader(raw, count: count) else { return }
+            guard let reader = try? RealsReader(raw, count: count) else {
+                tally.refused += 1
+                return
+            }
+            tally.opened += 1
             _ = reader.bounds()
             var out = [Double](repeating: 0, count: 1024)
             for vector in 0..<((count + 1023) / 1024) {
@@ -33,9 +49,13 @@ import Testing
         }
     }
 
-    private func read(bits bytes: [UInt8], count: Int) {
+    private func read(bits bytes: [UInt8], count: Int, _ tally: inout Tally) {
         withExactBytes(bytes) { raw in
-            guard let reader = try? BitsReader(raw, count: count) else { return }
+            guard let reader = try? BitsReader(raw, count: count) else {
+                tally.refused += 1
+                return
+            }
+            tally.opened += 1
             var out = [UInt64](repeating: 0, count: 16)
             for vector in 0..<((count + 1023) / 1024) {
                 _ = reader.ones(ofVector: vector)
@@ -49,9 +69,13 @@ import Testing
         }
     }
 
-    private func read(lengths bytes: [UInt8], count: Int) {
+    private func read(lengths bytes: [UInt8], count: Int, _ tally: inout Tally) {
         withExactBytes(bytes) { raw in
-            guard let reader = try? LengthsReader(raw, count: count) else { return }
+            guard let reader = try? LengthsReader(raw, count: count) else {
+                tally.refused += 1
+                return
+            }
+            tally.opened += 1
             var out = [Int](repeating: 0, count: 1025)
             for vector in 0..<((count + 1023) / 1024) {
                 guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else {
@@ -69,7 +93,7 @@ import Testing
 
     /// Reads prefixes, and copies with a few changed bytes. Most changes are at the beginning, where the headers are.
     private func torment(_ bytes: [UInt8], seed: UInt64, _ read: ([UInt8]) -> Void) {
-        var dice = Dice(seed)
+        var dice = Random(seed: seed)
         let step = max(1, bytes.count / 60)
         for length in stride(from: 0, to: bytes.count, by: step) { read(Array(bytes[0..<length])) }
         for length in 0..<min(24, bytes.count) { read(Array(bytes[0..<length])) }
@@ -84,68 +108,78 @@ import Testing
     }
 
     @Test func `damaged integer streams are an error or are decoded`() {
+        var tally = Tally()
         for count in Self.lengths {
             for (i, (_, values)) in sampleWords(count: count, seed: 77).enumerated() {
                 for profile in [Profile.fast, .standard] {
                     let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
-                    torment(bytes, seed: UInt64(i * 10 + count)) { read(words: $0, count: count) }
-                    for wrong in [0, 1, count + 1, count * 3, 100_000] { read(words: bytes, count: wrong) }
+                    torment(bytes, seed: UInt64(i * 10 + count)) { read(words: $0, count: count, &tally) }
+                    for wrong in [0, 1, count + 1, count * 3, 100_000] { read(words: bytes, count: wrong, &tally) }
                 }
             }
         }
+        tally.expectBoth()
     }
 
     @Test func `damaged float streams are an error or are decoded`() {
+        var tally = Tally()
         for count in Self.lengths {
             for (i, (_, values, single)) in sampleReals(count: count, seed: 78).enumerated() {
                 let bytes = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: .standard) }
-                torment(bytes, seed: UInt64(i * 10 + count)) { read(reals: $0, count: count) }
-                for wrong in [0, 1, count + 1, count * 3, 100_000] { read(reals: bytes, count: wrong) }
+                torment(bytes, seed: UInt64(i * 10 + count)) { read(reals: $0, count: count, &tally) }
+                for wrong in [0, 1, count + 1, count * 3, 100_000] { read(reals: bytes, count: wrong, &tally) }
             }
         }
+        tally.expectBoth()
     }
 
     @Test func `damaged boolean streams are an error or are decoded, without bits past the count`() {
+        var tally = Tally()
         for count in Self.lengths {
             for density in [1, 30, 500] {
                 for clump in [1, 40] {
-                    var bits = Bits(repeating: false, count: count), dice = Dice(UInt64(density)), on = false
+                    var bits = Bits(repeating: false, count: count), dice = Random(seed: UInt64(density)), on = false
                     for i in 0..<count {
                         if i % clump == 0 { on = dice.below(1000) < density }
                         bits[i] = on
                     }
                     let bytes = BitsEncoder.encode(bits, profile: .standard)
-                    torment(bytes, seed: UInt64(density + count)) { read(bits: $0, count: count) }
-                    for wrong in [0, 1, count + 1, 100_000] { read(bits: bytes, count: wrong) }
+                    torment(bytes, seed: UInt64(density + count)) { read(bits: $0, count: count, &tally) }
+                    for wrong in [0, 1, count + 1, 100_000] { read(bits: bytes, count: wrong, &tally) }
                 }
             }
         }
+        tally.expectBoth()
     }
 
     @Test func `damaged list offsets are an error or ascend up to their total`() {
+        var tally = Tally()
         for count in Self.lengths {
             for longest in [1, 4, 300] {
-                var dice = Dice(UInt64(longest)), offsets = [0]
+                var dice = Random(seed: UInt64(longest)), offsets = [0]
                 for _ in 0..<count { offsets.append(offsets.last! + dice.below(longest + 1)) }
                 let bytes = offsets.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .standard) }
-                torment(bytes, seed: UInt64(longest + count)) { read(lengths: $0, count: count) }
-                for wrong in [0, 1, count + 1, 100_000] { read(lengths: bytes, count: wrong) }
+                torment(bytes, seed: UInt64(longest + count)) { read(lengths: $0, count: count, &tally) }
+                for wrong in [0, 1, count + 1, 100_000] { read(lengths: bytes, count: wrong, &tally) }
             }
         }
+        tally.expectBoth()
     }
 
     @Test func `random bytes are an error or are decoded`() {
-        var dice = Dice(5)
+        var tally = Tally()
+        var dice = Random(seed: 5)
         for id in 0..<10 {
             for _ in 0..<1000 {
                 var bytes = [UInt8(id)]
                 for _ in 0..<dice.below(60) { bytes.append(dice.below(3) == 0 ? UInt8(dice.below(10)) : UInt8(dice.below(256))) }
                 let count = [0, 1, 65, 1024, 2500][dice.below(5)]
-                read(words: bytes, count: count)
-                read(reals: bytes, count: count)
-                read(bits: bytes, count: count)
-                read(lengths: bytes, count: count)
+                read(words: bytes, count: count, &tally)
+                read(reals: bytes, count: count, &tally)
+                read(bits: bytes, count: count, &tally)
+                read(lengths: bytes, count: count, &tally)
             }
         }
+        tally.expectBoth()
     }
 }

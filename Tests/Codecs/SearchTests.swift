@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import Testing
 @testable import FirnCodecs
 
@@ -7,7 +8,7 @@ import Testing
     static let lengths = [1, 63, 64, 65, 1023, 1024, 1025, 5000]
 
     /// Returns ends of ranges: values of the column, their neighbours, and the extremes.
-    private func ends(_ values: [Int64], _ dice: inout Dice) -> Int64 {
+    private func ends(_ values: [Int64], _ dice: inout Random) -> Int64 {
         switch dice.below(8) {
         case 0: .min
         case 1: .max
@@ -22,7 +23,7 @@ import Testing
         var encodings: Set<String> = []
         for count in Self.lengths {
             for (name, values) in sampleWords(count: count, seed: UInt64(count) &+ 77) {
-                var dice = Dice(UInt64(count) &+ 3)
+                var dice = Random(seed: UInt64(count) &+ 3)
                 let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
                 try withExactBytes(bytes) { raw in
                     let reader = try WordsReader(raw, count: count)
@@ -51,7 +52,7 @@ import Testing
     func `doubles in a range are found in every encoding`(profile: Profile) throws {
         for count in Self.lengths {
             for (name, values, single) in sampleReals(count: count, seed: UInt64(count) &+ 9) {
-                var dice = Dice(UInt64(count) &+ 31)
+                var dice = Random(seed: UInt64(count) &+ 31)
                 func end() -> Double {
                     let value = values[dice.below(values.count)]
                     switch dice.below(9) {
@@ -87,14 +88,18 @@ import Testing
     }
 
     @Test func `searching damaged streams never traps`() throws {
-        var dice = Dice(41)
+        var dice = Random(seed: 41), opened = 0, refused = 0
         for (_, values) in sampleWords(count: 3000, seed: 8) {
             let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
             for _ in 0..<60 {
                 var spoilt = bytes
                 for _ in 0..<(1 + dice.below(3)) { spoilt[dice.below(min(spoilt.count, 64))] = UInt8(truncatingIfNeeded: dice.next()) }
                 withExactBytes(spoilt) { raw in
-                    guard let reader = try? WordsReader(raw, count: 3000) else { return }
+                    guard let reader = try? WordsReader(raw, count: 3000) else {
+                        refused += 1
+                        return
+                    }
+                    opened += 1
                     var out = [UInt64](repeating: 0, count: 16)
                     for vector in 0..<3 {
                         out.withUnsafeMutableBufferPointer { out in
@@ -106,5 +111,6 @@ import Testing
                 }
             }
         }
+        #expect(opened > 50 && refused > 50, "\(opened) opened, \(refused) refused")
     }
 }

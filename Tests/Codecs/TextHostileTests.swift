@@ -1,5 +1,6 @@
 @testable import FirnCodecs
 import FirnBytes
+import FirnKit
 import Testing
 
 @Suite struct TextHostileTests {
@@ -54,7 +55,7 @@ import Testing
         add("front-coded", [TextSample.many.text(3000, seed: 1)])
         var remapped: [Text] = []
         for s in 0..<3 {
-            var dice = TextDice(state: UInt64(s)), text = Text()
+            var dice = Random(seed: UInt64(s)), text = Text()
             for _ in 0..<2500 { text.append("name \(s * 700 + Int(dice.next() % 600))") }
             remapped.append(text)
         }
@@ -97,8 +98,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3]) func `flipped bits never trap`(_ seed: UInt64) {
-        var dice = TextDice(state: seed)
+    @Test(arguments: Seed.some(1, 2, 3)) func `flipped bits never trap`(_ seed: Seed) {
+        var dice = Random(seed)
+        var damaged = 0, read = 0
         for (_, group, counts) in groups() {
             let s = Int(dice.next() % UInt64(group.streams.count))
             for round in 0..<150 {
@@ -106,32 +108,40 @@ import Testing
                 // Headers have the most effect: half of the changes are in the first bytes.
                 let reach = round % 2 == 0 ? min(stream.count, 40) : stream.count
                 for _ in 0...(dice.next() % 3) { stream[Int(dice.next() % UInt64(reach))] ^= 1 << UInt8(dice.next() % 8) }
-                _ = readAll(stream, count: counts[s], shared: group.shared)
+                if readAll(stream, count: counts[s], shared: group.shared) { read += 1 } else { damaged += 1 }
             }
             guard !group.shared.isEmpty else { continue }
             for round in 0..<60 {
                 var shared = group.shared
                 let reach = round % 2 == 0 ? min(shared[0].bytes.count, 24) : shared[0].bytes.count
                 for _ in 0...(dice.next() % 3) { shared[0].bytes[Int(dice.next() % UInt64(reach))] ^= 1 << UInt8(dice.next() % 8) }
-                _ = readAll(group.streams[s], count: counts[s], shared: shared)
+                if readAll(group.streams[s], count: counts[s], shared: shared) { read += 1 } else { damaged += 1 }
             }
         }
+        #expect(damaged > 300 && read > 300, "\(damaged) damaged, \(read) read")
     }
 
     @Test func `text streams that are read with another count never trap`() {
-        for (_, group, counts) in groups() {
-            for count in [0, 1, counts[0] - 1, counts[0] + 1, counts[0] * 3, 1 << 20] {
-                _ = readAll(group.streams[0], count: count, shared: group.shared)
-            }
+        var damaged = 0
+        for (name, group, counts) in groups() {
+            #expect(readAll(group.streams[0], count: counts[0], shared: group.shared), "\(name)")
+            for count in [0, 1, counts[0] - 1, counts[0] + 1, counts[0] * 3, 1 << 20]
+            where !readAll(group.streams[0], count: count, shared: group.shared) { damaged += 1 }
         }
+        #expect(damaged > 20, "\(damaged)")
     }
 
-    @Test func `random bytes with the id of a text encoding never trap`() {
-        var dice = TextDice(state: 99)
+    @Test func `random bytes with the id of a text encoding are damage or values, and never trap`() {
+        let seed = Seed.one(99)
+        var dice = Random(seed), damaged: [UInt8: Int] = [:], read: [UInt8: Int] = [:]
         for _ in 0..<3000 {
-            var bytes = (0..<Int(dice.next() % 80)).map { _ in UInt8(truncatingIfNeeded: dice.next() & dice.next()) }
-            if !bytes.isEmpty { bytes[0] = 0x60 + UInt8(dice.next() % 6) }
-            _ = readAll(bytes, count: Int(dice.next() % 2000), shared: [])
+            var bytes = (0..<1 + dice.below(80)).map { _ in UInt8(truncatingIfNeeded: dice.next() & dice.next()) }
+            let id = 0x60 + UInt8(dice.below(6)), count = dice.below(2000)
+            bytes[0] = id
+            if readAll(bytes, count: count, shared: []) { read[id, default: 0] += 1 } else { damaged[id, default: 0] += 1 }
         }
+        // Any bytes are a constant; the other encodings check theirs.
+        #expect(read[0x60] ?? 0 > 100 && damaged.count >= 4, "seed \(seed): \(read) read, \(damaged) damaged")
+        #expect(damaged.values.reduce(0, +) > 1500, "seed \(seed): \(damaged)")
     }
 }

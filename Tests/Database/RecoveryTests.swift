@@ -346,13 +346,14 @@ import Testing
         bytes[Int(root.record.offset) + 20] ^= 0x13
         bytes.replaceSubrange(Int(root.offset(of: 1))..<Int(root.offset(of: 1)) + 512, with: Data(count: 512))
         let recovery = try run(bytes)
-        #expect(recovery.version <= 2, "\(recovery)")
+        // The damaged number is 2 ^ 0x13 = 17. Version 1 had 100 rows, version 2 has 99, and 0 is an unknown number of either.
+        #expect([0: [99, 100], 1: [100], 2: [99]][recovery.version]?.contains(recovery.saved[0].rows) == true, "\(recovery)")
     }
 
     @Test func `a damaged header with row ids beyond the limit is a loss [T7]`() throws {
         let database = try database(5)
         try commit(database) { transaction in
-            var random = SeededGenerator(seed: 1)
+            var random = Random(seed: 1)
             let rows = RandomBatches.batch(
                 (0..<8000).map {
                     [
@@ -391,7 +392,7 @@ import Testing
     }
 
     @Test func `a file with a hole of a terabyte is searched quickly [T7]`() throws {
-        let memory = TemporaryFolder(inMemory: true), hollow = memory.file("a.firn")
+        let memory = TemporaryFolder(), hollow = memory.file("a.firn")
         _ = try database(50)
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
         // Without roots, only stray records lead to a version.

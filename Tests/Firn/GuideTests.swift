@@ -53,7 +53,7 @@ class Vet: Object, Codable {
 
 @Suite struct GuideTests {
     private func inFolder(_ body: (URL) throws -> Void) throws {
-        let place = try Place()
+        let place = try RealmFolder()
         try body(place.file("pets.firn"))
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for one test, which is removed with its last reference: the only temporary folder of the tests. `Scratch`, `Place` and
+/// A folder for one test, which is removed with its last reference: the only temporary folder of the tests. `Scratch`, `RealmFolder` and
 /// `TemporaryRealm` of some modules are this folder with the calls of the module.
 ///
 /// It is in memory where the system has enough of it (`/dev/shm`), because a sync of a disk takes milliseconds and the tests make hundreds of
@@ -11,7 +11,7 @@ public final class TemporaryFolder: Sendable {
     /// A folder in memory if the system has one with enough free space, else the folder for temporary files. Containers often have only 64
     /// MB in memory, which is not enough for all tests that run at the same time.
     private static let memory: String = {
-        let folder = "/dev/shm", free = try? FileManager.default.attributesOfFileSystem(forPath: place)[.systemFreeSize] as? NSNumber
+        let folder = "/dev/shm", free = try? FileManager.default.attributesOfFileSystem(forPath: folder)[.systemFreeSize] as? NSNumber
         return FileManager.default.isWritableFile(atPath: folder) && (free?.intValue ?? 0) >= 1 << 30 ? folder : disk
     }()
 

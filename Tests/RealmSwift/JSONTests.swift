@@ -1,4 +1,5 @@
 // Typical server code with Realm's classes: it reads JSON into objects, updates rows from JSON, and writes JSON.
+import FirnKit
 import Foundation
 import RealmSwift
 import Testing
@@ -75,11 +76,11 @@ final class Cook: Object, Codable {
 
     @Test func `errors have their message as localizedDescription too`() throws {
         let realm = try kitchen()
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".firn")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = TemporaryFolder(), file = URL(filePath: folder.file("copy.firn"))
         try realm.writeCopy(toFile: file)
-        let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(toFile: file) }
-        #expect(error?.localizedDescription.hasSuffix("already exists.") == true)
+        let error = try #require(throws: Realm.Error.self) { try realm.writeCopy(toFile: file) }
+        #expect(error.code == .fileExists && error.message.contains(file.path) && error.message.hasSuffix("already exists."))
+        #expect(error.localizedDescription == error.message && (error as any Error).localizedDescription == error.message)
     }
 
     @Test func `a configuration can be made with all arguments in the order of Realm's Swift SDK`() {

@@ -46,6 +46,22 @@ class Room: EmbeddedObject {
     }
 }
 
+/// An object that encodes itself.
+class Lamb: Object, Encodable {
+    @Persisted var name = ""
+
+    enum CodingKeys: CodingKey { case name }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+    }
+}
+
+class Flock: Object {
+    @Persisted var lambs: List<Lamb>
+    @Persisted var set: MutableSet<Lamb>
+}
+
 /// Lists, sets and maps of primitive values.
 class Values: Object {
     @Persisted var ints: List<Int>

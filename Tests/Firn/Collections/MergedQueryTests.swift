@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `unchanged segments are not evaluated again`() throws {
-        let place = try Place(), realm = try Realm(fileURL: place.file())
+        let place = try RealmFolder(), realm = try Realm(fileURL: place.file())
         try realm.write { for i in 0..<150_000 { realm.add(Pup("p", age: i % 100)) } }
         let old = realm.objects(Pup.self).filter("age > 97"), source = try #require(old.source as? QuerySource)
         #expect(old.count == 3000)
