@@ -2,6 +2,7 @@ import FirnBytes
 import FirnChange
 import FirnKit
 import FirnTable
+import Foundation
 import Testing
 
 /// Applies changes to an old version as an observer does: modified elements are replaced, then elements are deleted in descending order and
@@ -29,8 +30,11 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
 }
 
 @Suite struct CollectionChangesTests {
+    /// `FIRN_LISTS` sets the number of random pairs of lists.
+    private static let rounds = ProcessInfo.processInfo.environment["FIRN_LISTS"].flatMap { Int($0) } ?? 20_000
+
     /// A list, and a new version of it with elements removed, inserted and moved, runs moved, and parts reversed.
-    private func versions(_ generator: inout SeededGenerator) -> (old: [Int64], new: [Int64]) {
+    private func versions(_ generator: inout Random) -> (old: [Int64], new: [Int64]) {
         let alphabet = [2, 4, 20, 1000].randomElement(using: &generator)!
         let old = (0..<Int.random(in: 0...14, using: &generator)).map { _ in Int64.random(in: 0..<Int64(alphabet), using: &generator) }
         var new = old
@@ -53,15 +57,16 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
     }
 
     @Test func `a minimal number of deletions and insertions leads from the old rows to the new rows`() {
-        var generator = SeededGenerator(seed: 1)
-        for round in 0..<100_000 {
+        let seed = Seed.one(1)
+        var generator = Random(seed)
+        for round in 0..<CollectionChangesTests.rounds {
             let (old, new) = versions(&generator)
             let changes = CollectionChanges.between(old: old, new: new, detectMoves: round % 2 == 0) { $0 % 3 == 0 }
             let kept = longestCommon(old, new)
             guard applied(changes, to: old, new) == new, changes.deletions.count == old.count - kept,
                 changes.insertions.count == new.count - kept
             else {
-                Issue.record("seed 1, round \(round): \(old) -> \(new): \(changes)")
+                Issue.record("seed \(seed), round \(round): \(old) -> \(new): \(changes)")
                 return
             }
             // The old and new positions of modified rows are pairs, and contain no deleted or inserted rows.
@@ -90,20 +95,21 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
     }
 
     @Test func `changes lead from an old list of values to the new list`() {
-        var generator = SeededGenerator(seed: 2)
-        for round in 0..<20_000 {
+        let seed = Seed.one(2)
+        var generator = Random(seed)
+        for round in 0..<CollectionChangesTests.rounds / 4 {
             let (a, b) = versions(&generator)
             let old = a.map { $0 == 0 ? Value.null : .int($0) }, new = b.map { $0 == 0 ? Value.null : .int($0) }
             let changes = CollectionChanges.between(old: old, new: new)
             guard applied(changes, to: old, new) == new, changes.modificationsOld.count == changes.modificationsNew.count else {
-                Issue.record("seed 2, round \(round): \(old) -> \(new): \(changes)")
+                Issue.record("seed \(seed), round \(round): \(old) -> \(new): \(changes)")
                 return
             }
         }
     }
 
     @Test func `changes of long lists with few different rows are minimal where this is fast, and always correct`() {
-        var generator = SeededGenerator(seed: 3)
+        var generator = Random(seed: 3)
         for round in 0..<30 {
             let old = (0..<500).map { _ in Int64.random(in: 0...1, using: &generator) }
             var new = old
@@ -119,7 +125,7 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
     }
 
     @Test func `reordering a hundred thousand rows does not take quadratic time`() {
-        var generator = SeededGenerator(seed: 4)
+        var generator = Random(seed: 4)
         let old = (0..<100_000).map(Int64.init)
         let orders = [old.shuffled(using: &generator), Array(old.reversed()), Array(old[50_000...] + old[..<50_000])]
         for new in orders {
