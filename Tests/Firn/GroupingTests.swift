@@ -131,4 +131,28 @@ import Testing
         #expect(came == 2 && log.all.count == 200)
         #expect(try Realm(configuration: configuration).objects(Dog.self).map(\.age) == Array(0..<200))
     }
+
+    /// Writes from an actor's realm.
+    private actor Writer {
+        func write(_ configuration: Realm.Configuration, _ log: Log) async throws {
+            let realm = try await Realm(configuration: configuration, actor: self)
+            try await realm.asyncWrite {
+                realm.create(Dog.self)
+                // A commit joins a group only if a block is waiting.
+                let waiting = realm.beginAsyncWrite {}
+                realm.commitAsyncWrite(allowGrouping: true) { error in log.note(error == nil ? "durable" : "failed") }
+                try realm.cancelAsyncWrite(waiting)
+                realm.beginWrite()
+                realm.create(Dog.self)
+            }
+            while log.all.isEmpty { try await Task.sleep(nanoseconds: 1_000_000) }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `an asyncWrite that makes a group durable calls the completion blocks of the group`() async throws {
+        let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
+        try await Writer().write(configuration, log)
+        #expect(log.all == ["durable"])
+        #expect(try Realm(configuration: configuration).objects(Dog.self).count == 2)
+    }
 }

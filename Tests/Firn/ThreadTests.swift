@@ -37,14 +37,14 @@ func onNewThread(_ body: @escaping () -> Void) {
 @Suite struct ThreadTests {
     @Test func `a thread that reuses the id of an ended thread cannot use its realm`() throws {
         let folder = try RealmFolder()
-        nonisolated(unsafe) var first: (number: UInt, confinement: Confinement, core: RealmCore, dog: Dog)?
+        nonisolated(unsafe) var first: (number: UInt, executor: RealmExecutor, core: RealmCore, dog: Dog)?
         onNewThread {
             let realm = try! Realm(configuration: folder.configuration([Dog.self]))
             try! realm.write { realm.create(Dog.self, value: ["age": 5]) }
             let dog = realm.objects(Dog.self)[0]
             #expect(dog.age == 5 && dog._state?.pointee.thread == currentThread())
             first = (currentThread(), .on(nil), realm.core, dog)
-            #expect(first!.confinement.isHere)
+            #expect(first!.executor.isCurrent)
         }
         let known = first!
         #expect(known.dog._state?.pointee.thread == 0, "the fast path is still enabled for the ended thread")
@@ -53,8 +53,8 @@ func onNewThread(_ body: @escaping () -> Void) {
             onNewThread {
                 guard currentThread() == known.number else { return }
                 met = true
-                #expect(!known.confinement.isHere)
-                #expect(known.confinement.thread == 0)
+                #expect(!known.executor.isCurrent)
+                #expect(known.executor.thread == 0)
                 let mine = try! Realm(configuration: folder.configuration([Dog.self]))
                 #expect(mine.core !== known.core && mine.objects(Dog.self)[0].age == 5)
             }

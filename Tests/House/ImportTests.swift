@@ -64,7 +64,7 @@ private let systemExceptions = [
     "Sources/Store/Tree/TreeReader.swift": "memcmp, in the search of a node",
     "Sources/Store/VerifiedExtents.swift": "free, for memory that the system zeroed",
     "Sources/Query/Geo/GeoShape.swift": "sine, cosine and square root",
-    "Sources/Firn/Realm/Confinement.swift": "the number of the current thread",
+    "Sources/Firn/Realm/RealmExecutor.swift": "the number of the current thread",
     "Sources/Firn/Realm/ThreadToken.swift": "the values of a thread",
 ]
 /// Modules that only the object layer may also use.

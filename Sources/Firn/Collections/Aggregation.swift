@@ -8,9 +8,9 @@ extension _CollectionSource {
     /// type.
     func figure(_ function: Aggregate.Function, _ path: String) -> Value {
         guard let core else { trap("aggregates of unmanaged elements are computed from their values") }
-        core.confinement.check()
+        core.check()
         if isInvalidated { return Value.figure(function, of: []) }
-        core.failing(()) { () throws(FirnError) in try core.flushCells() }
+        core.flushCellsNotingErrors()
         let (table, query, arguments) = figured()
         return run(function, path, table, query, arguments)
     }
@@ -33,7 +33,7 @@ extension _CollectionSource {
             found = try QueryRun(request(query, arguments, aggregates: [Aggregate(function, column ?? path)]), over: table)
         } catch { trap("Cannot compute the \(function.rawValue) of \"\(path)\": \(error)") }
         var value = Value.null
-        do throws(FirnError) {
+        do {
             try found.forEachBatch { batch in
                 value = batch.columns[0].value(at: 0)
                 return true

@@ -61,7 +61,7 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
         if let object = element._firnObject, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file,
             cell.type.kind == .link
         {
-            guard cell.core.sameAccess(object._access!)?.holds(object._rowID) ?? false else {
+            guard cell.core.sameAccess(object._managedAccess)?.holds(object._rowID) ?? false else {
                 trap("Adding a deleted or invalidated object to a Realm is not permitted")
             }
             return .link(object._rowID)

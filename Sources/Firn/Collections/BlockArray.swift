@@ -37,7 +37,7 @@ struct BlockArray<Element> {
 
     /// Returns the block and the offset of an index. The end index is the end of the last block.
     @inline(__always)
-    private func place(_ index: Int) -> (block: Int, offset: Int) {
+    private func location(_ index: Int) -> (block: Int, offset: Int) {
         var low = 0, high = starts.count
         while low + 1 < high {
             let middle = (low + high) / 2
@@ -48,11 +48,11 @@ struct BlockArray<Element> {
 
     subscript(index: Int) -> Element {
         get {
-            let (block, offset) = place(index)
+            let (block, offset) = location(index)
             return blocks[block][offset]
         }
         set {
-            let (block, offset) = place(index)
+            let (block, offset) = location(index)
             blocks[block][offset] = newValue
             if offset == 0 { firsts[block] = newValue }
         }
@@ -69,7 +69,7 @@ struct BlockArray<Element> {
     }
 
     mutating func insert(_ element: Element, at index: Int) {
-        let (block, offset) = place(index)
+        let (block, offset) = location(index)
         insert(element, block: block, offset: offset)
     }
 
@@ -101,7 +101,7 @@ struct BlockArray<Element> {
 
     @discardableResult
     mutating func remove(at index: Int) -> Element {
-        let (block, offset) = place(index)
+        let (block, offset) = location(index)
         return remove(block: block, offset: offset)
     }
 
@@ -136,7 +136,7 @@ struct BlockArray<Element> {
             self = BlockArray(new)
             return
         }
-        let (first, start) = place(range.lowerBound), (last, end) = place(range.upperBound)
+        let (first, start) = location(range.lowerBound), (last, end) = location(range.upperBound)
         let whole = Array(blocks[first][..<start]) + new + blocks[last][end...]
         blocks.replaceSubrange(first...last, with: BlockArray.cut(whole))
         count += new.count - range.count
@@ -144,7 +144,7 @@ struct BlockArray<Element> {
     }
 
     func slice(_ range: Range<Int>) -> [Element] {
-        var found: [Element] = [], (block, offset) = place(range.lowerBound)
+        var found: [Element] = [], (block, offset) = location(range.lowerBound)
         found.reserveCapacity(range.count)
         while found.count < range.count {
             found.append(contentsOf: blocks[block][offset..<min(blocks[block].count, offset + range.count - found.count)])

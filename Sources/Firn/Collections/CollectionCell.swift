@@ -48,7 +48,7 @@ final class CollectionCell {
 
     /// As `of`, but also for an object that was deleted: then the collection is invalid.
     static func of(rowOf object: ObjectBase, _ column: Int) -> CollectionCell {
-        let access = object._access!
+        let access = object._managedAccess
         if access.core.isFrozen { return frozen.pass { of(access, object._rowID, column) } }
         return of(access, object._rowID, column)
     }
@@ -120,12 +120,12 @@ final class CollectionCell {
         trap(unless: !access.isRetired, "Access to invalidated \(type.collection) object: the realm was invalidated.")
         // Code may have changed the same collection through another class or as a dynamic object. Such changes must be in the table before
         // it is read.
-        if !core.changedCells.isEmpty, access.schema == nil || !core.siblings(of: access).isEmpty {
-            core.failing(()) { () throws(FirnError) in try core.flushCells() }
+        if !core.changedCells.isEmpty, access.schema == nil || !core.bindings.siblings(of: access).isEmpty {
+            core.flushCellsNotingErrors()
         }
         var stored = Value.null
-        if let place = access.place(of: rowID) {
-            stored = core.reading(.null) { () throws(Damage) in try access.value(Int32(place.segment), Int32(place.position), column) }
+        if let row = access.position(of: rowID) {
+            stored = core.reading(.null) { () throws(Damage) in try access.value(Int32(row.segment), Int32(row.position), column) }
         }
         known = Elements(type, stored)
         isLoaded = true
@@ -170,7 +170,7 @@ final class CollectionCell {
 
     /// Writes the changed elements into the table.
     func flush() throws(FirnError) {
-        guard isChanged, isLoaded, access.place(of: rowID) != nil else { return }
+        guard isChanged, isLoaded, access.position(of: rowID) != nil else { return }
         isChanged = false
         try access.working.set(rowID, column, known.stored)
         access.changed(column)

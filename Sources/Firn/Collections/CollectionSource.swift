@@ -151,7 +151,7 @@ final class TableSource: _CollectionSource {
     override var isInvalidated: Bool { access.isRetired }
 
     private func check() {
-        owner.confinement.check()
+        owner.check()
         trap(unless: !access.isRetired, "Access to invalidated Results objects")
     }
 
@@ -177,11 +177,11 @@ final class TableSource: _CollectionSource {
     override func index(ofRow rowID: Int64) -> Int? {
         check()
         return owner.reading(nil) { () throws(Damage) in
-            guard let place = try access.table.location(of: rowID) else { return nil }
+            guard let row = try access.table.location(of: rowID) else { return nil }
             var rank = 0
-            for segment in 0..<place.segment { rank += try access.table.segment(segment).liveCount }
-            guard let live = try access.table.segment(place.segment).live else { return rank + place.position }
-            for row in 0..<place.position where live[row] { rank += 1 }
+            for segment in 0..<row.segment { rank += try access.table.segment(segment).liveCount }
+            guard let live = try access.table.segment(row.segment).live else { return rank + row.position }
+            for other in 0..<row.position where live[other] { rank += 1 }
             return rank
         }
     }
@@ -193,6 +193,26 @@ final class TableSource: _CollectionSource {
 
     override func isSame(as other: _CollectionSource) -> Bool { (other as? TableSource)?.access === access }
     override func isEqual(to other: _CollectionSource) -> Bool { self === other }
+}
+
+extension _CollectionSource {
+    /// The realm of a managed collection. Traps if the collection is unmanaged.
+    final var managedCore: RealmCore {
+        guard let core else { trap("this collection is not managed by a realm") }
+        return core
+    }
+
+    /// The access to the objects of a managed collection. Traps if the elements are not managed objects.
+    final var managedElements: TypeAccess {
+        guard let elementAccess else { trap("the elements of this collection are not managed objects") }
+        return elementAccess
+    }
+
+    /// The cell of a collection that is a property. Traps if it is not one.
+    final var propertyCell: CollectionCell {
+        guard let source = self as? CellSource else { trap("this collection is not a property of a managed object") }
+        return source.cell
+    }
 }
 
 /// A list or set property.

@@ -132,12 +132,12 @@ struct Elements {
     // MARK: Sets
 
     @inline(__always)
-    private func place(_ word: Int64) -> (block: Int, offset: Int, isThere: Bool) {
+    private func location(_ word: Int64) -> (block: Int, offset: Int, isThere: Bool) {
         let (block, offset) = words.search(word: word)
         return (block, offset, block < words.blocks.count && offset < words.blocks[block].count && words.blocks[block][offset] == word)
     }
 
-    private func place(_ value: Value) -> (block: Int, offset: Int, isThere: Bool) {
+    private func location(_ value: Value) -> (block: Int, offset: Int, isThere: Bool) {
         let (block, offset) = values.search { Value.order($0, value) < 0 }
         return (
             block, offset,
@@ -145,10 +145,10 @@ struct Elements {
         )
     }
 
-    func contains(word: Int64) -> Bool { place(word).isThere }
+    func contains(word: Int64) -> Bool { location(word).isThere }
 
     func contains(_ value: Value) -> Bool {
-        guard isWords else { return place(value).isThere }
+        guard isWords else { return location(value).isThere }
         if value.isNull { return hasNull }
         return word(value).map(contains(word:)) ?? false
     }
@@ -156,7 +156,7 @@ struct Elements {
     /// Inserts a word; returns false if the set already contains it.
     @discardableResult
     mutating func insert(word: Int64) -> Bool {
-        let (block, offset, isThere) = place(word)
+        let (block, offset, isThere) = location(word)
         if isThere { return false }
         words.insert(word, block: block, offset: offset)
         return true
@@ -169,7 +169,7 @@ struct Elements {
             defer { hasNull = true }
             return !hasNull
         }
-        let (block, offset, isThere) = place(value)
+        let (block, offset, isThere) = location(value)
         if isThere { return false }
         values.insert(value, block: block, offset: offset)
         return true
@@ -183,11 +183,11 @@ struct Elements {
                 defer { hasNull = false }
                 return hasNull
             }
-            let (block, offset, isThere) = place(word)
+            let (block, offset, isThere) = location(word)
             if isThere { words.remove(block: block, offset: offset) }
             return isThere
         }
-        let (block, offset, isThere) = place(value)
+        let (block, offset, isThere) = location(value)
         if isThere { values.remove(block: block, offset: offset) }
         return isThere
     }
@@ -196,16 +196,16 @@ struct Elements {
     func index(of value: Value) -> Int? {
         if isWords {
             guard let word = word(value) else { return hasNull && value.isNull ? 0 : nil }
-            let (block, offset, isThere) = place(word)
+            let (block, offset, isThere) = location(word)
             return isThere ? words.index(block: block, offset: offset) + (hasNull ? 1 : 0) : nil
         }
-        let (block, offset, isThere) = place(value)
+        let (block, offset, isThere) = location(value)
         return isThere ? values.index(block: block, offset: offset) : nil
     }
 
     // MARK: Maps
 
-    func place(ofKey key: String) -> (index: Int, isThere: Bool) {
+    func position(ofKey key: String) -> (index: Int, isThere: Bool) {
         let (block, offset) = keys.search { $0.precedes(key) }
         let isThere =
             block < keys.blocks.count && offset < keys.blocks[block].count && keys.blocks[block][offset].utf8.elementsEqual(key.utf8)
@@ -214,7 +214,7 @@ struct Elements {
 
     /// Sets the value of a key and returns the previous value.
     mutating func set(_ value: Value, forKey key: String) -> Value? {
-        let (index, isThere) = place(ofKey: key)
+        let (index, isThere) = position(ofKey: key)
         guard isThere else {
             keys.insert(key, at: index)
             values.insert(value, at: index)

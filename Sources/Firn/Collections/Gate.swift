@@ -4,11 +4,5 @@ import Synchronization
 final class Gate: Sendable {
     private let mutex = Mutex(())
 
-    func pass<R>(_ body: () -> R) -> R {
-        // `body` does not escape: it has returned when `withLock` returns.
-        nonisolated(unsafe) let body = body
-        nonisolated(unsafe) var result: R?
-        mutex.withLock { _ in result = body() }
-        return result!
-    }
+    func pass<R>(_ body: () -> R) -> R { mutex.withLock { _ in Carried(body()) }.value }
 }

@@ -21,14 +21,14 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: Ordere
 
     /// What all copies of a declared property share.
     private final class Declared {
-        var place: PropertyPlace?
+        var bound: RowProperty?
         var found: _CollectionSource?
         var recorder: KeyPathRecorder?
 
         var source: _CollectionSource? {
             if let found { return found }
-            guard let place else { return nil }
-            found = LinkingObjects.source(place.object._access!, place.object._rowID, place.column)
+            guard let bound else { return nil }
+            found = LinkingObjects.source(bound.object._managedAccess, bound.object._rowID, bound.column)
             return found
         }
     }
@@ -59,8 +59,10 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: Ordere
     /// The element at a position. Traps if the position is out of bounds.
     public subscript(position: Int) -> Element {
         let count = count
-        trap(unless: position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
-        return element(linking!.value(position), linking!.core)
+        guard let linking, position >= 0, position < count else {
+            trap("Index \(position) is out of bounds (must be less than \(count)).")
+        }
+        return element(linking.value(position), linking.core)
     }
 
     /// Returns whether both are the same inverse of the same object. Inverses of one property of unmanaged objects, which are empty, are
@@ -90,7 +92,10 @@ extension LinkingObjects: _Persistable {
     }
 
     private static func origin(of target: TypeAccess, _ column: Int) -> String {
-        target.schema!.properties[column - Int(linkingColumn)].origin!
+        guard let origin = target.schema?.properties[column - Int(linkingColumn)].origin else {
+            trap("\"\(target.name)\" has no inverse property in column \(column)")
+        }
+        return origin
     }
 
     private static func source(_ target: TypeAccess, _ rowID: Int64, _ column: Int) -> _CollectionSource {
@@ -135,10 +140,10 @@ extension Persisted {
 
 extension LinkingObjects: _OlderDeclaration {
     static var olderShape: _Shape { _shape }
-    func bind(to place: PropertyPlace) {
-        declared?.place = place
+    func bind(to property: RowProperty) {
+        declared?.bound = property
         // Any thread can use frozen inverse links.
-        if place.isFrozen { _ = declared?.source }
+        if property.isFrozen { _ = declared?.source }
     }
     func record(_ name: String, by recorder: KeyPathRecorder) {
         guard let declared else { return }
@@ -180,7 +185,7 @@ final class LinkingSource: _CollectionSource {
 
     private func evaluate() {
         let core = access.core
-        core.confinement.check()
+        core.check()
         if core.isFrozen { return frozen.pass { find() } }
         find()
     }
@@ -214,7 +219,7 @@ final class LinkingSource: _CollectionSource {
     }
 
     override func moved(to core: RealmCore) -> _CollectionSource? {
-        guard let there = core.sameAccess(access), let other = core.sameAccess(target), other.place(of: rowID) != nil else { return nil }
+        guard let there = core.sameAccess(access), let other = core.sameAccess(target), other.position(of: rowID) != nil else { return nil }
         return LinkingSource(there, column: column, to: other, rowID: rowID, shape)
     }
 
@@ -229,7 +234,7 @@ extension RealmCore {
     ///
     /// - Complexity: O(*n*) for a table of *n* rows. For a single link, zones exclude segments and vectors.
     func rowsWithLinks(to rowID: Int64, in table: any RowTable, column: Int) throws(FirnError) -> [Int64] {
-        do throws(Damage) {
+        do {
             var found: [Int64] = []
             for index in 0..<table.segmentCount {
                 let segment = try table.segment(index)

@@ -25,10 +25,10 @@ extension List: MutableCollection {
             move(from: offset - taken, to: destination - 1)
             taken += 1
         }
-        var placed = destination
+        var target = destination
         for offset in offsets where offset >= destination {
-            move(from: offset, to: placed)
-            placed += 1
+            move(from: offset, to: target)
+            target += 1
         }
     }
 
@@ -78,8 +78,8 @@ extension List {
 
     /// Removes the elements for which `isRemoved` returns true.
     public func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
-        var places = IndexSet()
-        for (place, element) in Array(self).enumerated() where try isRemoved(element) { places.insert(place) }
-        remove(atOffsets: places)
+        var positions = IndexSet()
+        for (position, element) in Array(self).enumerated() where try isRemoved(element) { positions.insert(position) }
+        remove(atOffsets: positions)
     }
 }

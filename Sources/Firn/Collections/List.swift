@@ -11,14 +11,10 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         case unmanaged([Element])
         case managed(CollectionCell)
     }
-    @exclusivity(unchecked) private var held: CollectionCell?
-    /// The same cell, used without reference counting: cells are referenced weakly, which makes counting slow.
-    @exclusivity(unchecked) private var heldUncounted: Unmanaged<CollectionCell>?
+    @exclusivity(unchecked) private var reference = CellReference()
     /// The elements of a managed list; nil if the list is unmanaged.
-    private var cell: CollectionCell? { held ?? (place == nil ? nil : found()) }
-    private var lent: Unmanaged<CollectionCell>? { heldUncounted ?? (place == nil ? nil : .passUnretained(found())) }
-    /// The property of a managed object that is declared without `@Persisted`.
-    private var place: PropertyPlace?
+    private var cell: CollectionCell? { reference.cell }
+    private var lent: Unmanaged<CollectionCell>? { reference.lent }
     private var own: [Element] = []
     /// Code on hot paths uses `lent` instead, because this counts a reference to the cell.
     var storage: Storage {
@@ -31,14 +27,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     /// Creates an empty unmanaged list.
     public init() {}
 
-    init(_ cell: CollectionCell) { (held, heldUncounted) = (cell, Unmanaged.passUnretained(cell)) }
-
-    private func found() -> CollectionCell {
-        if let held { return held }
-        let cell = place!.cell
-        (held, heldUncounted) = (cell, Unmanaged.passUnretained(cell))
-        return cell
-    }
+    init(_ cell: CollectionCell) { reference = CellReference(cell) }
 
     /// Creates an unmanaged list of the elements.
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
@@ -56,7 +45,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     }
 
     /// Returns the list of a source. Traps if the source is not a list property. Used by the members of collections; not for direct use.
-    public func _with(_ source: _CollectionSource) -> List { List((source as! CellSource).cell) }
+    public func _with(_ source: _CollectionSource) -> List { List(source.propertyCell) }
 
     // MARK: Reading
 
@@ -247,11 +236,9 @@ extension List: _Persistable {
 }
 
 extension List: _OlderCollection {
-    func bind(to place: PropertyPlace) {
-        self.place = place
+    func bind(to property: RowProperty) {
+        reference = CellReference(property)
         own = []
-        // Any thread can use a frozen list.
-        if place.isFrozen { _ = found() }
     }
     func record(_ name: String, by recorder: KeyPathRecorder) {
         self.recorder = recorder

@@ -22,9 +22,9 @@ extension Map {
     public var isFrozen: Bool { realm?.isFrozen ?? false }
 
     /// Returns the map at its realm's version, immutable and usable from any thread. See `RealmCollection.freeze()`.
-    public func freeze() -> Map { Map((valueResults.freeze().source as! CellSource).cell) }
+    public func freeze() -> Map { Map(valueResults.freeze().source.propertyCell) }
     /// Returns the live map of this thread's realm; nil if its object does not exist there. See `RealmCollection.thaw()`.
-    public func thaw() -> Map? { valueResults.thaw().map { Map(($0.source as! CellSource).cell) } }
+    public func thaw() -> Map? { valueResults.thaw().map { Map($0.source.propertyCell) } }
 
     /// Returns whether both are the same map at the same version (live or frozen), whatever it contains.
     public func isSameCollection(as other: Map) -> Bool {

@@ -13,10 +13,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     }
     private var held: Storage
     /// The property of a managed object that is declared without `@Persisted`, until its elements are first used.
-    private var place: PropertyPlace?
+    private var bound: RowProperty?
     var storage: Storage {
         get {
-            if let place { find(place) }
+            if let bound { find(bound) }
             return held
         }
         set { held = newValue }
@@ -26,9 +26,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     public init() { held = .unmanaged([]) }
     init(_ cell: CollectionCell) { held = .managed(cell) }
 
-    private func find(_ place: PropertyPlace) {
-        held = .managed(place.cell)
-        self.place = nil
+    private func find(_ property: RowProperty) {
+        held = .managed(property.cell)
+        bound = nil
     }
 
     // MARK: Reading
@@ -65,14 +65,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// The value of a key; nil if the map has no such key. Setting nil removes the key.
     public subscript(key: Key) -> Value? {
         get {
-            let (place, isThere) = place(of: key._name)
+            let (position, isThere) = position(of: key._name)
             guard isThere else { return nil }
             // The type annotation keeps a null value from becoming a missing one, which would happen if the optional were returned
             // directly.
             let value: Value =
                 switch storage {
-                case .unmanaged(let entries): entries[place].value
-                case .managed(let cell): cell.element(cell.elements[place])
+                case .unmanaged(let entries): entries[position].value
+                case .managed(let cell): cell.element(cell.elements[position])
                 }
             return value
         }
@@ -88,7 +88,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// Returns the value of a key; nil if the map has no such key.
     public func object(forKey key: Key) -> Value? { self[key] }
 
-    private func place(of key: String) -> (place: Int, isThere: Bool) {
+    private func position(of key: String) -> (position: Int, isThere: Bool) {
         switch storage {
         case .unmanaged(let entries):
             var low = 0, high = entries.count
@@ -98,7 +98,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
             }
             return (low, low < entries.count && entries[low].key.utf8.elementsEqual(key.utf8))
         case .managed(let cell):
-            let (index, isThere) = cell.elements.place(ofKey: key)
+            let (index, isThere) = cell.elements.position(ofKey: key)
             return (index, isThere)
         }
     }
@@ -107,11 +107,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 
     private func set(_ value: Value, for key: String) {
         if let fault = Map.fault(inKey: key) { trap(fault) }
-        let (place, isThere) = place(of: key)
+        let (position, isThere) = position(of: key)
         switch storage {
         case .unmanaged(var entries):
             storage = .unmanaged([])
-            if isThere { entries[place].value = value } else { entries.insert((key, value), at: place) }
+            if isThere { entries[position].value = value } else { entries.insert((key, value), at: position) }
             storage = .unmanaged(entries)
         case .managed(let cell):
             let new = stored([value], in: cell)[0]
@@ -126,7 +126,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 
     /// Removes a key and its value. Does nothing if the map has no such key.
     public func removeObject(for key: Key) {
-        let (place, isThere) = place(of: key._name)
+        let (position, isThere) = position(of: key._name)
         guard isThere else {
             if case .managed(let cell) = storage { cell.core.requireTransaction("modify a Map") }
             return
@@ -134,10 +134,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         switch storage {
         case .unmanaged(var entries):
             storage = .unmanaged([])
-            entries.remove(at: place)
+            entries.remove(at: position)
             storage = .unmanaged(entries)
         case .managed(let cell):
-            release([cell.change("Map") { $0.removeEntry(at: place) }], in: cell)
+            release([cell.change("Map") { $0.removeEntry(at: position) }], in: cell)
         }
     }
 
@@ -269,11 +269,11 @@ extension Map: _AnyCollection {
 }
 
 extension Map: _OlderCollection {
-    func bind(to place: PropertyPlace) {
+    func bind(to property: RowProperty) {
         held = .unmanaged([])
-        self.place = place
+        bound = property
         // Any thread can use a frozen map.
-        if place.isFrozen { find(place) }
+        if property.isFrozen { find(property) }
     }
     func record(_ name: String, by recorder: KeyPathRecorder) { recorder.expect(name, of: self) }
     func unmanagedCopy() -> Map {

@@ -10,21 +10,18 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         case unmanaged(UnmanagedSet<Element>)
         case managed(CollectionCell)
     }
-    @exclusivity(unchecked) private var held: CollectionCell?
-    /// The same cell, used without reference counting: cells are referenced weakly, which makes counting slow.
-    @exclusivity(unchecked) private var heldUncounted: Unmanaged<CollectionCell>?
+    @exclusivity(unchecked) private var reference = CellReference()
     /// The elements of a managed set; nil if the set is unmanaged.
-    private var cell: CollectionCell? { held ?? (place == nil ? nil : found()) }
-    private var lent: Unmanaged<CollectionCell>? { heldUncounted ?? (place == nil ? nil : .passUnretained(found())) }
-    /// The property of a managed object that is declared without `@Persisted`.
-    private var place: PropertyPlace?
+    private var cell: CollectionCell? { reference.cell }
+    private var lent: Unmanaged<CollectionCell>? { reference.lent }
     /// The elements of an unmanaged set; nil if the set is managed, or has had no element yet.
     private var unmanaged: UnmanagedSet<Element>?
     private var own: UnmanagedSet<Element> {
         get { unmanaged ?? UnmanagedSet() }
         _modify {
-            if unmanaged == nil { unmanaged = UnmanagedSet() }
-            yield &unmanaged!
+            var set = unmanaged.take() ?? UnmanagedSet()
+            defer { unmanaged = set }
+            yield &set
         }
     }
     /// Code on hot paths uses `lent` instead, because this counts a reference to the cell.
@@ -37,14 +34,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Creates an empty unmanaged set.
     public init() {}
-    init(_ cell: CollectionCell) { (held, heldUncounted) = (cell, Unmanaged.passUnretained(cell)) }
-
-    private func found() -> CollectionCell {
-        if let held { return held }
-        let cell = place!.cell
-        (held, heldUncounted) = (cell, Unmanaged.passUnretained(cell))
-        return cell
-    }
+    init(_ cell: CollectionCell) { reference = CellReference(cell) }
 
     /// Creates an unmanaged set of the elements.
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
@@ -62,7 +52,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
 
     /// Returns the set of a source. Traps if the source is not a set property. Used by the members of collections; not for direct use.
-    public func _with(_ source: _CollectionSource) -> MutableSet { MutableSet((source as! CellSource).cell) }
+    public func _with(_ source: _CollectionSource) -> MutableSet { MutableSet(source.propertyCell) }
 
     // MARK: Reading
 
@@ -262,11 +252,9 @@ extension MutableSet: _AnyCollection {
 }
 
 extension MutableSet: _OlderCollection {
-    func bind(to place: PropertyPlace) {
-        self.place = place
+    func bind(to property: RowProperty) {
+        reference = CellReference(property)
         unmanaged = nil
-        // Any thread can use a frozen set.
-        if place.isFrozen { _ = found() }
     }
     func record(_ name: String, by recorder: KeyPathRecorder) {
         self.recorder = recorder

@@ -46,14 +46,14 @@ final class QuerySource: _CollectionSource {
 
     private func evaluate() {
         guard let core = base.core else { return run() }
-        core.confinement.check()
+        core.check()
         if core.isFrozen { return frozen.pass { follow(core) } }
         follow(core)
     }
 
     private func follow(_ core: RealmCore) {
         if evaluated == core.changeStamp { return }
-        core.failing(()) { () throws(FirnError) in try core.flushCells() }
+        core.flushCellsNotingErrors()
         run()
         evaluated = core.changeStamp
     }
@@ -66,18 +66,18 @@ final class QuerySource: _CollectionSource {
                 rows = nil
                 return try matches!.evaluate(run, table)
             }
-            let places = try run.rowLocations()
+            let locations = try run.rowLocations()
             if shape.target != nil {
-                rows = try places.map { try table.segment($0.segment).rowID(at: $0.position) }
+                rows = try locations.map { try table.segment($0.segment).rowID(at: $0.position) }
             } else {
-                values = try places.map { try table.segment($0.segment).column(0).value(at: $0.position) }
+                values = try locations.map { try table.segment($0.segment).column(0).value(at: $0.position) }
             }
         } catch let error as QueryError {
             trap(error.description)
         } catch let error as FirnError {
             core?.note(error)
         } catch let damage as Damage {
-            core?.note(FirnError(damage, in: core!.file.path))
+            core?.note(damage)
         } catch {
             trap("\(error)")
         }
@@ -114,7 +114,7 @@ final class QuerySource: _CollectionSource {
         var found: [Int64] = []
         if let matches {
             do { found = try matches.rowIDs() } catch let damage as Damage {
-                core?.note(FirnError(damage, in: core!.file.path))
+                core?.note(damage)
             } catch { trap("\(error)") }
         }
         rows = found

@@ -11,7 +11,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private let access: TypeAccess?
     private var walk: RowWalk?
     private var rows: [Int64] = []
-    private var places: RowPlaces?
+    private var positions: RowPositions?
     private var values: [Element] = []
     private var index = 0
     private let end: Int
@@ -38,7 +38,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
                 end = 0
             } else {
                 rows = source.isInvalidated ? [] : source.rowIDs()
-                places = RowPlaces(access)
+                positions = RowPositions(access)
                 end = rows.count
             }
             return
@@ -78,7 +78,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
             }
             while index < end {
                 index += 1
-                if let place = places!.place(of: rows[index - 1]) { return object(access, rows[index - 1], place.segment, place.position) }
+                if let row = positions!.position(of: rows[index - 1]) { return object(access, rows[index - 1], row.segment, row.position) }
             }
             return nil
         }
@@ -251,13 +251,13 @@ struct RowWalk {
             let segment = try access.table.segment(index)
             return try segment.position(of: row).map { (index, $0, segment) }
         }
-        guard let (index, place, segment) = found else {
+        guard let (index, newPosition, segment) = found else {
             // The row was removed with its segment. The next segment continues after it.
             position = rowCount
             return
         }
         self.segment = index
-        position = place
+        position = newPosition
         current = segment
         live = segment.live
         rowCount = segment.rowCount

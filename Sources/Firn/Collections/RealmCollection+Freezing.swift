@@ -21,7 +21,7 @@ extension RealmCollection {
         guard let core = source.core else {
             throw Realm.Error(.invalidInput, "freeze() requires a managed collection: use Array(_:) to copy an unmanaged one")
         }
-        core.confinement.check()
+        core.check()
         if core.isFrozen { return self }
         guard !source.isInvalidated else {
             throw Realm.Error(.invalidInput, "Access to an invalidated collection: its object was deleted, or its realm was invalidated.")
@@ -37,8 +37,9 @@ extension RealmCollection {
     /// collection returns itself.
     public func thaw() -> Self? {
         let source = managedSource("thaw()", instead: "the collection itself")
-        guard source.core!.isFrozen else { return self }
-        let live = source.core!.thawed()
+        let core = source.managedCore
+        guard core.isFrozen else { return self }
+        let live = core.thawed()
         return withExtendedLifetime(live) { source.moved(to: live).map(_with) }
     }
 }

@@ -138,5 +138,5 @@ private func recorded<Element: ObjectBase, T>(_ keyPath: KeyPath<Element, T>, of
         )
     }
     recorder.touch(collection.recordedInstance)
-    return unsafeDowncast(recorder.object(Element.self), to: Element.self)[keyPath: keyPath]
+    return recorder.object(Element.self)._typed(Element.self)[keyPath: keyPath]
 }

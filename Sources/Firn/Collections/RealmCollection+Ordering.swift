@@ -77,7 +77,7 @@ extension _CollectionSource {
     }
 
     private func ordered(_ action: String, _ descriptor: () throws(QueryError) -> DescriptorSyntax) -> _CollectionSource {
-        do throws(QueryError) {
+        do {
             let syntax = QuerySyntax(.constant(true), descriptors: [try descriptor()])
             // Binds the query to report its errors now; no row is read.
             _ = try QueryRun(request(syntax, []), table: emptyTable())

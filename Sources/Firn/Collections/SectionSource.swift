@@ -16,7 +16,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     let elements: _CollectionSource
     let keyBlock: (Element) -> Key
     private var known: [Section] = []
-    private var places: [Key: Int] = [:]
+    private var indexes: [Key: Int] = [:]
     private var evaluated: UInt64?
 
     init(_ elements: _CollectionSource, _ keyBlock: @escaping (Element) -> Key) {
@@ -28,11 +28,11 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
         if elements.core?.isFrozen ?? false { evaluate() }
     }
 
-    var core: RealmCore { elements.core! }
+    var core: RealmCore { elements.managedCore }
     var isInvalidated: Bool { elements.isInvalidated }
 
     var sections: [Section] {
-        core.confinement.check()
+        core.check()
         if isInvalidated { return [] }
         if !core.isFrozen, evaluated != core.changeStamp { evaluate() }
         return known
@@ -40,12 +40,12 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
 
     func section(_ key: Key) -> Section? {
         let sections = sections
-        return places[key].flatMap { sections.indices.contains($0) ? sections[$0] : nil }
+        return indexes[key].flatMap { sections.indices.contains($0) ? sections[$0] : nil }
     }
 
     private func evaluate() {
         known = []
-        places = [:]
+        indexes = [:]
         let isObject = elements.shape.target != nil
         // The stamp from before the evaluation: if the key block makes changes, the sections are evaluated again.
         let stamp = core.changeStamp
@@ -53,23 +53,23 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
             let rows = elements.rowIDs()
             for row in rows {
                 guard let element: Element = elements.object(ofRow: row) else { continue }
-                let place = place(of: keyBlock(element))
-                known[place].rows.append(row)
+                let section = sectionIndex(of: keyBlock(element))
+                known[section].rows.append(row)
             }
         } else {
             for index in 0..<elements.count {
                 let value = elements.value(index)
-                let place = place(of: keyBlock(elements.element(value)))
-                known[place].values.append(value)
+                let section = sectionIndex(of: keyBlock(elements.element(value)))
+                known[section].values.append(value)
             }
         }
         evaluated = stamp
     }
 
     /// Returns the index of the section of a key; a new section is appended.
-    private func place(of key: Key) -> Int {
-        if let place = places[key] { return place }
-        places[key] = known.count
+    private func sectionIndex(of key: Key) -> Int {
+        if let index = indexes[key] { return index }
+        indexes[key] = known.count
         known.append(Section(key: key))
         return known.count - 1
     }

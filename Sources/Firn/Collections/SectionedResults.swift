@@ -62,7 +62,7 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     /// never again. Traps if the results are invalidated.
     public func freeze() -> SectionedResults {
         if isFrozen { return self }
-        sections.core.confinement.check()
+        sections.core.check()
         trap(unless: !isInvalidated, "Access to invalidated Results objects")
         guard let moved = sections.moved(to: sections.core.frozen()) else {
             trap("Cannot freeze a collection of an object in the same write transaction as it was created in: commit first.")

@@ -36,10 +36,10 @@ struct SegmentMatches {
         }
         var answers = try run.matches(ofSegments: asked)[...]
         evaluatedCount += asked.count
-        var places = asked[...]
+        var segments = asked[...]
         for i in found.indices where found[i] == nil {
             let matches = answers.removeFirst()
-            found[i] = Kept(segment: try table.segment(places.removeFirst()), matches: matches, count: matches.ones)
+            found[i] = Kept(segment: try table.segment(segments.removeFirst()), matches: matches, count: matches.ones)
         }
         current = found.compactMap { $0 }
         count = current.reduce(0) { $0 + $1.count }

@@ -21,7 +21,7 @@ final class UnmanagedTables {
     private let elements: [ObjectBase]
     private let root: ClassSchema
     private var rows: [String: Rows] = [:]
-    private var places: [ObjectIdentity: Int64] = [:]
+    private var rowIDs: [ObjectIdentity: Int64] = [:]
     private let related = Related()
 
     init(_ elements: [ObjectBase], of objectClass: ObjectBase.Type) {
@@ -31,7 +31,7 @@ final class UnmanagedTables {
         root = ClassSchema.of(objectClass)
         let schemas = root.reachable()
         for schema in schemas { rows[schema.name] = Rows(schema: schema) }
-        for element in elements { _ = place(of: element, as: root.name) }
+        for element in elements { _ = add(element, as: root.name) }
         while let name = rows.first(where: { $0.value.values.count < $0.value.objects.count })?.key { read(name) }
         let schema = FirnTable.Schema(schemas.map(\.linkedType)), related = related
         for (name, rows) in rows {
@@ -52,7 +52,7 @@ final class UnmanagedTables {
     }
 
     /// Returns the row that represents an object; nil if no element refers to it.
-    func rowID(of object: ObjectBase) -> Int64? { places[ObjectIdentity(object)] }
+    func rowID(of object: ObjectBase) -> Int64? { rowIDs[ObjectIdentity(object)] }
 
     /// Returns the index of the first element that matches a query.
     func firstIndex(_ syntax: QuerySyntax, _ arguments: [Value]) throws(QueryError) -> Int? {
@@ -66,27 +66,28 @@ final class UnmanagedTables {
 
     // MARK: Reading objects
 
-    private func place(of object: ObjectBase, as name: String) -> Int64? {
+    /// Returns the row of an object, which is added if it has none; nil if the tables have no such type.
+    private func add(_ object: ObjectBase, as name: String) -> Int64? {
         let identity = ObjectIdentity(object)
-        if let known = places[identity] { return known }
+        if let known = rowIDs[identity] { return known }
         guard let count = rows[name]?.objects.count else { return nil }
-        rows[name]!.objects.append(object)
-        places[identity] = Int64(count)
+        rows[name]?.objects.append(object)
+        rowIDs[identity] = Int64(count)
         return Int64(count)
     }
 
     private func read(_ name: String) {
-        let object = rows[name]!.objects[rows[name]!.values.count]
-        let values = rows[name]!.schema.stored.map { property in
+        guard let (object, schema) = rows[name].map({ ($0.objects[$0.values.count], $0.schema) }) else { return }
+        let values = schema.stored.map { property in
             value(property.access.get(object), property.shape.target?.className(), property.shape.type)
         }
-        rows[name]!.values.append(values)
+        rows[name]?.values.append(values)
     }
 
     private func value(_ content: Any?, _ target: String?, _ type: ColumnType) -> Value {
         switch unwrapped(content) {
         case nil: return .null
-        case let object as ObjectBase: return place(of: object, as: target ?? object._typeName).map { .link($0) } ?? .null
+        case let object as ObjectBase: return add(object, as: target ?? object._typeName).map { .link($0) } ?? .null
         case let map as any _AnyMap:
             return .map(
                 map._untypedEntries.sorted { $0.key.precedes($1.key) }.map { Value.Entry($0.key, value($0.value, target, type.element)) })
@@ -95,7 +96,7 @@ final class UnmanagedTables {
             return type.collection == .set ? .set(Value.distinct(values)) : .list(values)
         case let custom as any _CustomPersistable: return value(custom.persistableValue, target, type)
         case .object(let object)? as AnyRealmValue?:
-            return place(of: object, as: object._typeName).map { Value(linkTo: object._typeName, $0) } ?? .null
+            return add(object, as: object._typeName).map { Value(linkTo: object._typeName, $0) } ?? .null
         case let some?: return Value(key: some)?.fitted(to: type.kind) ?? .null
         }
     }

@@ -167,12 +167,12 @@ extension _Shape {
 
 extension List where Element == DynamicElement {
     /// Returns the managed list of a source. Traps if the source is not a list property.
-    package static func of(_ source: _CollectionSource) -> List { List((source as! CellSource).cell) }
+    package static func of(_ source: _CollectionSource) -> List { List(source.propertyCell) }
 }
 
 extension MutableSet where Element == DynamicElement {
     /// Returns the managed set of a source. Traps if the source is not a set property.
-    package static func of(_ source: _CollectionSource) -> MutableSet { MutableSet((source as! CellSource).cell) }
+    package static func of(_ source: _CollectionSource) -> MutableSet { MutableSet(source.propertyCell) }
 }
 
 extension Realm {

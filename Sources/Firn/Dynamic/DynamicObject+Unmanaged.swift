@@ -14,7 +14,7 @@ extension DynamicObject {
 
     /// Returns the content of a property. Collections are returned as such and can be changed.
     package func content(_ name: String) -> DynamicContent {
-        if let contents { return contents.values[contents.place(name)] }
+        if let contents { return contents.values[contents.index(of: name)] }
         let access = _settled()
         guard let column = access.type.index(of: name) else { trap("type \"\(access.name)\" has no property \"\(name)\"") }
         let type = access.type.columns[column].type
@@ -57,12 +57,12 @@ extension DynamicObject {
             guard let object = element._firnObject as? DynamicObject, object.isEmbedded else { return element }
             return DynamicElement(.object(object.copiedWithoutRealm()))
         }
-        for (place, column) in contents.type.columns.enumerated() {
-            switch (content(column.name), contents.values[place]) {
+        for (index, column) in contents.type.columns.enumerated() {
+            switch (content(column.name), contents.values[index]) {
             case (.list(let from, _), .list(let to, _)): to.append(objectsIn: from.map(element))
             case (.set(let from, _), .set(let to, _)): to.insert(objectsIn: from)
             case (.map(let from, _), .map(let to, _)): for (key, value) in from.asKeyValueSequence() { to[key] = element(value) }
-            case (.value(let value), _): _ = contents.set(place, element(value)._firnUntyped)
+            case (.value(let value), _): _ = contents.set(index, element(value)._firnUntyped)
             default: break
             }
         }
@@ -71,10 +71,10 @@ extension DynamicObject {
 
     /// Returns the type of a property with a single value; nil if there is no such property.
     func valueType(_ name: String) -> ColumnType? {
-        guard let type = _access?.type ?? contents?.type, let place = type.index(of: name), !type.columns[place].type.isCollection else {
+        guard let type = _access?.type ?? contents?.type, let index = type.index(of: name), !type.columns[index].type.isCollection else {
             return nil
         }
-        return type.columns[place].type
+        return type.columns[index].type
     }
 
     var isEmbedded: Bool { _access?.type.isEmbedded ?? contents?.type.isEmbedded ?? false }
@@ -83,7 +83,7 @@ extension DynamicObject {
 extension ObjectBase {
     /// Itself if it has no class, otherwise nil. The types are compared because that costs less than a cast.
     @inline(__always)
-    final var asDynamic: DynamicObject? { Swift.type(of: self) == DynamicObject.self ? unsafeDowncast(self, to: DynamicObject.self) : nil }
+    final var asDynamic: DynamicObject? { Swift.type(of: self) == DynamicObject.self ? _typed(DynamicObject.self) : nil }
 
     /// The contents of an unmanaged object without a class; otherwise nil.
     final var unmanagedContents: DynamicContents? { asDynamic?.contents }

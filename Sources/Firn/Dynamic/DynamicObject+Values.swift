@@ -17,7 +17,7 @@ extension ObjectBase {
         _settled()
         // Collections that were changed through the class are not in the table yet.
         if access.type.columns[column].type.isCollection {
-            access.core.failing(()) { () throws(FirnError) in try access.core.flushCells() }
+            access.core.flushCellsNotingErrors()
         }
         return access.core.untyped(_value(column), access.type.columns[column].type)
     }
@@ -46,7 +46,7 @@ extension ObjectBase {
         var gone: [Int64] = []
         for value in cell.values { value.forEachLink { gone.append($0) } }
         cell.change("collection") { $0 = Elements(cell.type, stored) }
-        cell.core.failing(()) { () throws(FirnError) in try cell.core.flushCells() }
+        cell.core.flushCellsNotingErrors()
         stored.forEachLink { kept in gone.removeAll { $0 == kept } }
         release(gone.map { .link($0) }, in: cell)
     }
@@ -103,8 +103,8 @@ extension RealmCore {
             if type.collection == .map {
                 guard let entries = (value as? any _AnyMap)?._untypedEntries ?? value as? [String: Any?] else { return nil }
                 var stored: [Value.Entry] = []
-                for key in entries.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-                    guard let one = self.stored(entries[key]!, type.element) else { return nil }
+                for (key, value) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+                    guard let one = self.stored(value, type.element) else { return nil }
                     stored.append(Value.Entry(key, one))
                 }
                 return .map(stored)

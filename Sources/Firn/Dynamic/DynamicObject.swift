@@ -56,23 +56,23 @@ final class DynamicContents {
         }
     }
 
-    func place(_ name: String) -> Int {
-        guard let place = type.index(of: name) else { trap("type \"\(type.name)\" has no property \"\(name)\"") }
-        return place
+    func index(of name: String) -> Int {
+        guard let index = type.index(of: name) else { trap("type \"\(type.name)\" has no property \"\(name)\"") }
+        return index
     }
 
     /// Sets a value. Returns false if it does not fit.
-    func set(_ place: Int, _ given: Any?) -> Bool {
+    func set(_ index: Int, _ given: Any?) -> Bool {
         func elements(_ type: DynamicType) -> [DynamicElement]? {
             guard let given = unwrapped(given) else { return [] }
             guard let all = given as? [Any?] else { return nil }
             let fitting = all.compactMap { DynamicElement($0, as: type) }
             return fitting.count == all.count ? fitting : nil
         }
-        switch values[place] {
+        switch values[index] {
         case .value:
-            guard let value = DynamicElement(given, as: DynamicType(type.columns[place].type)) else { return false }
-            values[place] = .value(value)
+            guard let value = DynamicElement(given, as: DynamicType(type.columns[index].type)) else { return false }
+            values[index] = .value(value)
         case .list(let list, let type):
             guard let new = elements(type) else { return false }
             list.replaceSubrange(0..<list.count, with: new)

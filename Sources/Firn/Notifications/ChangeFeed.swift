@@ -17,7 +17,7 @@ final class ChangeFeed<Element>: Sendable {
     private let subscription = Subscription()
     private let state: Mutex<State> = Mutex(State())
     /// Starts the observation. It is moved to the queue by the first call of `next()`.
-    private let departure: Mutex<Carried<(Confinement) -> RealmCore?>?> = Mutex(nil)
+    private let departure: Mutex<Carried<(RealmExecutor) -> RealmCore?>?> = Mutex(nil)
 
     /// The feed ends when `element` returns nil.
     init<Target: Observed>(frozen target: Target, _ keyPaths: [String]?, _ element: @escaping (Target, Target.Difference?) -> Element?) {
@@ -26,7 +26,7 @@ final class ChangeFeed<Element>: Sendable {
         }
         departure.isReady = { [weak self] in self?.state.withLock { $0.waiting != nil } ?? false }
         let start = departure
-        let handed = Carried<(Confinement) -> RealmCore?> { start.arrive($0) }
+        let handed = Carried<(RealmExecutor) -> RealmCore?> { start.arrive($0) }
         self.departure.withLock { $0 = handed }
     }
 

@@ -35,9 +35,9 @@ import Foundation
         var deleted = 0, inserted = 0
         return modificationsOld.map { old in
             while deleted < deletions.count, deletions[deleted] < old { deleted += 1 }
-            let place = old - deleted
-            while inserted < insertions.count, insertions[inserted] <= place + inserted { inserted += 1 }
-            return place + inserted
+            let position = old - deleted
+            while inserted < insertions.count, insertions[inserted] <= position + inserted { inserted += 1 }
+            return position + inserted
         }
     }
 }

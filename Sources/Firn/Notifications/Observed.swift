@@ -51,7 +51,7 @@ extension Observed {
             }
             return nil
         }
-        do throws(FirnError) {
+        do {
             return try KeyPathFilter(root: rootType, in: core.schema, keyPaths: keyPaths ?? defaultKeyPaths, inverses: inverses)
         } catch {
             throw Realm.Error(.invalidInput, error.message, cause: error)
@@ -84,7 +84,7 @@ final class ChangeObserver<Target: Observed>: Observer {
 
     /// Records a version and its state as delivered.
     func begin(at snapshot: DatabaseSnapshot, _ state: Target.State) {
-        told = snapshot
+        delivered = snapshot
         self.state = state
     }
 
@@ -99,17 +99,19 @@ final class ChangeObserver<Target: Observed>: Observer {
         }
         let difference = core.reading(nil) { () throws(Damage) -> Target.Difference? in
             if let types = target.dependencies, try versions.areSame(types) {
-                told = versions.new
+                delivered = versions.new
                 return nil
             }
             if let filter, filter.schema != versions.new.schema { self.filter = try? target.filter(keyPaths) }
-            let new = target.state()
+            let old = state, new = target.state()
             defer { begin(at: versions.new, new) }
-            return try target.difference(from: state!, to: new, versions, filter)
+            // The first notification has set it.
+            guard let old else { return nil }
+            return try target.difference(from: old, to: new, versions, filter)
         }
         guard let difference else {
             // Also recorded if the file is damaged, so that the damage is read only once.
-            if told !== versions.new { told = versions.new }
+            if delivered !== versions.new { delivered = versions.new }
             return
         }
         if target.isLast(difference) {

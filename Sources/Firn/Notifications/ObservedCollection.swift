@@ -22,7 +22,7 @@ struct ObservedCollection<Collection: RealmCollection>: Observed {
     init(_ collection: Collection) {
         self.collection = collection
         source = collection._makeSource()
-        core = source.core!
+        core = source.managedCore
         rootType = source.elementAccess?.name
         let owner = (source as? CellSource)?.cell.access.name
         let schema = core.schema
@@ -44,10 +44,10 @@ struct ObservedCollection<Collection: RealmCollection>: Observed {
         switch (old, new) {
         case (.table, .table):
             let modified = try filter.map { (filter) throws(Damage) in try versions.modifiedRows(filter, among: .all).rowIDs }
-            let rows = try versions.changes(rootType!)
-            guard let after = versions.new.table(named: rootType!) else { return nil }
+            guard let rootType, let after = versions.new.table(named: rootType) else { return nil }
+            let rows = try versions.changes(rootType)
             let before: any Table =
-                versions.old.table(named: rootType!) ?? MemoryTable(after.type, schema: versions.new.schema, batches: [])
+                versions.old.table(named: rootType) ?? MemoryTable(after.type, schema: versions.new.schema, batches: [])
             changes = try CollectionChanges.between(old: before, new: after, changes: rows, modified: modified)
         case (.rows(let before), .rows(let after)):
             let modified = try filter.map { (filter) throws(Damage) in try versions.modifiedRows(filter, among: .rows(after)) }

@@ -14,9 +14,9 @@ struct ObservedMap<Key: _MapKey, Element: RealmCollectionValue>: Observed {
 
     /// Reads the table directly: no transaction is open during notifications.
     func state() -> [Value.Entry] {
-        guard cell.isValid, let place = cell.access.place(of: cell.rowID) else { return [] }
+        guard cell.isValid, let row = cell.access.position(of: cell.rowID) else { return [] }
         let value = core.reading(.null) { () throws(Damage) in
-            try cell.access.value(Int32(place.segment), Int32(place.position), cell.column)
+            try cell.access.value(Int32(row.segment), Int32(row.position), cell.column)
         }
         if case .map(let entries) = value { return entries }
         return []

@@ -18,8 +18,8 @@ struct ObservedObject<T: ObjectBase>: Observed {
 
     init(_ object: T, _ keyPaths: [String]?) {
         self.object = object
-        access = object._access!
-        core = object._core!
+        access = object._managedAccess
+        core = access.core
         if let keyPaths, !keyPaths.isEmpty, keyPaths != .shallow {
             var grouped: [(property: String, paths: [String])] = []
             for path in keyPaths {
@@ -93,7 +93,7 @@ struct ObservedObject<T: ObjectBase>: Observed {
     func isLast(_ difference: Difference) -> Bool { if case .deleted = difference { true } else { false } }
 
     func moved(to core: RealmCore) -> ObservedObject? {
-        core.object(object._rowID, like: access).map { ObservedObject(unsafeDowncast($0, to: T.self), keyPaths?.flatMap(\.paths)) }
+        core.object(object._rowID, like: access).map { ObservedObject($0._typed(T.self), keyPaths?.flatMap(\.paths)) }
     }
 
     func change(_ difference: Difference?) -> ObjectChange<T> {

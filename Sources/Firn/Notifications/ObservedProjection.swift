@@ -20,8 +20,8 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
     /// The projection's object must be managed.
     init(_ projection: T, _ wanted: [Wanted]) {
         self.projection = projection
-        access = projection.rootObject._access!
-        core = projection.rootObject._core!
+        access = projection.rootObject._managedAccess
+        core = access.core
         self.wanted = wanted
     }
 
@@ -63,7 +63,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
 
     func moved(to core: RealmCore) -> ObservedProjection? {
         core.object(projection.rootObject._rowID, like: access).map {
-            ObservedProjection(T(projecting: unsafeDowncast($0, to: T.Root.self)), wanted)
+            ObservedProjection(T(projecting: $0._typed(T.Root.self)), wanted)
         }
     }
 

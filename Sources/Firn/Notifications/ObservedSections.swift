@@ -23,7 +23,7 @@ import Foundation
             self = .initial(collection)
             return
         }
-        func paths(_ places: [SectionedChanges.Position]) -> [IndexPath] { places.map { [$0.section, $0.item] } }
+        func paths(_ positions: [SectionedChanges.Position]) -> [IndexPath] { positions.map { [$0.section, $0.item] } }
         self = .update(
             collection, deletions: paths(changes.deletions), insertions: paths(changes.insertions),
             modifications: paths(changes.modificationsOld),
@@ -105,13 +105,13 @@ struct ObservedSection<Key: _Persistable & Hashable, Element: RealmCollectionVal
             let moved = try whole.difference(from: [old[before]], to: [new[after]], versions, filter)
             guard let moved else { return nil }
             changes = moved
-            func place(_ section: Int, _ places: [SectionedChanges.Position]) -> [SectionedChanges.Position] {
-                places.map { .init(section, $0.item) }
+            func within(_ section: Int, _ positions: [SectionedChanges.Position]) -> [SectionedChanges.Position] {
+                positions.map { .init(section, $0.item) }
             }
-            changes.deletions = place(before, changes.deletions)
-            changes.insertions = place(after, changes.insertions)
-            changes.modificationsOld = place(before, changes.modificationsOld)
-            changes.modificationsNew = place(after, changes.modificationsNew)
+            changes.deletions = within(before, changes.deletions)
+            changes.insertions = within(after, changes.insertions)
+            changes.modificationsOld = within(before, changes.modificationsOld)
+            changes.modificationsNew = within(after, changes.modificationsNew)
         }
         return changes.isEmpty ? nil : changes
     }

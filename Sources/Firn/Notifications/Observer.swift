@@ -7,7 +7,7 @@ class Observer {
     let core: RealmCore
     let subscription: Subscription
     /// The version that was delivered last; nil before the first notification.
-    var told: DatabaseSnapshot?
+    var delivered: DatabaseSnapshot?
 
     init(_ core: RealmCore, _ subscription: Subscription) {
         self.core = core
@@ -66,18 +66,18 @@ final class Observers {
             // The block of another observer can have begun a transaction or ended this observer.
             if core.isInTransaction, chosen == nil || core.hasChanges { break }
             if observer.subscription.isOver { continue }
-            if let chosen, observer.told == nil || !chosen.contains(where: { $0 === observer.subscription }) { continue }
+            if let chosen, observer.delivered == nil || !chosen.contains(where: { $0 === observer.subscription }) { continue }
             let snapshot = core.snapshot
-            guard let told = observer.told else {
+            guard let delivered = observer.delivered else {
                 observer.deliver(nil)
                 continue
             }
-            if told.version == snapshot.version { continue }
+            if delivered.version == snapshot.version { continue }
             let versions: VersionChanges
-            if let shared = known.first(where: { $0.old.version == told.version && $0.new.version == snapshot.version }) {
+            if let shared = known.first(where: { $0.old.version == delivered.version && $0.new.version == snapshot.version }) {
                 versions = shared
             } else {
-                versions = VersionChanges(told, snapshot)
+                versions = VersionChanges(delivered, snapshot)
                 known.append(versions)
             }
             observer.deliver(versions)

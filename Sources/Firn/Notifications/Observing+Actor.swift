@@ -14,8 +14,8 @@ func observingOnActor<A: Actor, Target: Observed, Change>(
         // Weak, because the token retains this block and the actor usually retains the token.
         departure = Carried(
             try Departure(target(), subscription, keyPaths) { [weak actor] target, difference in
-                let told = Carried(change(target, difference))
-                actor?.assumeIsolated { block($0, told.value) }
+                let notification = Carried(change(target, difference))
+                actor?.assumeIsolated { block($0, notification.value) }
             })
     } catch { trap("\(error)") }
     let arrive: (isolated any Actor) -> Void = { departure.value.arrive(on: $0) }

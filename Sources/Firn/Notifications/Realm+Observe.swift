@@ -17,7 +17,7 @@ extension Realm {
     /// Calls `block` when the realm has moved to another version (after its own commits immediately), or when it could move and
     /// `autorefresh` is off. Traps in frozen and read-only realms.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
-        core.confinement.check()
+        core.check()
         trap(unless: !core.isFrozen, "Frozen Realms do not change and do not have change notifications.")
         trap(
             unless: !core.configuration.readOnly,
@@ -41,7 +41,7 @@ extension Realm {
         return try write {
             core.observers.deliver(at: core, only: tokens.map(\.subscription))
             let result = try block()
-            core.silenced = tokens.map(\.subscription)
+            core.silence(tokens.map(\.subscription))
             return result
         }
     }
@@ -50,12 +50,12 @@ extension Realm {
     /// changes. Traps if a token observes another realm.
     public func commitWrite(withoutNotifying tokens: [NotificationToken]) throws {
         checkOwn(tokens)
-        core.silenced = tokens.map(\.subscription)
+        core.silence(tokens.map(\.subscription))
         try core.commit()
     }
 
     private func checkOwn(_ tokens: [NotificationToken]) {
-        core.confinement.check()
+        core.check()
         trap(
             unless: tokens.allSatisfy { $0.subscription.concerns(core) },
             "Incorrect Realm: only notifications for the Realm being modified can be skipped. Pass tokens of observations of this Realm, made on its own thread, queue or actor."
@@ -71,7 +71,7 @@ private final class RealmObserver: Observer {
         super.init(core, subscription)
     }
 
-    override func deliver(_ versions: VersionChanges?) { told = core.snapshot }
-    override func skip() { told = core.snapshot }
+    override func deliver(_ versions: VersionChanges?) { delivered = core.snapshot }
+    override func skip() { delivered = core.snapshot }
     override func realmChanged(_ notification: Realm.Notification) { block(notification, Realm(core)) }
 }

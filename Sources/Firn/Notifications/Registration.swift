@@ -8,7 +8,7 @@ extension Observed {
     ///
     /// - Throws: `Realm.Error` of code `.invalidInput` if it cannot.
     func check(_ keyPaths: [String]?) throws {
-        core.confinement.check()
+        core.check()
         if core.isFrozen { throw Realm.Error(.invalidInput, "Frozen Realms do not change and do not have change notifications.") }
         if core.configuration.readOnly {
             throw Realm.Error(
@@ -29,7 +29,7 @@ extension Observed {
     {
         try check(keyPaths)
         let subscription = Subscription()
-        guard let queue, !core.confinement.isQueue(queue) else {
+        guard let queue, !core.executor.isQueue(queue) else {
             try attach(subscription, keyPaths, isReady: { true }, tell)
             return NotificationToken(subscription)
         }
@@ -91,8 +91,8 @@ struct Departure<Target: Observed> {
 
     /// Starts the observation on the other queue or actor. Returns its realm; nil if there is nothing to observe.
     @discardableResult
-    func arrive(_ confinement: Confinement) -> RealmCore? {
-        guard let target, !subscription.isOver, let live = try? RealmCore.opened(configuration, confinement) else { return nil }
+    func arrive(_ executor: RealmExecutor) -> RealmCore? {
+        guard let target, !subscription.isOver, let live = try? RealmCore.opened(configuration, executor) else { return nil }
         _ = try? live.refresh()
         guard let there = target.moved(to: live) else {
             // The target was deleted in the meantime.
@@ -113,7 +113,7 @@ extension Departure {
     func arrive(on actor: isolated any Actor) { arrive(.on(actor)) }
 }
 
-extension Confinement {
+extension RealmExecutor {
     func isQueue(_ other: DispatchQueue) -> Bool {
         switch self {
         case .queue(let queue): queue === other

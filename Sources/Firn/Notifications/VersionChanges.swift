@@ -38,7 +38,7 @@ final class VersionChanges {
     /// Returns the rows of a type that are modified according to a filter.
     func modifiedRows(_ filter: KeyPathFilter, among scope: KeyPathFilter.Scope) throws(Damage) -> RowIDSet {
         let answer = try filter.modifiedRows(
-            among: scope, changes: { (type) throws(Damage) in try self.changes(type) },
+            among: scope, changes: changes,
             tables: { (type) throws(Damage) in self.new.table(named: type) },
             oldTables: { (type) throws(Damage) in self.old.table(named: type) })
         count(answer.decoded)

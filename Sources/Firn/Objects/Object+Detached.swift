@@ -7,7 +7,7 @@ extension RealmCollectionValue where Self: ObjectBase {
     /// cycles are kept. Returns the object itself if it is unmanaged.
     public func detached() -> Self {
         guard _state != nil else { return self }
-        return unsafeDowncast(GraphCopy { $0._state == nil ? $0 : nil }.copy(of: self), to: Self.self)
+        return GraphCopy { $0._state == nil ? $0 : nil }.copy(of: self)._typed(Self.self)
     }
 }
 

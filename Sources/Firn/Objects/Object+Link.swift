@@ -14,7 +14,7 @@ extension ObjectBase: _OptionalProperty {
     /// `@Persisted`; not for direct use.
     public static func _readOptionalProperty(_ object: ObjectBase, _ column: Int) -> Self? {
         guard let rowID = object._optionalWord(column) else { return nil }
-        return object._core!.access(self).object(rowID).map { unsafeDowncast($0, to: self) }
+        return object._core!.access(self).object(rowID).map { $0._typed(self) }
     }
 
     /// Sets the object that a column of a managed object refers to; nil removes the reference. An unmanaged object is added to the realm. A
@@ -36,7 +36,7 @@ extension ObjectBase: _OptionalProperty {
     /// recorded; not for direct use.
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {
         object._firnRecord(property)
-        return unsafeDowncast(object._recorder!.object(self), to: self)
+        return object._recorder!.object(self)._typed(self)
     }
 
     /// Appends null to a column. The reference is set after its owner has a row. Used by `@Persisted`; not for direct use.
@@ -68,7 +68,7 @@ extension ObjectBase: RealmCollectionValue {
     /// collections; not for direct use.
     public static func _element(_ stored: _Stored) -> Self? {
         guard case .link(let rowID) = stored.value, let core = stored.core else { return nil }
-        return core.access(self).object(rowID).map { unsafeDowncast($0, to: self) }
+        return core.access(self).object(rowID).map { $0._typed(self) }
     }
 
     /// Returns a link to the object in a realm. An unmanaged object is added to the realm; an embedded object that already has an owner is
@@ -90,7 +90,7 @@ extension ObjectBase: RealmCollectionValue {
     /// Accepts an object of the class, or a dictionary or array of property values.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {
         switch unwrapped(value) {
-        case let object as ObjectBase where type(of: object) == self || object is Self: return unsafeDowncast(object, to: self)
+        case let object as ObjectBase where type(of: object) == self || object is Self: return object._typed(self)
         case let contents as [String: Any?]:
             let object = _make()
             object.assign(contents)
@@ -108,7 +108,7 @@ extension RealmCore {
     /// Returns the stored form of a link to an object. An unmanaged object is added first.
     func link(_ object: ObjectBase) -> Value {
         if object._core === self {
-            guard object._access!.holds(object._rowID) else {
+            guard object._managedAccess.holds(object._rowID) else {
                 trap("Adding a deleted or invalidated object to a Realm is not permitted")
             }
             return .link(object._rowID)
@@ -135,7 +135,9 @@ extension RealmCore {
         requireTransaction("modify \(owner._access!.name) objects")
         let old = owner._value(column)
         owner._set(column, object.map { embed($0) } ?? .null)
-        if case .link(let rowID) = old, let target = owner._access!.type.columns[column].type.target, let access = access(named: target) {
+        if case .link(let rowID) = old, let target = owner._managedAccess.type.columns[column].type.target,
+            let access = access(named: target)
+        {
             delete([rowID], access)
         }
     }

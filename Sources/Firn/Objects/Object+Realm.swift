@@ -39,19 +39,19 @@ extension RealmCollectionValue where Self: ObjectBase {
                 .invalidInput, "Unmanaged objects cannot be frozen: add the object to a realm first, or detach copies with detached().")
         }
         if access.core.isFrozen { return self }
-        access.core.confinement.check()
+        access.core.check()
         guard !isInvalidated else { throw Realm.Error(.invalidInput, "Object has been deleted or invalidated.") }
         guard let object = access.core.frozen().object(_rowID, like: access) else {
             throw Realm.Error(.invalidInput, "Cannot freeze an object in the same write transaction as it was created in.")
         }
-        return unsafeDowncast(object, to: Self.self)
+        return object._typed(Self.self)
     }
 
     /// Returns the live object in this thread's realm, or nil if it no longer exists. Traps if the object is unmanaged.
     public func thaw() -> Self? {
         guard let access = _access else { trap("Unmanaged objects cannot be thawed: only frozen ones can.") }
         if !access.core.isFrozen { return self }
-        return access.core.thawed().object(_rowID, like: access).map { unsafeDowncast($0, to: Self.self) }
+        return access.core.thawed().object(_rowID, like: access).map { $0._typed(Self.self) }
     }
 }
 

@@ -97,15 +97,15 @@ extension ObjectBase {
     public final subscript(key: String) -> Any? {
         get {
             if let access = _access, access.schema == nil { return dynamicValue(key, access) }
-            if let contents = unmanagedContents { return contents.values[contents.place(key)].untyped }
+            if let contents = unmanagedContents { return contents.values[contents.index(of: key)].untyped }
             return property(key).access.get(self)
         }
         set {
             if let access = _access, access.schema == nil { return setDynamicValue(key, newValue, access) }
             if let contents = unmanagedContents {
-                let place = contents.place(key)
-                guard contents.set(place, newValue) else {
-                    trap(RealmMessage.invalidValue(newValue, of: contents.type, place))
+                let index = contents.index(of: key)
+                guard contents.set(index, newValue) else {
+                    trap(RealmMessage.invalidValue(newValue, of: contents.type, index))
                 }
                 return
             }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnDatabase
 import FirnTable
 
@@ -71,6 +72,17 @@ open class ObjectBase {
 
     /// The access to the columns of a managed object; nil if the object is unmanaged.
     final var _access: TypeAccess? { _state.map { $0.pointee.access.takeUnretainedValue() } }
+
+    /// As `_access`, for objects that are managed. Traps if the object is not.
+    final var _managedAccess: TypeAccess {
+        guard let _access else { trap("this object is not managed by a realm") }
+        return _access
+    }
+
+    /// Returns the object as an object of its class, or of a class that it is derived from. The caller has made sure of that: in release
+    /// builds it is not checked, because that costs more than reading a property.
+    @inline(__always)
+    final func _typed<T: ObjectBase>(_ type: T.Type) -> T { unsafeDowncast(self, to: type) }
 }
 
 extension ObjectBase: Hashable {

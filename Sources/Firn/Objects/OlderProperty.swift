@@ -7,7 +7,7 @@ import FirnTable
 protocol _OlderDeclaration {
     static var olderShape: _Shape { get }
     /// Makes an instance of an unmanaged object that of a row. Its own content is discarded.
-    func bind(to place: PropertyPlace)
+    func bind(to property: RowProperty)
     /// Records reads of the instance as reads of the property `name`.
     func record(_ name: String, by recorder: KeyPathRecorder)
     /// The content as an untyped value.
@@ -28,7 +28,7 @@ extension _OlderDeclaration {
 }
 
 /// A property of a row, for an instance that can outlive the object that it was read from.
-final class PropertyPlace {
+final class RowProperty {
     /// An object of the row that only the property uses.
     let object: ObjectBase
     let column: Int
@@ -59,7 +59,7 @@ final class OlderProperty<Held: _OlderDeclaration>: _PropertyAccess {
                     let property = ClassSchema.of(type(of: object)).properties[Int(recordedColumn - column)]
                     if let recorder = object._recorder { held.record(property.name, by: recorder) }
                 } else {
-                    held.bind(to: PropertyPlace(object, Int(column)))
+                    held.bind(to: RowProperty(object, Int(column)))
                 }
             },
             append: { object, sink in OlderProperty.held(object, offset).appendOlder(to: sink) })

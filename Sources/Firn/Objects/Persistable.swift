@@ -41,7 +41,7 @@ extension _Persistable {
 public struct _Shape: Sendable {
     var type: ColumnType
     /// The class of links and embedded objects, if it is known.
-    nonisolated(unsafe) var target: ObjectBase.Type?
+    var target: ObjectBase.Type?
     /// True for a property that is derived from links of other objects and has no column.
     var isLinking = false
 

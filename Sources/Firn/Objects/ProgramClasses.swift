@@ -19,8 +19,7 @@ enum ProgramClasses {
             .filter { $0.shouldIncludeInDefaultSchema() }
     }
 
-    // Metatypes have no mutable state.
-    private struct Known: @unchecked Sendable {
+    private struct Known {
         var images = -1
         var classes: [String: [ObjectBase.Type]] = [:]
     }
@@ -171,9 +170,9 @@ enum ProgramClasses {
                 let length = memory.word(address + 72), length < 1 << 28, memory.holds(start, length)
             else { return }
             for record in 0..<length / 4 {
-                let place = start + record * 4
-                guard let pointer = memory.half(place), pointer != 0 else { continue }
-                let target = (place &+ UInt(bitPattern: Int(pointer))) & ~3
+                let address = start + record * 4
+                guard let pointer = memory.half(address), pointer != 0 else { continue }
+                let target = (address &+ UInt(bitPattern: Int(pointer))) & ~3
                 guard let descriptor = memory.descriptor(target, kind: pointer & 3), isDerived(descriptor, depth: 0), !isGeneric(descriptor)
                 else { continue }
                 if let found = type(of: descriptor) as? ObjectBase.Type, found != ObjectBase.self, found != Object.self,

@@ -38,7 +38,7 @@ open class Projection<Root: ObjectBase & RealmCollectionValue>: _ProjectionBase,
     public static var _rootClass: ObjectBase.Type { Root.self }
     /// Returns the projection of an object, which must be of the root class: this is not checked. Used by the library; not for direct use.
     public static func _projecting(_ object: ObjectBase) -> any _ProjectionBase {
-        self.init(projecting: unsafeDowncast(object, to: Root.self))
+        self.init(projecting: object._typed(Root.self))
     }
 
     // MARK: As an element
@@ -129,7 +129,7 @@ public struct Projected<Root: ObjectBase, Value> {
 extension Realm {
     /// Returns all objects of a projection's root class, as projections. Live.
     public func objects<Element: _ProjectionBase & RealmFetchable>(_ type: Element.Type) -> Results<Element> {
-        core.confinement.check()
+        core.check()
         return Results(TableSource(core.access(type._rootClass), Element._elementShape))
     }
 }

@@ -38,43 +38,43 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
     @inline(__always)
     init(at offset: Int) {
         assign = { object, value in
-            let place = PersistedProperty.place(object, offset)
+            let storage = PersistedProperty.storage(object, offset)
             if Value._isCollection {
                 guard
-                    let collection = (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object))
+                    let collection = (object._state != nil ? Value._read(object, Int(storage.pointee.column)) : storage.pointee.settle(object))
                         as? any _AnyCollection
                 else { return false }
                 return collection._replaceAll(untyped: value)
             }
             guard let value = Value._fromUntyped(value) else { return false }
-            if object._state != nil { Value._write(object, Int(place.pointee.column), value) } else { place.pointee.state = .value(value) }
+            if object._state != nil { Value._write(object, Int(storage.pointee.column), value) } else { storage.pointee.state = .value(value) }
             return true
         }
         super.init(
             offset: offset, shape: Value._shape,
             attach: { object, column in
-                let place = PersistedProperty.place(object, offset)
-                place.pointee.column = column
+                let storage = PersistedProperty.storage(object, offset)
+                storage.pointee.column = column
                 // A managed object stores no values of its own. One that records reads keeps them for custom types.
-                if case .value = place.pointee.state, column >= unmanagedColumn { place.pointee.state = .unset }
+                if case .value = storage.pointee.state, column >= unmanagedColumn { storage.pointee.state = .unset }
             },
             append: { object, sink in
-                let place = PersistedProperty.place(object, offset)
-                if case .value(let value) = place.pointee.state {
+                let storage = PersistedProperty.storage(object, offset)
+                if case .value(let value) = storage.pointee.state {
                     value._append(to: sink)
                 } else {
-                    place.pointee.settle(object)._append(to: sink)
+                    storage.pointee.settle(object)._append(to: sink)
                 }
             })
     }
 
     @inline(__always)
-    private static func place(_ object: ObjectBase, _ offset: Int) -> UnsafeMutablePointer<Persisted<Value>> {
+    private static func storage(_ object: ObjectBase, _ offset: Int) -> UnsafeMutablePointer<Persisted<Value>> {
         (Unmanaged.passUnretained(object).toOpaque() + offset).assumingMemoryBound(to: Persisted<Value>.self)
     }
 
     @inline(__always)
-    private func storage(_ object: ObjectBase) -> UnsafeMutablePointer<Persisted<Value>> { PersistedProperty.place(object, offset) }
+    private func storage(_ object: ObjectBase) -> UnsafeMutablePointer<Persisted<Value>> { PersistedProperty.storage(object, offset) }
 
     override func options(in object: ObjectBase) -> PersistedOptions { storage(object).pointee.options }
 
@@ -83,8 +83,8 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
     }
 
     override func get(_ object: ObjectBase) -> Any? {
-        let place = storage(object)
-        return (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object))._untyped
+        let storage = storage(object)
+        return (object._state != nil ? Value._read(object, Int(storage.pointee.column)) : storage.pointee.settle(object))._untyped
     }
 
     override func set(_ object: ObjectBase, _ value: Any?) -> Bool { assign(object, value) }

@@ -16,7 +16,7 @@ extension AnyRealmValue: RealmPropertyType {}
 /// New code declares `@Persisted var age: Int?` instead.
 public final class RealmProperty<Value: RealmPropertyType> {
     private var own: Value
-    private var place: PropertyPlace?
+    private var bound: RowProperty?
     private var recorder: KeyPathRecorder?
 
     /// Creates a property without a value.
@@ -28,18 +28,18 @@ public final class RealmProperty<Value: RealmPropertyType> {
     /// The value: in the realm's data if the object is managed. Setting it traps outside of a write transaction then.
     public var value: Value {
         get {
-            if let place { return Value._read(place.object, place.column) }
+            if let bound { return Value._read(bound.object, bound.column) }
             recorder?.touch(self)
             return own
         }
-        set { if let place { Value._write(place.object, place.column, newValue) } else { own = newValue } }
+        set { if let bound { Value._write(bound.object, bound.column, newValue) } else { own = newValue } }
     }
 }
 
 extension RealmProperty: _OlderDeclaration {
     static var olderShape: _Shape { Value._shape }
-    func bind(to place: PropertyPlace) {
-        self.place = place
+    func bind(to property: RowProperty) {
+        bound = property
         own = Value._initial()
     }
     func record(_ name: String, by recorder: KeyPathRecorder) {
@@ -93,7 +93,7 @@ public final class RealmOptional<Value: RealmOptionalType>: _OlderDeclaration {
     }
 
     static var olderShape: _Shape { RealmProperty<Value?>.olderShape }
-    func bind(to place: PropertyPlace) { property.bind(to: place) }
+    func bind(to row: RowProperty) { property.bind(to: row) }
     func record(_ name: String, by recorder: KeyPathRecorder) { property.record(name, by: recorder) }
     var olderValue: Any? { property.olderValue }
     func setOlder(_ value: Any?) -> Bool { property.setOlder(value) }

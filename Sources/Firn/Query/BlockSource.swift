@@ -25,7 +25,7 @@ final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
     override var reportsInvalid: Bool { base.isReleased }
 
     private func evaluate() {
-        core?.confinement.check()
+        core?.check()
         let stamp = base.stamp
         if evaluated == stamp { return }
         var found: [Value] = []

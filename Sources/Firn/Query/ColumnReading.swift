@@ -19,9 +19,9 @@ struct ColumnReading {
     private(set) var column: Column
 
     init(_ source: _CollectionSource, _ path: PathSyntax) {
-        let access = source.elementAccess!
-        core = source.core!
-        core.confinement.check()
+        let access = source.managedElements
+        core = source.managedCore
+        core.check()
         let rows: any Table =
             if source.isInvalidated { MemoryTable(access.type, schema: core.schema, batches: []) } else if source is TableSource {
                 access.table
@@ -29,8 +29,8 @@ struct ColumnReading {
                 SelectedRows(source.rowIDs(), of: access.table)
             }
         table = rows
-        if let places = ColumnReading.places(path, table) {
-            self.path = places
+        if let indexes = ColumnReading.indexes(path, table) {
+            self.path = indexes
             column = Column(ColumnType(.int))
             return
         }
@@ -39,7 +39,7 @@ struct ColumnReading {
         var found: [Column] = []
         let request = QueryRequest(select: [path.description], inverses: source.inverses), table = table
         let run: QueryRun
-        do throws(QueryError) { run = try QueryRun(request, table: table) } catch { trap("\(error)") }
+        do { run = try QueryRun(request, table: table) } catch { trap("\(error)") }
         core.failing(()) { () throws(FirnError) in
             try run.forEachBatch { (batch) throws(FirnError) in
                 found.append(batch.columns[0])
@@ -50,11 +50,11 @@ struct ColumnReading {
     }
 
     /// Returns the column positions of a property or of a field of embedded objects; nil for other paths.
-    private static func places(_ path: PathSyntax, _ table: any Table) -> [Int]? {
-        var type = table.type, places: [Int] = []
+    private static func indexes(_ path: PathSyntax, _ table: any Table) -> [Int]? {
+        var type = table.type, indexes: [Int] = []
         for (i, step) in path.steps.enumerated() {
             guard case .name(let name, _) = step, let index = type.index(of: name) else { return nil }
-            places.append(index)
+            indexes.append(index)
             guard i + 1 < path.steps.count else { break }
             let column = type.columns[index].type
             guard column.kind == .embedded, !column.isCollection, let target = column.target.flatMap({ table.schema[$0] }) else {
@@ -62,7 +62,7 @@ struct ColumnReading {
             }
             type = target
         }
-        return places
+        return indexes
     }
 
     /// Decodes the next vector into `column`; false at the end. The memory of `column` is reused if nothing else references it.

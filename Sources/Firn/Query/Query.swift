@@ -125,9 +125,7 @@ extension ObjectBase {
     /// - Throws: `Realm.Error` of code `.invalidInput` if the object belongs to another file.
     func linked(for core: RealmCore?) throws -> Int64 {
         guard let own = _core else { return QuerySyntax.unmanagedRow }
-        guard core == nil || core!.file === own.file else {
-            throw Realm.Error(.invalidInput, "Object must be from the Realm being queried")
-        }
+        if let core, core.file !== own.file { throw Realm.Error(.invalidInput, "Object must be from the Realm being queried") }
         return _rowID
     }
 }

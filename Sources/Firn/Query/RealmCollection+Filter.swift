@@ -35,7 +35,7 @@ extension RealmCollection {
         if let tables = source.unmanagedTables {
             let context = QueryContext(nil) { tables.rowID(of: $0) ?? -1 }
             let syntax = QuerySyntax(isIncluded(Query(rootOf: source.shape, context)).condition)
-            do throws(QueryError) { return try tables.firstIndex(syntax, context.arguments) } catch {
+            do { return try tables.firstIndex(syntax, context.arguments) } catch {
                 trap("\(error) in \(syntax)")
             }
         }
@@ -53,7 +53,7 @@ extension MutableSet {
 extension _CollectionSource {
     /// Returns the elements that match a query as text, which is checked against the elements.
     func filtered(_ text: String, _ arguments: [Value]) throws -> _CollectionSource {
-        do throws(QueryError) {
+        do {
             let syntax = try Parser.query(text)
             // Checked as text, so that errors contain their position in it.
             try check(QueryRequest(filter: text, arguments: arguments, inverses: inverses))
@@ -65,7 +65,7 @@ extension _CollectionSource {
     func typed<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) -> (QuerySyntax, [Value]) {
         let context = QueryContext(core)
         let syntax = QuerySyntax(isIncluded(Query(rootOf: shape, context)).condition)
-        do throws(QueryError) { try check(QueryRequest(parsed: syntax, arguments: context.arguments, inverses: inverses)) } catch {
+        do { try check(QueryRequest(parsed: syntax, arguments: context.arguments, inverses: inverses)) } catch {
             trap("\(error) in \(syntax)")
         }
         return (syntax, context.arguments)
@@ -110,7 +110,8 @@ extension ClassSchema {
         var found: [QueryRequest.Inverse] = []
         for schema in reachable() {
             for property in schema.properties where property.shape.isLinking {
-                found.append(QueryRequest.Inverse(property.name, type: property.shape.target!.className(), column: property.origin!))
+                guard let target = property.shape.target, let origin = property.origin else { continue }
+                found.append(QueryRequest.Inverse(property.name, type: target.className(), column: origin))
             }
         }
         return found

@@ -83,8 +83,8 @@ extension RealmCollection where Element: ObjectBase {
     /// the property is of another type, or can be null and `Value` cannot.
     public func column<Value: _ColumnElement>(_ name: String, as type: Value.Type = Value.self) -> ResultsColumn<Value> {
         let source = managedSource("column(_:as:)")
-        let access = source.elementAccess!
-        do throws(QueryError) {
+        let access = source.managedElements
+        do {
             let path = access.type.index(of: name) == nil ? try Parser.path(name) : PathSyntax([.name(name)])
             let run = try QueryRun(QueryRequest(select: [path.description], inverses: source.inverses), table: access.table)
             let found = run.columns[0].type, wanted = Value._elementShape.type

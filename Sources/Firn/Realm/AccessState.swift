@@ -146,12 +146,12 @@ extension ObjectBase {
     }
 
     private final func findRow(_ access: TypeAccess) {
-        let found = access.isRetired ? nil : access.place(of: _rowID)
+        let found = access.isRetired ? nil : access.position(of: _rowID)
         guard found != nil || access.holds(_rowID) else { trap("Object has been deleted or invalidated.") }
         // In a damaged file the row may not be found. Then it has no position.
-        let place = found ?? (-1, 0)
-        _segment = Int32(truncatingIfNeeded: place.segment)
-        _position = Int32(truncatingIfNeeded: place.position)
+        let row = found ?? (-1, 0)
+        _segment = Int32(truncatingIfNeeded: row.segment)
+        _position = Int32(truncatingIfNeeded: row.position)
         _generation = access.state.pointee.generation
     }
 

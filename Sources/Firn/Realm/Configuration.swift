@@ -33,10 +33,7 @@ extension Realm {
         /// `objectTypes` (nil: those that the program has used so far). A file with a higher version is not opened.
         public var schemaVersion: UInt64
         /// The classes that the realm can hold. If nil, it can hold every class that it is used with.
-        public var objectTypes: [ObjectBase.Type]? {
-            get { types.map(\.types) }
-            set { types = newValue.map(TypeList.init) }
-        }
+        public var objectTypes: [ObjectBase.Type]?
         /// The maximum number of active versions; nil for no limit. Beginning a write transaction fails if there are more.
         public var maximumNumberOfActiveVersions: UInt?
 
@@ -67,9 +64,6 @@ extension Realm {
         /// When the writes of this realm return, unless a write specifies it. See `docs/guide/caveats.md`.
         public var durability: Durability = .full
 
-        private struct TypeList: @unchecked Sendable { var types: [ObjectBase.Type] }
-        private var types: TypeList?
-
         /// Creates a configuration. Each parameter sets the property of its name; the other options have their defaults. The default file
         /// is `default.firn` in the working directory.
         public init(
@@ -86,7 +80,7 @@ extension Realm {
             self.readOnly = readOnly
             self.schemaVersion = schemaVersion
             self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
-            types = objectTypes.map(TypeList.init)
+            self.objectTypes = objectTypes
             self.migrationBlock = migrationBlock
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
             self.shouldCompactOnLaunch = shouldCompactOnLaunch
@@ -118,11 +112,11 @@ extension Realm {
 
         /// Returns the key under which realms share an open file. Read-only realms do not share with others: their file is opened for
         /// reading.
-        func fileKey() throws -> String { try place().path + (readOnly ? "\n(read)" : "") }
+        func fileKey() throws -> String { try location().path + (readOnly ? "\n(read)" : "") }
 
         /// Returns the path of the file; for a realm in memory, the beginning of the path. Its file is in memory-backed storage and is
         /// removed with the last realm.
-        func place() throws -> (path: String, isTemporary: Bool) {
+        func location() throws -> (path: String, isTemporary: Bool) {
             if let inMemoryIdentifier {
                 guard !readOnly else { throw Realm.Error(.invalidInput, "a realm in memory cannot be read-only") }
                 // Identifiers can be longer than file names.

@@ -30,9 +30,9 @@ extension Realm {
     /// realm.
     /// - Throws: `Realm.Error`.
     public func makeDurable() throws {
-        core.confinement.check()
+        core.check()
         trap(unless: !core.isInTransaction, "Can't make a transaction durable before its end: commit it first.")
         try core.file.checkWaiting()
-        do throws(FirnError) { try core.file.database.settle() } catch { throw Error(error) }
+        do { try core.file.database.settle() } catch { throw Error(error) }
     }
 }

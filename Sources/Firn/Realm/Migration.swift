@@ -89,5 +89,5 @@ public struct Migration {
 
 extension RealmCore {
     func rowIDs(_ access: TypeAccess) -> [Int64] { reading([]) { () throws(Damage) in try access.table.liveRowIDs() } }
-    func has(_ access: TypeAccess, _ rowID: Int64) -> Bool { access.place(of: rowID) != nil }
+    func has(_ access: TypeAccess, _ rowID: Int64) -> Bool { access.position(of: rowID) != nil }
 }

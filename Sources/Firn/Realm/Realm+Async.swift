@@ -17,7 +17,7 @@ extension Realm {
         return core.enqueue(
             {
                 block()
-                if core.canCommit { core.commitAsync(onComplete) } else { onComplete?(nil) }
+                if core.state.isOpen { core.commitAsync(onComplete) } else { onComplete?(nil) }
             }, failed: { onComplete?($0) })
     }
 
@@ -42,24 +42,22 @@ extension Realm {
     public func commitAsyncWrite(allowGrouping: Bool = false, _ onComplete: ((Error?) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
         core.commitAsync(grouping: allowGrouping, onComplete)
-        core.nextAsyncID &+= 1
-        return core.nextAsyncID &- 1
+        return core.asyncWrites.newID()
     }
 
     /// Cancels a block that was not called yet.
     /// - Throws: `Realm.Error` with the code `invalidInput` if no block with this id is waiting.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
-        core.confinement.check()
-        guard let index = core.asyncWrites.firstIndex(where: { $0.id == asyncTransactionId }) else {
+        core.check()
+        guard core.asyncWrites.remove(asyncTransactionId) else {
             throw Error(.invalidInput, "no asynchronous write \(asyncTransactionId) is waiting")
         }
-        core.asyncWrites.remove(at: index)
     }
 
     /// True while a block waits for the write lock, a commit is being made durable, or a completion block was not called yet.
     public var isPerformingAsynchronousWriteOperations: Bool {
-        core.place.check()
-        return !core.asyncWrites.isEmpty || core.pendingCommit != nil || core.untold > 0
+        core.executor.check()
+        return core.asyncWrites.isPerforming || core.state.pending != nil
     }
 
     // MARK: With tasks
@@ -102,32 +100,33 @@ extension Realm {
             try Task.checkCancellation()
             try core.checkBegin()
             let request = LockRequest(core.file)
-            core.lockRequests.append(request)
+            core.asyncWrites.lockRequests.append(request)
             do { try await request.wait() } catch {
                 request.take()?.cancel()
-                core.lockRequests.removeAll { $0 === request }
+                core.asyncWrites.lockRequests.removeAll { $0 === request }
                 throw error
             }
-            core.lockRequests.removeAll { $0 === request }
+            core.asyncWrites.lockRequests.removeAll { $0 === request }
             // Another task of the actor may have taken the transaction.
             guard let begun = request.take() else { continue }
             if Task.isCancelled {
                 begun.cancel()
                 throw CancellationError()
             }
-            core.confinement.check()
-            do throws(FirnError) { try core.enter(begun) } catch { throw Error(error) }
+            core.check()
+            do { try core.enter(begun) } catch { throw Error(error) }
             break
         }
         let result: R
         do { result = try block() } catch {
-            if core.canCommit { core.cancel() }
+            if core.state.isOpen { core.cancel() }
             throw error
         }
-        guard core.canCommit else { return result }
+        guard core.state.isOpen else { return result }
         if let pending = try core.commitElsewhere() {
             await pending.done()
             core.finish(pending)
+            core.complete(pending.group, pending.error.map { Error($0) })
             if let error = pending.error { throw Error(error) }
         }
         return result
@@ -136,7 +135,7 @@ extension Realm {
     /// As `refresh()`, for an actor's realm: the newest version is read on another thread.
     @discardableResult
     public func asyncRefresh(isolation: isolated (any Actor)? = #isolation) async -> Bool {
-        core.confinement.check()
+        core.check()
         guard !core.isFrozen, !core.isInTransaction else { return false }
         let file = core.file
         let newest = await Task.detached { try? file.database.snapshot() }.value

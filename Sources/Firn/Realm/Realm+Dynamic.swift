@@ -13,11 +13,11 @@ extension Realm {
     /// property.
     public func dynamicObject<Key>(ofType typeName: String, forPrimaryKey key: Key) -> DynamicObject? {
         let access = dynamic(typeName)
-        guard let place = access.type.key.first, access.type.key.count == 1 else {
+        guard let index = access.type.key.first, access.type.key.count == 1 else {
             trap(
                 "Type \"\(typeName)\" does not have a primary key of one property: filter the results of dynamicObjects(\"\(typeName)\").")
         }
-        let type = access.type.columns[place].type
+        let type = access.type.columns[index].type
         guard let value = Value(key: key)?.fitted(to: type.kind), !value.isNull || type.isOptional else {
             trap("Invalid value \"\(key)\" to query for property type \"\(type.name)\".")
         }
@@ -33,7 +33,7 @@ extension Realm {
 
     /// As above; unless `usesClass` is true, properties without a value are zero or nil.
     func dynamicCreate(_ typeName: String, value: Any, update: UpdatePolicy, usesClass: Bool) -> DynamicObject {
-        core.confinement.check()
+        core.check()
         core.requireTransaction("create objects")
         let access = dynamic(typeName)
         trap(unless: !access.type.isEmbedded, "\"\(typeName)\" is embedded: set it as a property of its owner instead.")
@@ -41,7 +41,7 @@ extension Realm {
     }
 
     private func dynamic(_ typeName: String) -> TypeAccess {
-        core.confinement.check()
+        core.check()
         if let access = core.dynamicAccess(typeName) { return access }
         // The file has no type for a class that was not used yet.
         if core.configuration.objectTypes == nil, let objectClass = ProgramClasses.named(typeName) {
@@ -63,8 +63,8 @@ extension TypeAccess {
             for (i, column) in type.columns.enumerated() { if object.has(column.name) { given[i] = object[column.name] } }
         case let dictionary as [String: Any?]:
             for (key, one) in dictionary {
-                guard let place = type.index(of: key) else { trap("type \"\(name)\" has no property \"\(key)\"") }
-                given[place] = one
+                guard let index = type.index(of: key) else { trap("type \"\(name)\" has no property \"\(key)\"") }
+                given[index] = one
             }
         case let array as [Any?]:
             trap(unless: array.count <= type.columns.count, "\(array.count) values for the \(type.columns.count) properties of \"\(name)\"")
@@ -78,24 +78,24 @@ extension TypeAccess {
             let wanted = stored(given[key] ?? nil, key)
             if let existing = find(wanted) {
                 let object = object(existing)!
-                for (place, one) in given where place != key {
+                for (index, one) in given where index != key {
                     // Setting an equal value would notify observers.
-                    if update == .modified, !type.columns[place].type.isCollection, type.columns[place].type.target == nil,
-                        object._value(place) == stored(one, place)
+                    if update == .modified, !type.columns[index].type.isCollection, type.columns[index].type.target == nil,
+                        object._value(index) == stored(one, index)
                     {
                         continue
                     }
-                    object.setDynamicValue(type.columns[place].name, one, self)
+                    object.setDynamicValue(type.columns[index].name, one, self)
                 }
                 return existing
             }
         }
         let initial = usesClass ? initialValues(except: given) : [:]
-        let values = type.columns.indices.map { place in
-            given[place].map { stored($0, place) } ?? initial[place] ?? Column.absentValue(type.columns[place].type)
+        let values = type.columns.indices.map { index in
+            given[index].map { stored($0, index) } ?? initial[index] ?? Column.absentValue(type.columns[index].type)
         }
         let table = working
-        do throws(FirnError) {
+        do {
             let rowID = try table.append { (columns) throws(FirnError) in
                 for i in columns.indices where !columns[i].append(values[i]) { columns[i].appendNull() }
             }
@@ -118,18 +118,18 @@ extension TypeAccess {
         let example = known.objectClass._make()
         var found: [Int: Value] = [:]
         for property in known.stored where !property.leadsOn {
-            guard let place = type.index(of: property.name), given[place] == nil, type.columns[place].type == property.shape.type else {
+            guard let index = type.index(of: property.name), given[index] == nil, type.columns[index].type == property.shape.type else {
                 continue
             }
-            found[place] = storedKey(property, of: example)
+            found[index] = storedKey(property, of: example)
         }
         return found
     }
 
-    private func stored(_ value: Any?, _ place: Int) -> Value {
-        let column = type.columns[place]
+    private func stored(_ value: Any?, _ index: Int) -> Value {
+        let column = type.columns[index]
         guard let stored = core.stored(value, column.type) else {
-            trap(RealmMessage.invalidValue(value, of: type, place))
+            trap(RealmMessage.invalidValue(value, of: type, index))
         }
         return stored
     }

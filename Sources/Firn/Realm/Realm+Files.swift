@@ -10,17 +10,17 @@ extension Realm {
     /// `encryptionKey` is the key of 64 bytes of the copy. If it is nil, the copy is not encrypted, even if the realm is.
     /// - Throws: `Realm.Error` with the code `fileExists` if the file exists.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
-        core.confinement.check()
+        core.check()
         let path = fileURL.standardizedFileURL.path
         guard !FileManager.default.fileExists(atPath: path) else {
             throw Error(.fileExists, "File at path \"\(path)\" already exists.", at: path)
         }
         let encryption = try encryptionKey.map { CopyEncryption.key(try EncryptionKey(checked: $0)) } ?? .plain
-        do throws(FirnError) {
+        do {
             try core.flushCells()
             if let transaction = core.transaction {
                 try transaction.compact(to: path, encryption: encryption)
-                core.moveInTransaction()
+                core.moved()
             } else {
                 try core.snapshot.compact(to: path, encryption: encryption)
             }
@@ -35,15 +35,15 @@ extension Realm {
 
     /// Returns whether the file of a configuration exists (or, for one in memory, whether a realm of it is open).
     public static func fileExists(for configuration: Configuration) -> Bool {
-        guard let place = try? configuration.place() else { return false }
-        return place.isTemporary ? RealmFile.isOpen(configuration) : Paths.kind(place.path) == .file
+        guard let location = try? configuration.location() else { return false }
+        return location.isTemporary ? RealmFile.isOpen(configuration) : Paths.kind(location.path) == .file
     }
 
     /// Deletes the file of a configuration. Returns false if it does not exist.
     /// - Throws: `Realm.Error` with the code `alreadyOpen` while this process holds a realm of the file or anything that was read from one.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
-        let path = try configuration.place().path
+        let path = try configuration.location().path
         return try RealmFile.whileClosed(configuration) {
             // Never deletes a folder with its contents, whatever the configuration contains.
             if let kind = Paths.kind(path), kind != .file {
@@ -64,7 +64,7 @@ extension Realm {
             throw Error(.invalidDatabase, "Realm at path \"\(path)\" has not been initialized.", at: path)
         }
         let key = try encryptionKey.map { try EncryptionKey(checked: $0) }
-        do throws(FirnError) { return try SchemaVersion.read(try Database.open(path: path, key: key).snapshot()) } catch {
+        do { return try SchemaVersion.read(try Database.open(path: path, key: key).snapshot()) } catch {
             throw Error(error)
         }
     }
@@ -72,7 +72,7 @@ extension Realm {
     /// Migrates the file of a configuration to its schema version now instead of when it is opened first. Returns whether it was migrated.
     @discardableResult
     public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws -> Bool {
-        let path = try configuration.place().path
+        let path = try configuration.location().path
         let before =
             FileManager.default.fileExists(atPath: path)
             ? try schemaVersionAtURL(URL(fileURLWithPath: path), encryptionKey: configuration.encryptionKey) : configuration.schemaVersion
@@ -96,11 +96,11 @@ extension Realm.Configuration {
         // A snapshot of the seed is copied, so its writers do not matter. The seed may be encrypted with the realm's key or not encrypted.
         // The copy is encrypted if the realm is.
         let key = try key(), database: Database
-        do throws(FirnError) { database = try Database.open(path: seed, key: key) } catch {
+        do { database = try Database.open(path: seed, key: key) } catch {
             guard error.code == .notEncrypted else { throw error }
             database = try Database.open(path: seed)
         }
-        do throws(FirnError) { try database.snapshot().compact(to: path, encryption: key.map(CopyEncryption.key) ?? .plain) } catch {
+        do { try database.snapshot().compact(to: path, encryption: key.map(CopyEncryption.key) ?? .plain) } catch {
             // Another process created the file first. It may have written to it, so that file is kept.
             guard error.code == .exists else { throw error }
         }
@@ -129,30 +129,30 @@ extension Realm.Configuration {
         // No process may be reading the file.
         guard try database.pinnedVersions().isEmpty else { return }
         let transaction: DatabaseTransaction
-        do throws(FirnError) { transaction = try database.begin(wait: .no) } catch {
+        do { transaction = try database.begin(wait: .no) } catch {
             if error.code == .locked { return }
             throw error
         }
         defer { transaction.cancel() }
         // If the path is a symbolic link, its target is replaced.
-        let place = Paths.linkEnd(path), fresh = place + ".compacting"
+        let target = Paths.linkEnd(path), fresh = target + ".compacting"
         // Only the process that holds the write lock writes such files.
         Realm.Configuration.removeUnfinished(path)
         // A compaction of several versions can fail after the first was written: the incomplete file must not take up scarce disk space.
         var isWanted = false
         defer { if !isWanted { try? Paths.remove(fresh) } }
         guard try Realm.Configuration.compact(try Database.open(path: path, key: try key()), to: fresh) else { return }
-        try FilePermissions(path: place)?.give(path: fresh)
+        try FilePermissions(path: target)?.give(path: fresh)
         // A process that opened the file in the meantime would be left with a file that no other process uses, and could not write to it.
         guard try Database.open(path: path, key: try key()).pinnedVersions().isEmpty else { return }
         // The write lock is held: processes that have the file open notice at their next write that it was replaced.
-        do throws(FirnError) { try Paths.rename(fresh, to: place) } catch {
+        do { try Paths.rename(fresh, to: target) } catch {
             throw Realm.Error(.fileAccess, "cannot rename the compacted file to \"\(path)\"", cause: error)
         }
         isWanted = true
         Logger.note(.detail, "compacted \"\(path)\", which had \(total) bytes")
         // Without this sync a crash may restore the old file, and everything written to the new one would be lost.
-        try Paths.syncDirectory(of: place)
+        try Paths.syncDirectory(of: target)
     }
 
     /// Returns false if there is nothing to compact. `database` must not be used otherwise, so that no version is held when this returns.
@@ -160,7 +160,7 @@ extension Realm.Configuration {
         let snapshot = try database.snapshot()
         guard snapshot.version > 0 else { return false }
         // Tagged versions are kept.
-        do throws(FirnError) {
+        do {
             try Database.compact(try database.versions(upTo: snapshot), retention: try database.retention(), to: fresh)
         } catch { throw Realm.Error(error) }
         return true

@@ -34,8 +34,8 @@ extension Realm {
     /// The versions that can be read, newest first: recent ones, and older ones that are tagged.
     public var versions: [Version] {
         get throws {
-            core.confinement.check()
-            return try Realm.failing { () throws(FirnError) in
+            core.check()
+            do {
                 let database = core.file.database, tags = try database.tags()
                 var times: [UInt64: Int64] = [:]
                 for version in try database.versions() { times[version.version] = version.time }
@@ -45,79 +45,91 @@ extension Realm {
                         number: number, date: Date(timeIntervalSince1970: Double(time) / 1e9),
                         tags: tags.filter { $0.version == number }.map(\.name))
                 }
-            }
+            } catch { throw Error(error) }
         }
     }
 
     /// Returns the realm at a version: immutable, and usable on any thread.
     /// - Throws: `Realm.Error` with the code `fileNotFound` if the version is no longer kept.
     public func freeze(at version: UInt64) throws -> Realm {
-        try freeze { () throws(FirnError) in try core.file.database.snapshot(version: version) }
+        try freeze(at: .number(version))
     }
 
     /// Returns the realm at the version with this tag: immutable, and usable on any thread.
-    public func freeze(at tag: String) throws -> Realm { try freeze { () throws(FirnError) in try core.file.database.snapshot(tag: tag) } }
+    public func freeze(at tag: String) throws -> Realm { try freeze(at: .tag(tag)) }
 
     /// Tags the realm's version, which stays readable until the tag is deleted. The cost in space is what has changed since. If another
     /// version has the tag, the tag moves. Traps within a write transaction.
     public func tag(_ name: String) throws {
         try checkHistory("tag a version")
         let snapshot = core.snapshot
-        try Realm.failing { () throws(FirnError) in try core.file.database.tag(name, snapshot) }
+        do { try core.file.database.tag(name, snapshot) } catch { throw Error(error) }
     }
 
     /// Deletes a tag. Returns false if no version has it. Traps within a write transaction.
     @discardableResult
     public func removeTag(_ name: String) throws -> Bool {
         try checkHistory("remove a tag")
-        return try Realm.failing { () throws(FirnError) in try core.file.database.untag(name) }
+        do { return try core.file.database.untag(name) } catch { throw Error(error) }
     }
 
     /// Restores all objects of an older version, in a new version; the versions between are unchanged. Restored objects keep their
     /// identity. Types and properties that were added since remain, without objects and values. Traps within a write transaction.
     public func revert(to version: UInt64) throws {
-        try revert { () throws(FirnError) in try core.file.database.snapshot(version: version) }
+        try revert(to: .number(version))
     }
 
     /// As `revert(to:)`, to the version with this tag.
-    public func revert(to tag: String) throws { try revert { () throws(FirnError) in try core.file.database.snapshot(tag: tag) } }
+    public func revert(to tag: String) throws { try revert(to: .tag(tag)) }
 
     // MARK: Inside
 
-    private func freeze(_ find: () throws(FirnError) -> DatabaseSnapshot) throws -> Realm {
-        core.confinement.check()
-        return Realm(try core.frozen(at: try Realm.failing(find)))
+    /// A version by its number or by a tag.
+    private enum VersionName {
+        case number(UInt64)
+        case tag(String)
+
+        func find(_ database: Database) throws(FirnError) -> DatabaseSnapshot {
+            switch self {
+            case .number(let version): try database.snapshot(version: version)
+            case .tag(let tag): try database.snapshot(tag: tag)
+            }
+        }
     }
 
-    private func revert(_ find: () throws(FirnError) -> DatabaseSnapshot) throws {
+    private func freeze(at version: VersionName) throws -> Realm {
+        core.check()
+        let snapshot: DatabaseSnapshot
+        do { snapshot = try version.find(core.file.database) } catch { throw Error(error) }
+        return Realm(try core.frozen(at: snapshot))
+    }
+
+    private func revert(to name: VersionName) throws {
         try checkHistory("revert to a version")
         let file = core.file
-        let version = try Realm.failing { () throws(FirnError) in
-            let wanted = try find()
+        let version: UInt64
+        do throws(FirnError) {
+            let wanted = try name.find(file.database)
             let transaction = try file.database.begin()
-            do throws(FirnError) {
+            do {
                 try transaction.revert(to: wanted)
-                return try transaction.commit()
+                version = try transaction.commit()
             } catch {
                 transaction.cancel()
                 throw error
             }
-        }
+        } catch { throw Error(error) }
         file.announce(version, from: core)
         refresh()
     }
 
     private func checkHistory(_ action: String) throws {
-        core.confinement.check()
+        core.check()
         trap(unless: !core.isFrozen, RealmMessage.frozen)
         trap(unless: !core.isInTransaction, "Cannot \(action) within a write transaction: do it before or after.")
         guard !core.configuration.readOnly else { throw Error(.filePermissionDenied, "Can't change the history of read-only Realms.") }
         if let damage { throw Error(damage) }
         try core.file.checkWaiting()
-    }
-
-    private static func failing<R>(_ body: () throws(FirnError) -> R) throws -> R {
-        do throws(FirnError) { return try body() } catch { throw Error(error) }
     }
 }
 

@@ -45,7 +45,7 @@ extension Realm {
 
     /// The types of the file at this version, and those of the classes that it has no types for yet.
     public var schema: Schema {
-        core.confinement.check()
+        core.check()
         return Schema(core.schema, core.configuration.objectTypes)
     }
 }
@@ -104,12 +104,12 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
         className = type.name
         isEmbedded = type.isEmbedded
         known = KnownClass(type: schema?.objectClass)
-        var found = type.columns.enumerated().map { place, column in
+        var found = type.columns.enumerated().map { index, column in
             let known = schema?.properties.first { $0.name == column.name }
             return Property(
-                name: known?.codeName ?? column.name, columnName: column.name, column.type, isPrimaryKey: type.key.contains(place),
+                name: known?.codeName ?? column.name, columnName: column.name, column.type, isPrimaryKey: type.key.contains(index),
                 isIndexed: known.map { !$0.options.isDisjoint(with: [.indexed, .fullText]) }
-                    ?? (type.key.contains(place) || !column.indexes.isEmpty))
+                    ?? (type.key.contains(index) || !column.indexes.isEmpty))
         }
         for property in schema?.properties ?? [] where property.shape.isLinking { found.append(Property(linking: property)) }
         properties = found

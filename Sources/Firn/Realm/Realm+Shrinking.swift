@@ -35,14 +35,14 @@ extension Realm {
     /// - Throws: `Realm.Error`.
     @discardableResult
     public func shrink() throws -> Shrinkage {
-        core.confinement.check()
+        core.check()
         trap(unless: !core.isFrozen, RealmMessage.frozen)
         trap(unless: !core.isInTransaction, "Cannot shrink a file within a write transaction: do it before or after.")
         guard !core.configuration.readOnly else { throw Error(.filePermissionDenied, "Can't shrink the file of a read-only Realm.") }
         if let damage { throw Error(damage) }
         try core.file.checkWaiting()
         let file = core.file
-        do throws(FirnError) {
+        do {
             // Versions that are not durable yet hold the file's lock.
             try file.database.settle()
             let report = try Database.shrink(path: file.database.path, key: file.database.key) { _ in

@@ -4,22 +4,6 @@ import FirnTable
 import Foundation
 import Synchronization
 
-/// The version that one realm of this process holds.
-struct VersionHold: Sendable {
-    var version: UInt64
-    var place: Confinement
-
-    var description: String {
-        switch place {
-        case .thread(let thread): "a realm of thread \(thread.number)"
-        case .main: "a realm of the main thread"
-        case .queue(let queue): "a realm of queue \"\(queue.label)\""
-        case .actor(let home): "a realm of actor \(home.kind)"
-        case .none: "a frozen realm"
-        }
-    }
-}
-
 extension Realm {
     /// A version of the file that is being read, so that the file keeps what it refers to.
     public struct ActiveVersion: Sendable, CustomStringConvertible {
@@ -43,8 +27,8 @@ extension Realm {
     /// The versions that any process is reading now, oldest first. The newest version is always included.
     public var activeVersions: [ActiveVersion] {
         get throws {
-            core.confinement.check()
-            do throws(FirnError) { return try core.activeVersions() } catch { throw Error(error) }
+            core.check()
+            do { return try core.activeVersions() } catch { throw Error(error) }
         }
     }
 
@@ -57,10 +41,6 @@ extension Realm {
 }
 
 extension RealmCore {
-    func noteHold(_ version: UInt64?) {
-        file.holds.withLock { $0[ObjectIdentifier(self)] = version.map { VersionHold(version: $0, place: place) } }
-    }
-
     func activeVersions() throws(FirnError) -> [Realm.ActiveVersion] {
         let database = file.database
         let newest = try database.snapshot().version
@@ -80,9 +60,8 @@ extension RealmCore {
     func checkVersionCount(holding own: UInt64?) throws {
         guard let limit = configuration.maximumNumberOfActiveVersions, limit > 0 else { return }
         let others: [Realm.ActiveVersion]
-        do throws(FirnError) {
-            let mine = ObjectIdentifier(self)
-            let held = Set(file.holds.withLock { $0.filter { $0.key != mine }.map(\.value.version) })
+        do {
+            let held = pin.heldByOthers
             let newest = try file.database.snapshot().version
             others = try activeVersions().filter { held.contains($0.version) || ($0.version != own && $0.version != newest) }
         } catch { throw Realm.Error(error) }

@@ -43,7 +43,7 @@ public struct Realm: Equatable {
     /// True if the realm is frozen: it never changes, and any thread can use it.
     public var isFrozen: Bool { core.isFrozen }
     /// True if a write transaction of this realm is under way.
-    public var isInWriteTransaction: Bool { core.canCommit }
+    public var isInWriteTransaction: Bool { core.state.isOpen }
 
     /// True if the realm has no objects.
     public var isEmpty: Bool {
@@ -67,11 +67,11 @@ public struct Realm: Equatable {
         core.staysHere()
         let result: R
         do { result = try block() } catch {
-            if core.canCommit { core.cancel() }
+            if core.state.isOpen { core.cancel() }
             throw error
         }
         // The block may have ended the transaction itself.
-        if core.canCommit { try core.commit(durability) }
+        if core.state.isOpen { try core.commit(durability) }
         return result
     }
 
@@ -129,7 +129,7 @@ public struct Realm: Equatable {
 
     /// Deletes an object of this realm and its embedded objects. Links to it become nil. Traps outside of a write transaction.
     public func delete(_ object: ObjectBase) {
-        core.confinement.check()
+        core.check()
         core.requireTransaction("delete objects")
         trap(
             unless: object._core === core,
@@ -144,22 +144,22 @@ public struct Realm: Equatable {
 
     /// Deletes objects of this realm, as `delete(_:)`, in one pass.
     public func delete<S: Sequence>(_ objects: S) where S.Element: ObjectBase {
-        core.confinement.check()
+        core.check()
         core.requireTransaction("delete objects")
         var rows: [ObjectIdentifier: (access: TypeAccess, rowIDs: Set<Int64>)] = [:]
         for object in objects {
             trap(unless: object._core === core, "Can only delete an object from the Realm it belongs to.")
-            let access = object._access!
+            let access = object._managedAccess
             rows[ObjectIdentifier(access), default: (access, [])].rowIDs.insert(object._rowID)
         }
         for (access, rowIDs) in rows.values {
-            core.delete(rowIDs.filter { access.place(of: $0) != nil }.sorted(), access)
+            core.delete(rowIDs.filter { access.position(of: $0) != nil }.sorted(), access)
         }
     }
 
     /// Deletes all objects of all types.
     public func deleteAll() {
-        core.confinement.check()
+        core.check()
         core.requireTransaction("delete objects")
         for type in core.schema.types where !type.isEmbedded {
             guard let access = core.access(named: type.name) else { continue }
@@ -171,21 +171,21 @@ public struct Realm: Equatable {
 
     /// Returns all objects of a class, live.
     public func objects<Element: ObjectBase & RealmFetchable>(_ type: Element.Type) -> Results<Element> {
-        core.confinement.check()
+        core.check()
         return Results(TableSource(core.access(type), Element._elementShape))
     }
 
     /// Returns the object with a primary key, or nil if there is none. Traps if the class has no primary key.
     public func object<Element: Object, Key>(ofType type: Element.Type, forPrimaryKey key: Key) -> Element? {
-        core.confinement.check()
+        core.check()
         let access = core.access(type)
-        guard let property = access.schema?.primaryKey.map({ access.schema!.properties[$0] }) else {
+        guard let schema = access.schema, let property = schema.primaryKey.map({ schema.properties[$0] }) else {
             trap("Type \"\(access.name)\" does not have a primary key: mark a property with @Persisted(primaryKey: true).")
         }
         guard let value = Value(key: key)?.fitted(to: property.shape.type.kind) else {
             trap("Invalid value \"\(key)\" to query for property type \"\(property.shape.type.name)\".")
         }
-        return access.find(value).flatMap(access.object).map { unsafeDowncast($0, to: type) }
+        return access.find(value).flatMap(access.object).map { $0._typed(type) }
     }
 
     // MARK: Versions

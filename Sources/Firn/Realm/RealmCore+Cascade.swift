@@ -7,7 +7,7 @@ extension Realm {
     /// refers to. Traps outside of a write transaction.
     public func delete(_ object: ObjectBase, cascading: Bool) {
         guard cascading else { return delete(object) }
-        core.confinement.check()
+        core.check()
         core.requireTransaction("delete objects")
         trap(
             unless: object._core === core,
@@ -32,7 +32,7 @@ extension Realm {
 
 extension RealmCore {
     fileprivate func deleteCascading(_ root: Realm.Row) {
-        failing(()) { () throws(FirnError) in try flushCells() }
+        flushCellsNotingErrors()
         var found: Set<Realm.Row> = [root], next = [root]
         while let row = next.popLast() {
             for linked in links(of: row) where found.insert(linked).inserted { next.append(linked) }
@@ -51,8 +51,8 @@ extension RealmCore {
     private func links(of row: Realm.Row) -> [Realm.Row] {
         guard let access = access(named: row.type) else { return [] }
         var found: [Realm.Row] = []
-        for (place, column) in access.type.columns.enumerated() where column.type.target != nil || column.type.kind == .any {
-            forEachLink(of: row.rowID, access, place) { found.append($0) }
+        for (index, column) in access.type.columns.enumerated() where column.type.target != nil || column.type.kind == .any {
+            forEachLink(of: row.rowID, access, index) { found.append($0) }
         }
         return found
     }
@@ -73,13 +73,13 @@ extension RealmCore {
         let types = Set(found.map(\.type))
         var outside: [Realm.Row: [Realm.Row]] = [:]
         for source in schema.types {
-            for (place, column) in source.columns.enumerated() {
+            for (index, column) in source.columns.enumerated() {
                 guard column.type.kind == .any || column.type.target.map(types.contains) ?? false, let access = access(named: source.name)
                 else { continue }
                 for rowID in rowIDs(access) {
                     let row = Realm.Row(source.name, rowID)
                     if found.contains(row) { continue }
-                    forEachLink(of: rowID, access, place) { linked in
+                    forEachLink(of: rowID, access, index) { linked in
                         if linked != root, found.contains(linked) { outside[row, default: []].append(linked) }
                     }
                 }

@@ -13,7 +13,7 @@ extension RealmCore {
         }
         noteChange()
         for access in allAccesses {
-            access.forgetPlaces()
+            access.forgetPositions()
             for cell in access.cells.values { cell.cell?.forget() }
         }
     }
@@ -26,7 +26,7 @@ extension RealmCore {
             for rowID in rowIDs { try table.storedValue(rowID, index).forEachLink { owned.append($0) } }
             if !owned.isEmpty { try deleteRows(owned, embedded) }
         }
-        if !schema.types[access.typeNumber].isEmbedded { try transaction!.deleteLinks(to: access.name, rows: rowIDs) }
+        if !schema.types[access.typeNumber].isEmbedded { try requiredTransaction.deleteLinks(to: access.name, rows: rowIDs) }
         for rowID in rowIDs { try table.delete(rowID) }
     }
 }

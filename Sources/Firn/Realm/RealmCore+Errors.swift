@@ -7,26 +7,27 @@ import Synchronization
 extension RealmCore {
     /// Runs `body`. If it throws, records the damage, after which all writes are refused, and returns `missing`.
     func reading<R>(_ missing: @autoclosure () -> R, _ body: () throws(Damage) -> R) -> R {
-        do throws(Damage) { return try body() } catch {
-            note(FirnError(error, in: file.path))
+        do { return try body() } catch {
+            note(error)
             return missing()
         }
     }
 
-    func writing(_ body: () throws(FirnError) -> Void) {
-        do throws(FirnError) { try body() } catch {
-            if error.code == .schema || error.code == .usage { trap(error.message) }
-            note(error)
-        }
+    /// Notes an error of setting a property. Traps if the program has caused it.
+    func noteWriteError(_ error: FirnError) {
+        if error.code == .schema || error.code == .usage { trap(error.message) }
+        note(error)
     }
 
     /// As `reading`, for other errors too.
     func failing<R>(_ missing: @autoclosure () -> R, _ body: () throws(FirnError) -> R) -> R {
-        do throws(FirnError) { return try body() } catch {
+        do { return try body() } catch {
             note(error)
             return missing()
         }
     }
+
+    func note(_ damage: Damage) { note(FirnError(damage, in: file.path)) }
 
     func note(_ error: FirnError) {
         let isFirst = noted.withLock { noted in

@@ -11,9 +11,9 @@ enum SchemaVersion {
 
     /// Returns 0 if no version was ever set.
     static func read(_ snapshot: DatabaseSnapshot) throws(FirnError) -> UInt64 {
-        guard let table = snapshot.table(named: typeName), let place = table.type.index(of: column) else { return 0 }
-        do throws(Damage) {
-            guard let row = try table.liveRowIDs().first, case .int(let version) = try table.storedValue(rowID: row, place) else {
+        guard let table = snapshot.table(named: typeName), let index = table.type.index(of: column) else { return 0 }
+        do {
+            guard let row = try table.liveRowIDs().first, case .int(let version) = try table.storedValue(rowID: row, index) else {
                 return 0
             }
             return UInt64(clamping: version)
@@ -23,13 +23,15 @@ enum SchemaVersion {
     static func write(_ version: UInt64, _ transaction: DatabaseTransaction) throws(FirnError) {
         try transaction.extendSchema([type])
         let table = transaction.table(typeName)
-        let place = table.type.index(of: column)!
+        guard let index = table.type.index(of: column) else {
+            throw FirnError(.damaged, "type \"\(typeName)\" has no column \"\(column)\"")
+        }
         let rows: [Int64]
-        do throws(Damage) { rows = try table.liveRowIDs() } catch { throw FirnError(.damaged, error.what) }
+        do { rows = try table.liveRowIDs() } catch { throw FirnError(.damaged, error.what) }
         let value = Value.int(Int64(clamping: version))
-        if let row = rows.first { return try table.set(row, place, value) }
+        if let row = rows.first { return try table.set(row, index, value) }
         _ = try table.append { (columns) throws(FirnError) in
-            for i in columns.indices where !columns[i].append(i == place ? value : Column.absentValue(columns[i].type)) {
+            for i in columns.indices where !columns[i].append(i == index ? value : Column.absentValue(columns[i].type)) {
                 columns[i].appendNull()
             }
         }
@@ -38,8 +40,8 @@ enum SchemaVersion {
 
 extension StoredTable {
     fileprivate func storedValue(rowID: Int64, _ column: Int) throws(Damage) -> Value {
-        guard let place = try location(of: rowID) else { return .null }
-        return try segment(place.segment).storedColumn(column).value(at: place.position)
+        guard let found = try location(of: rowID) else { return .null }
+        return try segment(found.segment).storedColumn(column).value(at: found.position)
     }
 }
 
@@ -91,7 +93,7 @@ extension RealmCore {
                 Logger.note(.detail, "migrating \"\(file.path)\" from schema version \(stored) to \(configuration.schemaVersion)")
                 try migrate(classes, from: stored)
             }
-            try SchemaVersion.write(configuration.schemaVersion, transaction!)
+            try SchemaVersion.write(configuration.schemaVersion, requiredTransaction)
             noteChange()
             try commit()
         } catch {
@@ -102,7 +104,7 @@ extension RealmCore {
 
     private func migrate(_ classes: [ClassSchema], from stored: UInt64) throws {
         let wanted = try reached(classes)
-        let old = frozen(), transaction = transaction!
+        let old = frozen(), transaction = requiredTransaction
         let before = transaction.schema
         let changed = wanted.filter { before[$0.name] != nil && !mismatches($0).isEmpty }
         try transaction.extendSchema(wanted.filter { before[$0.name] == nil }.map(\.typeSchema))
@@ -145,9 +147,9 @@ extension RealmCore {
             guard let type = schema[name], type.isEmbedded, let access = dynamicAccess(name) else { continue }
             var held: Set<Int64> = []
             for owner in schema.types {
-                for (place, column) in owner.columns.enumerated() where column.type.kind == .embedded && column.type.target == name {
+                for (index, column) in owner.columns.enumerated() where column.type.kind == .embedded && column.type.target == name {
                     guard let table = dynamicAccess(owner.name) else { continue }
-                    for rowID in rowIDs(table) { try table.working.storedValue(rowID, place).forEachLink { held.insert($0) } }
+                    for rowID in rowIDs(table) { try table.working.storedValue(rowID, index).forEachLink { held.insert($0) } }
                 }
             }
             delete(rowIDs(access).filter { !held.contains($0) }, access)

@@ -8,8 +8,7 @@ extension RealmCore {
     private struct Open {
         weak var core: RealmCore?
     }
-    // Each realm is used only on its own executor.
-    private struct Opened: @unchecked Sendable {
+    private struct Opened {
         var cores: [String: Open] = [:]
         /// The number of entries at which those of released realms are removed.
         var most = 64
@@ -17,9 +16,9 @@ extension RealmCore {
     private static let opened: Mutex<Opened> = Mutex(Opened())
 
     /// Returns the realm of a configuration for a thread, queue or actor. Opens it if it is not open.
-    static func opened(_ configuration: Realm.Configuration, _ confinement: Confinement) throws -> RealmCore {
-        let key = try configuration.fileKey() + "\n" + confinement.identity
-        if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value, !core.file.database.isInherited, !core.place.isGone {
+    static func opened(_ configuration: Realm.Configuration, _ executor: RealmExecutor) throws -> RealmCore {
+        let key = try configuration.fileKey() + "\n" + executor.identity
+        if let core = opened.withLock({ Carried($0.cores[key]?.core) }).value, !core.file.database.isInherited, !core.executor.isGone {
             try core.file.check(try configuration.key())
             guard core.configuration.schemaVersion == configuration.schemaVersion else {
                 throw Realm.Error(
@@ -31,19 +30,19 @@ extension RealmCore {
         }
         let core: RealmCore
         do {
-            core = try RealmCore(RealmFile.of(configuration), configuration, confinement)
+            core = try RealmCore(RealmFile.of(configuration), configuration, executor)
         } catch let error as Realm.Error
             where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded && !configuration.readOnly
         {
             try Realm.deleteFiles(for: configuration)
-            core = try RealmCore(RealmFile.of(configuration), configuration, confinement)
+            core = try RealmCore(RealmFile.of(configuration), configuration, executor)
         }
         remember(core, key)
         return core
     }
 
     private static func remember(_ core: RealmCore, _ key: String) {
-        let core = Shared(core)
+        let core = Carried(core)
         // Released after the lock: this may hold the last reference to a realm, and releasing one can run the program's own code.
         _ = opened.withLock { opened in
             var seen: [RealmCore] = []
@@ -56,18 +55,13 @@ extension RealmCore {
                 opened.most = max(64, 2 * opened.cores.count)
             }
             opened.cores[key] = Open(core: core.value)
-            return Shared(seen)
+            return Carried(seen)
         }
-    }
-
-    private struct Shared<T>: @unchecked Sendable {
-        let value: T
-        init(_ value: T) { self.value = value }
     }
 
     /// Returns the frozen realm of the version that is read.
     func frozen() -> RealmCore {
-        confinement.check()
+        check()
         if isFrozen { return self }
         do { return try frozen(at: snapshot) } catch { trap("a pinned version can always be frozen: \(error)") }
     }
@@ -75,7 +69,7 @@ extension RealmCore {
     /// Returns the frozen realm of a version.
     func frozen(at snapshot: DatabaseSnapshot) throws -> RealmCore {
         let key = "\(file.path)\nfrozen \(snapshot.version) \(ObjectIdentifier(file).hashValue)"
-        if let core = RealmCore.opened.withLock({ Shared($0.cores[key]?.core) }).value { return core }
+        if let core = RealmCore.opened.withLock({ Carried($0.cores[key]?.core) }).value { return core }
         let core = try RealmCore(file, configuration, .none, snapshot: snapshot)
         RealmCore.remember(core, key)
         return core

@@ -19,7 +19,7 @@ extension RealmCore {
         guard !missing.isEmpty else { return }
         guard !configuration.readOnly, !isFrozen else { return }
         if transaction == nil { try file.checkWaiting() }
-        do throws(FirnError) {
+        do {
             if let transaction {
                 try transaction.extendSchema(missing)
                 noteChange()

@@ -185,8 +185,8 @@ enum RealmMessage {
         return "Invalid value \(shown) for property \"\(type).\(property.name)\", which takes \(property.shape.type.name)."
     }
 
-    static func invalidValue(_ value: Any?, of type: TypeSchema, _ place: Int) -> String {
-        "Invalid value \"\(unwrapped(value) ?? "nil")\" for property \"\(type.name).\(type.columns[place].name)\", which takes \(type.columns[place].type.name)."
+    static func invalidValue(_ value: Any?, of type: TypeSchema, _ index: Int) -> String {
+        "Invalid value \"\(unwrapped(value) ?? "nil")\" for property \"\(type.name).\(type.columns[index].name)\", which takes \(type.columns[index].type.name)."
     }
 
     static let frozen = "Cannot modify a frozen realm or objects read from it: use thaw() to get the live ones."

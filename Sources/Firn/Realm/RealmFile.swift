@@ -18,7 +18,7 @@ final class RealmFile: Sendable {
     let holds: Mutex<[ObjectIdentifier: VersionHold]> = Mutex([:])
 
     // Each realm is notified only on its own executor.
-    private struct Listener: @unchecked Sendable {
+    private struct Listener {
         weak var core: RealmCore?
         /// The realm's doorbell, which the realm holds. Any thread can ring it.
         weak var doorbell: Doorbell?
@@ -61,22 +61,22 @@ final class RealmFile: Sendable {
     /// Returns the file of a configuration, which is opened once in this process. Creates it if it does not exist and the configuration is
     /// not read-only.
     static func of(_ configuration: Realm.Configuration) throws -> RealmFile {
-        let place = try configuration.place(), key = try configuration.key(), name = try configuration.fileKey()
+        let location = try configuration.location(), key = try configuration.key(), name = try configuration.fileKey()
         // An open file can be shared without excluding other threads.
         if let file = opened(name) {
             try file.check(key)
             return file
         }
-        return try alone(name) {
+        return try exclusively(name) {
             if let file = opened(name) {
                 try file.check(key)
                 return file
             }
             // Every in-memory file gets a new name: a previous one may still be about to be removed.
-            let path = place.isTemporary ? "\(place.path)-\(nextSerial()).firn" : place.path
+            let path = location.isTemporary ? "\(location.path)-\(nextSerial()).firn" : location.path
             // The files of killed processes occupy memory of the machine.
-            if place.isTemporary { AbandonedFiles.removeMemory(in: Paths.directory(of: path)) }
-            let file = try RealmFile(configuration, path, isTemporary: place.isTemporary)
+            if location.isTemporary { AbandonedFiles.removeMemory(in: Paths.directory(of: path)) }
+            let file = try RealmFile(configuration, path, isTemporary: location.isTemporary)
             remember(file, name)
             Logger.note(.debug, "opened \"\(path)\"\(configuration.readOnly ? " for reading" : "")")
             return file
@@ -112,7 +112,7 @@ final class RealmFile: Sendable {
     }
 
     /// Runs `body` while no other thread of this process opens or deletes the file.
-    private static func alone<R>(_ name: String, _ body: () throws -> R) throws -> R {
+    private static func exclusively<R>(_ name: String, _ body: () throws -> R) throws -> R {
         let me = currentThread()
         lock.withLock {
             while let other = table.opening[name], other.isHere {
@@ -146,17 +146,17 @@ final class RealmFile: Sendable {
         names[0].readOnly = false
         if !names[0].isInMemory { names[1].readOnly = true }
         let (writing, reading) = (try names[0].fileKey(), try names[1].fileKey())
-        return try alone(writing) {
+        return try exclusively(writing) {
             func look() throws -> R {
                 for name in [writing, reading] where isOpen(name) {
                     throw Realm.Error(
                         .alreadyOpen,
-                        "The file \"\(try configuration.place().path)\" is open: first release all realms of it and everything read from them."
+                        "The file \"\(try configuration.location().path)\" is open: first release all realms of it and everything read from them."
                     )
                 }
                 return try body()
             }
-            return reading == writing ? try look() : try alone(reading, look)
+            return reading == writing ? try look() : try exclusively(reading, look)
         }
     }
 
@@ -182,7 +182,7 @@ final class RealmFile: Sendable {
                 throw Realm.Error(.fileNotFound, "there is no file \"\(path)\", and a read-only realm does not create one")
             }
             var created: Database?
-            do throws(FirnError) {
+            do {
                 created = try Database.create(
                     path: path, retention: retention, key: key, sources: isTemporary ? .ownerOnly : .none, memory: memory)
             } catch {
@@ -211,11 +211,11 @@ final class RealmFile: Sendable {
     }
 
     func listen(_ core: RealmCore) {
-        let listener = Listener(core: core, doorbell: core.doorbell)
+        let core = Carried(core)
         listeners.withLock { listeners in
             // Tests the doorbell and not the realm: this could take the last reference to a realm on a thread that it does not belong to.
             listeners.removeAll { $0.doorbell == nil }
-            listeners.append(listener)
+            listeners.append(Listener(core: core.value, doorbell: core.value.doorbell))
         }
     }
 
@@ -225,5 +225,5 @@ final class RealmFile: Sendable {
     }
 
     /// Returns the realms that have this file open, except one.
-    func others(than core: RealmCore?) -> [RealmCore] { listeners.withLock { $0 }.compactMap(\.core).filter { $0 !== core } }
+    func others(than core: RealmCore?) -> [RealmCore] { listeners.withLock { Carried($0) }.value.compactMap(\.core).filter { $0 !== core } }
 }

@@ -21,7 +21,7 @@ public struct Snapshot<Value: ThreadConfined>: @unchecked Sendable {
             self.value = value
             return
         }
-        realm.core.confinement.check()
+        realm.core.check()
         trap(unless: !value.isInvalidated, "Object has been deleted or invalidated.")
         guard let frozen = value._moved(to: realm.freeze()) else {
             trap("Cannot freeze an object in the same write transaction as it was created in.")

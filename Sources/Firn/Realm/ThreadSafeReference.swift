@@ -50,7 +50,7 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
     public var isInvalidated: Bool { confined.withLock { $0 == nil } }
 
     func resolve(in core: RealmCore) -> Confined? {
-        core.confinement.check()
+        core.check()
         guard
             let taken = confined.withLock({ held in
                 defer { held = nil }
@@ -74,11 +74,10 @@ extension Realm {
 /// A property or variable that any thread can use: each thread reads the value in a realm of its own.
 @propertyWrapper
 public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
-    private struct Held: @unchecked Sendable { var value: T? }
-    private let held: Mutex<Held>
+    private let held: Mutex<Carried<T?>>
 
     /// Wraps a value of a realm.
-    public init(wrappedValue: T?) { held = Mutex(Held(value: wrappedValue)) }
+    public init(wrappedValue: T?) { held = Mutex(Carried(wrappedValue)) }
 
     /// The value itself if this thread may use it, otherwise the same value in this thread's realm; nil if it no longer exists. Unless a
     /// transaction is under way, reading this moves the realm to the newest version.
@@ -87,7 +86,7 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
             guard let value = held.withLock({ $0 }).value else { return nil }
             guard let core = value.realm?.core else { return value }
             if core.isFrozen { return value }
-            if core.place.isPlainlyHere {
+            if core.executor.isCurrentUnlessActor {
                 if !core.isInTransaction { _ = try? core.refresh() }
                 return value.isInvalidated ? nil : value
             }
@@ -96,15 +95,15 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
             return value._moved(to: Realm(here))
         }
         set {
-            let new = Held(value: newValue)
+            let new = Carried(newValue)
             held.withLock { $0 = new }
         }
     }
 }
 
-extension Confinement {
-    /// As `isHere`, but false for actors, for which the check would trap.
-    fileprivate var isPlainlyHere: Bool { if case .actor = self { false } else { isHere } }
+extension RealmExecutor {
+    /// As `isCurrent`, but false for actors, for which the check would trap.
+    fileprivate var isCurrentUnlessActor: Bool { if case .actor = self { false } else { isCurrent } }
 }
 
 extension ObjectBase: ThreadConfined {
@@ -112,7 +111,7 @@ extension ObjectBase: ThreadConfined {
     /// `ThreadSafeReference`, `ThreadSafe` and `Snapshot`; not for direct use.
     public final func _moved(to realm: Realm) -> Self? {
         guard let access = _access else { return nil }
-        return realm.core.object(_rowID, like: access).map { unsafeDowncast($0, to: Self.self) }
+        return realm.core.object(_rowID, like: access).map { $0._typed(Self.self) }
     }
 }
 

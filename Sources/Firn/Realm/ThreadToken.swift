@@ -19,7 +19,7 @@ final class ThreadToken: Sendable {
     private let realms: Mutex<[Held]> = Mutex([])
 
     // Used only on the token's own thread, when it ends.
-    private struct Held: @unchecked Sendable {
+    private struct Held {
         weak var core: RealmCore?
     }
 
@@ -61,20 +61,20 @@ final class ThreadToken: Sendable {
 
     /// Registers a realm whose fast paths are closed when the thread ends.
     func hold(_ core: RealmCore) {
-        let held = Held(core: core)
+        let core = Carried(core)
         realms.withLock { realms in
             realms.removeAll { $0.core == nil }
-            realms.append(held)
+            realms.append(Held(core: core.value))
         }
     }
 
     private func end() {
         over.store(true, ordering: .releasing)
-        let realms = realms.withLock { realms in
+        let ended = realms.withLock { realms in
             defer { realms = [] }
-            return realms
+            return Carried(realms)
         }
-        for realm in realms { realm.core?.closeFastPaths() }
+        for realm in ended.value { realm.core?.closeFastPaths() }
     }
 }
 
@@ -84,7 +84,7 @@ extension RealmCore {
     func closeFastPaths() { setFastPaths(0) }
 
     /// Allows the fast paths again on the realm's thread.
-    func openFastPaths() { setFastPaths(place.thread) }
+    func openFastPaths() { setFastPaths(executor.thread) }
 
     private func setFastPaths(_ number: UInt) {
         thread = number

@@ -5,9 +5,9 @@ import FirnTable
 extension TypeAccess {
     /// Returns the managed object of a row, or nil if there is no such row.
     func object(_ rowID: Int64) -> ObjectBase? {
-        core.confinement.check()
-        guard let place = place(of: rowID) else { return nil }
-        return object(rowID, segment: place.segment, position: place.position)
+        core.check()
+        guard let row = position(of: rowID) else { return nil }
+        return object(rowID, segment: row.segment, position: row.position)
     }
 
     func object(_ rowID: Int64, segment: Int, position: Int) -> ObjectBase {
@@ -47,7 +47,7 @@ extension TypeAccess {
             }
         }
         let rowID: Int64
-        do throws(FirnError) {
+        do {
             rowID = try table.append { (columns: inout [Column]) throws(FirnError) in
                 columns.withUnsafeMutableBufferPointer { buffer in self.fill(buffer.baseAddress!, buffer.count, from: object) }
             }

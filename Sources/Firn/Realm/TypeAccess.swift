@@ -46,6 +46,7 @@ final class TypeAccess {
         self.schema = schema
         self.typeIndex = typeIndex
         hasLeading = schema?.properties.contains { $0.leadsOn && !$0.shape.isLinking } ?? false
+        core.finishPendingCommit()
         rows = typeIndex < 0 ? NoRows(schema!) : core.table(typeIndex)
         workingRows = (rows as? WorkingTable).map(Unmanaged.passUnretained)
         writableRows = core.isInTransaction ? workingRows : nil
@@ -56,7 +57,7 @@ final class TypeAccess {
         frozen = core.isFrozen ? FrozenWindows(type.columns) : nil
         state = .allocate(capacity: 1)
         state.initialize(
-            to: AccessState(thread: core.confinement.thread, windows: windows.pointers, access: Unmanaged.passUnretained(self)))
+            to: AccessState(thread: core.executor.thread, windows: windows.pointers, access: Unmanaged.passUnretained(self)))
         columns = schema?.properties.map { property in property.shape.isLinking ? -1 : type.index(of: property.name) ?? -1 } ?? []
         if let schema { (attach, append) = (TypeAccess.attaching(schema, columns), TypeAccess.appending(schema, columns, type)) }
     }
@@ -81,13 +82,13 @@ final class TypeAccess {
         rows = core.table(typeIndex)
         workingRows = (rows as? WorkingTable).map(Unmanaged.passUnretained)
         writableRows = core.isInTransaction ? workingRows : nil
-        forgetPlaces()
+        forgetPositions()
         for cell in cells.values { cell.cell?.forget() }
         cells = cells.filter { $0.value.cell != nil }
     }
 
     /// Discards positions and decoded vectors, which may have changed.
-    func forgetPlaces() {
+    func forgetPositions() {
         state.pointee.generation &+= 1
         windows.forget()
     }
@@ -114,7 +115,7 @@ final class TypeAccess {
             trap("Primary key can't be changed after an object is inserted: delete the object and add another.")
         }
         writableRows._withUnsafeGuaranteedRef { rows in
-            do throws(FirnError) { try body(rows) } catch { core.writing { () throws(FirnError) in throw error } }
+            do throws(FirnError) { try body(rows) } catch { core.noteWriteError(error) }
         }
         changed(column)
     }
@@ -128,14 +129,17 @@ final class TypeAccess {
         windows.forget(column)
         owner._withUnsafeGuaranteedRef { core in
             core.noteChange()
-            if core.hasSiblings { for sibling in core.siblings(of: self) { sibling.changedElsewhere(column) } }
+            if core.bindings.hasSiblings { for sibling in core.bindings.siblings(of: self) { sibling.changedElsewhere(column) } }
         }
     }
 
     /// As the realm's `reading`.
     @inline(__always)
     func reading<R>(_ missing: @autoclosure () -> R, _ body: () throws(Damage) -> R) -> R {
-        do throws(Damage) { return try body() } catch { return core.reading(missing()) { () throws(Damage) in throw error } }
+        do { return try body() } catch {
+            core.note(error)
+            return missing()
+        }
     }
 
     private func changedElsewhere(_ column: Int) {
@@ -154,15 +158,15 @@ final class TypeAccess {
         writableRows = nil
         windows = WindowSet(columns: type.columns)
         state.pointee.windows = windows.pointers
-        forgetPlaces()
+        forgetPositions()
     }
 
-    func place(of rowID: Int64) -> (segment: Int, position: Int)? {
+    func position(of rowID: Int64) -> (segment: Int, position: Int)? {
         core.reading(nil) { () throws(Damage) in try rows.location(of: rowID) }.map { ($0.segment, $0.position) }
     }
 
     /// Returns whether there is such an object. If damage keeps it from being found, this returns true, and the object reads as zeros.
-    func holds(_ rowID: Int64) -> Bool { !isRetired && (place(of: rowID) != nil || core.damage != nil) }
+    func holds(_ rowID: Int64) -> Bool { !isRetired && (position(of: rowID) != nil || core.damage != nil) }
 
     func isKey(_ column: Int) -> Bool { type.key.contains(column) }
 

@@ -33,8 +33,9 @@ extension AnyRealmValue: _Scalar, MinMaxType, AddableType, SortableType, _Indexa
     /// Sets the value in a column of a managed object. Unmanaged objects are added to its realm. Traps outside of a write transaction. Used
     /// by `@Persisted`; not for direct use.
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: AnyRealmValue) {
-        object._core!.requireTransaction("modify \(object._access!.name) objects")
-        object._set(column, value.stored(in: object._core!) ?? .null)
+        let access = object._managedAccess
+        access.core.requireTransaction("modify \(access.name) objects")
+        object._set(column, value.stored(in: access.core) ?? .null)
     }
 
     /// Returns the value in a column of a managed object, or nil if it is null; a link to a deleted object is `.none`. Lists and dictionaries
@@ -121,7 +122,7 @@ extension AnyRealmValue {
         switch self {
         case .object(let object):
             guard case .link(let rowID) = core.link(object) else { return nil }
-            return Value(linkTo: object._access!.name, rowID)
+            return Value(linkTo: object._managedAccess.name, rowID)
         case .list(let list): return .list(list.map { $0.stored(in: core) ?? .null })
         case .dictionary(let map): return .map(map.asKeyValueSequence().map { Value.Entry($0.key, $0.value.stored(in: core) ?? .null) })
         default: return Value(self)

@@ -21,7 +21,7 @@ public struct GeoPoint: Hashable, Sendable {
         self.altitude = altitude
     }
 
-    var place: GeoCoordinate { GeoCoordinate(longitude: longitude, latitude: latitude)! }
+    var position: GeoCoordinate { GeoCoordinate(longitude: longitude, latitude: latitude)! }
 }
 
 /// A shape that can be an argument of a query.
@@ -54,7 +54,7 @@ public struct GeoBox: Hashable, Sendable, GeoShaped {
         self.init(bottomLeft: a, topRight: b)
     }
 
-    package var shape: GeoShape { .box(bottomLeft.place, topRight.place) }
+    package var shape: GeoShape { .box(bottomLeft.position, topRight.position) }
 }
 
 /// The area within an outer ring, except for holes. The inside of a ring is the smaller of its two sides. Edges are the shortest lines on
@@ -69,7 +69,7 @@ public struct GeoPolygon: Hashable, Sendable, GeoShaped {
     ///
     /// A query refuses a polygon with edges that cross or occur twice, or with a hole that is not within the outer ring.
     public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
-        guard ([outerRing] + holes).allSatisfy({ Set($0.map(\.place)).count >= 3 }) else { return nil }
+        guard ([outerRing] + holes).allSatisfy({ Set($0.map(\.position)).count >= 3 }) else { return nil }
         self.outerRing = outerRing
         self.holes = holes
     }
@@ -92,8 +92,8 @@ public struct GeoPolygon: Hashable, Sendable, GeoShaped {
     package var shape: GeoShape {
         .polygon(
             ([outerRing] + holes).map { ring in
-                let places = ring.map(\.place)
-                return places.first == places.last ? Array(places.dropLast()) : places
+                let positions = ring.map(\.position)
+                return positions.first == positions.last ? Array(positions.dropLast()) : positions
             })
     }
 }
@@ -127,7 +127,7 @@ public struct GeoCircle: Hashable, Sendable, GeoShaped {
     /// Creates a circle whose centre is a latitude and longitude. Returns nil if the centre is not a valid point.
     public init?(center: (Double, Double), radius: Distance) { self.init(center: center, radius: radius.radians) }
 
-    package var shape: GeoShape { .circle(center.place, radius: radiusInRadians) }
+    package var shape: GeoShape { .circle(center.position, radius: radiusInRadians) }
 }
 
 /// A distance on the earth, modelled as a sphere with a radius of 6378.1 km.

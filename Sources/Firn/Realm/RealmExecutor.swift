@@ -19,27 +19,27 @@ func currentThread() -> UInt {
 }
 
 /// Where a live realm, and everything that is read from it, may be used.
-enum Confinement {
+enum RealmExecutor {
     case thread(ThreadToken)
     /// The main executor: the main thread, and jobs of the main queue and the main actor on whatever thread they run.
     case main
     case queue(DispatchQueue)
-    case actor(ActorPlace)
+    case actor(WeakActor)
     /// Frozen realms can be used anywhere.
     case none
 
     static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
 
-    static func on(_ queue: DispatchQueue?) -> Confinement {
+    static func on(_ queue: DispatchQueue?) -> RealmExecutor {
         guard let queue else { return MainExecutor.isCurrent ? .main : .thread(.current) }
         if MainExecutor.isMainQueue(queue) { return .main }
         queue.setSpecific(key: queueKey, value: ObjectIdentifier(queue))
         return .queue(queue)
     }
 
-    static func on(_ actor: any Actor) -> Confinement { actor === MainActor.shared ? .main : .actor(ActorPlace(actor)) }
+    static func on(_ actor: any Actor) -> RealmExecutor { actor === MainActor.shared ? .main : .actor(WeakActor(actor)) }
 
-    /// The thread that fast paths compare with; 0 if they must use `isHere`.
+    /// The thread that fast paths compare with; 0 if they must use `isCurrent`.
     var thread: UInt {
         switch self {
         case .thread(let thread): thread.isOver ? 0 : thread.number
@@ -48,11 +48,11 @@ enum Confinement {
         }
     }
 
-    var isHere: Bool {
+    var isCurrent: Bool {
         switch self {
         case .thread(let thread): return thread.isCurrent
         case .main: return MainExecutor.isCurrent
-        case .queue(let queue): return DispatchQueue.getSpecific(key: Confinement.queueKey) == ObjectIdentifier(queue)
+        case .queue(let queue): return DispatchQueue.getSpecific(key: RealmExecutor.queueKey) == ObjectIdentifier(queue)
         case .actor(let home):
             guard let actor = home.actor else {
                 trap(
@@ -67,7 +67,7 @@ enum Confinement {
     }
 
     func check() {
-        guard !isHere else { return }
+        guard !isCurrent else { return }
         switch self {
         case .queue(let queue):
             trap(
@@ -97,7 +97,7 @@ enum Confinement {
 }
 
 /// An actor that realms belong to. The reference is weak, because the actor usually keeps the realms.
-final class ActorPlace: @unchecked Sendable {
+final class WeakActor: @unchecked Sendable {
     // Set only by the initializer, and to nil by the runtime.
     private(set) weak var actor: (any Actor)?
     /// The identifier of the actor. After the actor is deallocated, another one may have it.
@@ -112,12 +112,12 @@ final class ActorPlace: @unchecked Sendable {
 }
 
 /// Keeps an actor alive while work is on its way to it.
-struct PlaceKeeper: Sendable {
+struct ActorKeeper: Sendable {
     var actor: (any Actor)?
 }
 
-extension Confinement {
-    var keeper: PlaceKeeper { if case .actor(let home) = self { PlaceKeeper(actor: home.actor) } else { PlaceKeeper() } }
+extension RealmExecutor {
+    var keeper: ActorKeeper { if case .actor(let home) = self { ActorKeeper(actor: home.actor) } else { ActorKeeper() } }
 
     /// True if the realm's actor was deallocated, so that the realm cannot be used any more.
     var isGone: Bool { if case .actor(let home) = self { home.actor == nil } else { false } }
