@@ -124,14 +124,18 @@ struct PatchCommand {
         if changes.isEmpty {
             return try session.out.write("\(path)\(type.map { ":\($0)" } ?? ""): nothing to change\(isCheck ? "" : ", no new version")\n")
         }
+        let target = path + (type.map { ":\($0)" } ?? "")
+        try session.out.write(DisplayWidth.visible(target) + ": " + summary(changes, version: version, hash: isProven ? hash : nil) + "\n")
+    }
+
+    /// Describes the changes that were applied, or that apply. `hash`: the content hash of the rows, if they are exactly those that the
+    /// changes lead to.
+    private func summary(_ changes: Changeset, version: UInt64?, hash: Hash128?) -> String {
         let facts =
             "\(Quantity.count(changes.added)) added, \(Quantity.count(changes.removed)) removed, \(Quantity.count(changes.pairs)) changed"
         let proof =
-            isProven
-            ? "the rows \(isCheck ? "would be" : "are") exactly those that the changes lead to (\(hash.map { "\($0)" } ?? ""))"
-            : "rows that the changes do not contain differ from those that they were made from"
-        try session.out.write(
-            "\(DisplayWidth.visible(path + (type.map { ":\($0)" } ?? ""))): \(version.map { "version \($0): " } ?? "the changes apply: ")\(facts); \(proof)\n"
-        )
+            hash.map { "the rows \(version == nil ? "would be" : "are") exactly those that the changes lead to (\($0))" }
+            ?? "rows that the changes do not contain differ from those that they were made from"
+        return "\(version.map { "version \($0): " } ?? "the changes apply: ")\(facts); \(proof)"
     }
 }
