@@ -109,22 +109,24 @@ final class ClassSchema: @unchecked Sendable {
         stored = properties.filter { !$0.shape.isLinking }
         refersToObjects = stored.contains { $0.shape.mayHoldObjects }
         let keys = properties.indices.filter { properties[$0].options.contains(.primaryKey) }
-        guard keys.count <= 1 else {
-            throw Fault(text: "class \"\(name)\" marks more than one property with primaryKey: true: keep one")
-        }
-        guard keys.isEmpty || !isEmbedded else {
+        primaryKey = keys.first
+        try check(keys: keys.count)
+    }
+
+    private func check(keys: Int) throws(Fault) {
+        if keys > 1 { throw Fault(text: "class \"\(name)\" marks more than one property with primaryKey: true: keep one") }
+        if keys > 0, isEmbedded {
             throw Fault(text: "\"\(name)\" is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
         }
-        primaryKey = keys.first
-        for property in properties where property.shape.isLinking {
-            guard property.origin != nil else {
+        for (i, property) in properties.enumerated() {
+            if property.shape.isLinking, property.origin == nil {
                 throw Fault(
                     text: "\"\(name).\(property.codeName)\" needs the property that it is the inverse of: @Persisted(originProperty: \"…\")"
                 )
             }
-        }
-        for (i, property) in properties.enumerated() where properties[..<i].contains(where: { $0.name == property.name }) {
-            throw Fault(text: "class \"\(name)\" has two properties \"\(property.name)\": rename one, or map it in propertiesMapping()")
+            if properties[..<i].contains(where: { $0.name == property.name }) {
+                throw Fault(text: "class \"\(name)\" has two properties \"\(property.name)\": rename one, or map it in propertiesMapping()")
+            }
         }
     }
 

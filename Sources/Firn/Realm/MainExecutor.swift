@@ -63,7 +63,7 @@ enum MainExecutor {
     private static let alarm = Alarm()
 }
 
-/// Which thread runs the jobs of the main queue.
+/// Finds out which thread runs the jobs of the main queue.
 ///
 /// `sync` of another queue runs its block on the calling thread, and hides the queue-specific values of the caller's queue. libdispatch's own
 /// `dispatchPrecondition` still finds the caller's queue, by the number of the thread that is in the lock of a serial queue. Only this
