@@ -21,7 +21,8 @@ struct RowFinder {
 
     init(_ table: any Table) { self.table = table }
 
-    /// A location is packed into one integer: the index of a segment in `segments`, shifted left by this many bits, and the position in the segment.
+    /// A location is packed into one integer: the index of a segment in `segments`, shifted left by this many bits, and the position in
+    /// the segment.
     static let positionBits = 16
 
     /// Returns the locations of the live rows with these ids; -1 for absent ids and for ids without a live row.

@@ -67,7 +67,7 @@ import Testing
 
     @Test func `columns are found through the index of their type, not by linear search`() throws {
         // A type may have a million columns, so a linear search for each of them takes quadratic time. Use `TypeSchema.index(of:)`,
-        // `index(ofID:)` or `SegmentHeader.place(of:near:)`.
+        // `index(ofID:)` or `SegmentHeader.entryPosition(of:near:)`.
         let search = /(columns|header\.entries|layout\.entries)\.(firstIndex|first|contains)(\(where:)? ?\{[^}]*\$0\.(name|id|columnID) ==/
         let own: Set = ["Sources/Firn/Collections/QuerySyntax+Merging.swift"]
         for folder in ["Sources", "Formats", "Tools"] {

@@ -5,7 +5,8 @@ import FirnTable
 ///
 /// Keys and cells are compared by value across types (`ComparisonMode`): 1 = 1.0; text equals a number or date with the same canonical
 /// text; sets and maps have no order; a link equals the key of its row; null is a key value like any other. Keys with equal hashes are
-/// compared by value. It needs about 20 bytes of memory for each old row, 4 for each new row, and one column of one segment for each thread.
+/// compared by value. It needs about 20 bytes of memory for each old row, 4 for each new row, and one column of one segment for each
+/// thread.
 package final class TableDifference: Sendable {
     /// A column that both tables have.
     package struct ComparedColumn: Sendable {

@@ -14,7 +14,7 @@ enum StreamKind: UInt8, CaseIterable {
     case elementPresent = 4
     /// The arrays of `Column` with the same names: one entry per row, or per element of a collection.
     case words = 5, extra = 6, reals = 7, text = 8, tags = 9
-    /// In offset of `present`: a reference to the validity of an earlier column, which is the same or includes this one
+    /// In place of `present`: a reference to the validity of an earlier column, which is the same or includes this one
     /// (`PresenceReference`;
     /// `docs/format/model.md`, "Shared validity").
     case presentLike = 10

@@ -17,8 +17,8 @@ extension DatabaseTransaction {
         return plan.streams
     }
 
-    /// Gives each chunk of a wide header that refers to the validity of the column at `entryPosition` a validity stream of its own, because that
-    /// column is encoded again. Appends the replaced chunks to `replaced`. Returns the bytes written.
+    /// Gives each chunk of a wide header that refers to the validity of the column at `entryPosition` a validity stream of its own, because
+    /// that column is encoded again. Appends the replaced chunks to `replaced`. Returns the bytes written.
     func separate(from entryPosition: Int, _ header: inout SegmentHeader, _ segment: StoredSegment, _ replaced: inout [ExtentRef])
         throws(FirnError)
         -> Int
