@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite struct UsageTests {
@@ -27,6 +28,42 @@ import Testing
             #expect(run.code == 2 && run.out.isEmpty && run.errors.hasPrefix("firn: "), "firn \(words): \(run.code) \(run.errors)")
         }
         #expect(scratch.names == ["a.csv"])
+    }
+
+    @Test func `errors with very long arguments stay short, and empty names and directories have messages of their own`() throws {
+        let scratch = try Scratch(), long = String(repeating: "é", count: 50_000)
+        try scratch.write("a.csv", "id\n1\n")
+        try FileManager.default.createDirectory(at: scratch.file("folder"), withIntermediateDirectories: true)
+        for words in [
+            ["query", "a.csv", "--type", long], ["query", long], [long], ["query", "a.csv", "--" + long], ["convert", "a.csv", long],
+        ] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(
+                !run.isCrash && [2, 5].contains(run.code) && run.errors.utf8.count < 10_000,
+                "\(words[0]): \(run.code) \(run.errors.utf8.count)")
+        }
+        for (words, part) in [
+            (["query", ""], "the name of a file is empty"), (["convert", "a.csv", ""], "the name of OUT is empty"),
+            (["convert", "a.csv", "folder"], "folder: it is a directory"),
+        ] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect([2, 5].contains(run.code) && run.errors.contains(part), "\(words): \(run.code) \(run.errors)")
+        }
+    }
+
+    @Test func `a .firn file in a named pipe is an error, and does not wait for another writer`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id\n1\n")
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "-q").code == 0)
+        #expect(mkfifo(scratch.file("pipe").path, 0o600) == 0)
+        let writer = Process()
+        writer.executableURL = URL(filePath: "/bin/sh")
+        writer.arguments = ["-c", "cat a.firn > pipe"]
+        writer.currentDirectoryURL = scratch.folder
+        try writer.run()
+        let run = try scratch.firn("query", "pipe")
+        #expect(run.code == 2 && run.errors.contains("cannot be read from a pipe"), "\(run.code) \(run.errors)")
+        writer.waitUntilExit()
     }
 
     @Test func `a missing or unreadable file ends with exit code 5`() throws {
