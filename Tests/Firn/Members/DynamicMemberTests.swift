@@ -64,7 +64,8 @@ import Testing
             guild["papers"] = source["papers"]
             guild["rooms"] = source["rooms"]
         }
-        #expect(Array(all.guild.papers) == [Data([1]), Data([2])] && all.guild.rooms.count == 1 && all.guild.rooms["x"] == "y")
+        #expect(Array(all.guild.papers) == Array(other.guild.papers) && all.guild.papers.last == Data([2]))
+        #expect(all.guild.rooms.keys == other.guild.rooms.keys && all.guild.rooms["x"] == "y")
     }
 
     @Test func `the end of a key path is set through links and embedded objects`() throws {
