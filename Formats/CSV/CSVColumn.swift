@@ -40,17 +40,17 @@ final class CSVColumn {
         text?.deallocate()
     }
 
-    private var usesWords: Bool { !usesReals && !usesText }
+    private var usesIntegers: Bool { !usesFloats && !usesText }
     private var usesExtra: Bool { [.date, .decimal, .uuid, .objectID].contains(plan.type.kind) }
-    private var usesReals: Bool { plan.type.kind == .double || plan.type.kind == .float }
+    private var usesFloats: Bool { plan.type.kind == .double || plan.type.kind == .float }
     private var usesText: Bool { plan.type.kind == .string }
 
     private func reserve(_ more: Int) {
         guard count + more > capacity || capacity == 0 else { return }
         let larger = max(count + more, capacity * 2, 1)
-        if usesWords { CSVColumn.grow(&words, count, larger) }
+        if usesIntegers { CSVColumn.grow(&words, count, larger) }
         if usesExtra { CSVColumn.grow(&extra, count, larger) }
-        if usesReals { CSVColumn.grow(&reals, count, larger) }
+        if usesFloats { CSVColumn.grow(&reals, count, larger) }
         if usesText { CSVColumn.grow(&ends, count, larger) }
         capacity = larger
     }
@@ -71,31 +71,31 @@ final class CSVColumn {
         let failed: Int?
         switch plan.type.kind {
         case .int where plan.spelling != nil:
-            failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
-        case .int: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) }
+            failed = append(index, memory, nulls, to: words) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
+        case .int: failed = append(index, memory, nulls, to: words) { NumberText.parseInt64($0) }
         case .link:
-            failed = appendWords(index, memory, nulls) { bytes in
+            failed = append(index, memory, nulls, to: words) { bytes in
                 NumberText.parseInt64(bytes).flatMap { $0 >= 0 && $0 < plan.rowLimit ? $0 : nil }
             }
         case .double where plan.spelling != nil:
-            failed = appendReals(index, memory, nulls) { bytes in
+            failed = append(index, memory, nulls, to: reals) { bytes in
                 NumberText.parseDouble(bytes).flatMap {
                     CSVColumn.isSame($0, bytes, written: $0.description, surely: 15) || NumberText.isExactly(bytes, $0) ? $0 : nil
                 }
             }
         case .float where plan.spelling != nil:
-            failed = appendReals(index, memory, nulls) { bytes in
+            failed = append(index, memory, nulls, to: reals) { bytes in
                 NumberText.parseDouble(bytes).flatMap { value in
                     CSVColumn.isSame(value, bytes, written: Float(value).description, surely: 6)
                         || CSVColumn.isExactly(Float(value), value, bytes) ? Double(Float(value)) : nil
                 }
             }
-        case .double: failed = appendReals(index, memory, nulls) { NumberText.parseDouble($0) }
+        case .double: failed = append(index, memory, nulls, to: reals) { NumberText.parseDouble($0) }
         case .float:
-            failed = appendReals(index, memory, nulls) { bytes in
+            failed = append(index, memory, nulls, to: reals) { bytes in
                 NumberText.parseDouble(bytes).flatMap { value in Float(value).isFinite || !value.isFinite ? Double(Float(value)) : nil }
             }
-        case .bool: failed = appendWords(index, memory, nulls, CSVColumn.bool)
+        case .bool: failed = append(index, memory, nulls, to: words, CSVColumn.bool)
         case .date: failed = appendPairs(index, memory, nulls) { bytes in DateText.parse(bytes).map { ($0.seconds, $0.nanoseconds) } }
         case .decimal:
             failed = appendPairs(index, memory, nulls) { bytes in Decimal(String(decoding: bytes, as: UTF8.self)).map(Column.pair) }
@@ -166,25 +166,13 @@ final class CSVColumn {
         }
     }
 
+    /// Reads the cells of the column into `values`. Null cells become 0.
     @inline(__always)
-    private func appendWords(
-        _ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> Int64?
+    private func append<T: BitwiseCopyable & Numeric>(
+        _ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, to values: UnsafeMutablePointer<T>?,
+        _ read: (UnsafeRawBufferPointer) -> T?
     ) -> Int? {
-        let out = words! + count
-        return each(
-            index, memory, nulls, { out[$0] = 0 },
-            { row, bytes in
-                guard let value = read(bytes) else { return false }
-                out[row] = value
-                return true
-            })
-    }
-
-    @inline(__always)
-    private func appendReals(
-        _ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> Double?
-    ) -> Int? {
-        let out = reals! + count
+        let out = values! + count
         return each(
             index, memory, nulls, { out[$0] = 0 },
             { row, bytes in

@@ -35,12 +35,12 @@ final class CSVBlock: @unchecked Sendable {
 
     deinit { memory.deallocate() }
 
-    /// Enlarges the memory. `place` returns the place of the row that needs it, for the error.
-    func grow(to capacity: Int, _ input: Input, at place: () throws(FirnError) -> FirnError.Place) throws(FirnError) {
+    /// Enlarges the memory. `location` returns the location of the row that needs it, for the error.
+    func grow(to capacity: Int, _ input: Input, at location: () throws(FirnError) -> FirnError.Location) throws(FirnError) {
         guard capacity > self.capacity else { return }
         if let charge, !charge.take(capacity - self.capacity) {
             throw FirnError.beyondMemory(
-                "a row of more than \(MemoryBudget.words(count))", capacity - self.capacity, input.budget, at: try place())
+                "a row of more than \(MemoryBudget.words(count))", capacity - self.capacity, input.budget, at: try location())
         }
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + scanSlack)
         larger.update(from: memory, count: count)
@@ -111,12 +111,12 @@ final class CSVCutter {
 
     /// Returns the line and column (in characters, from 1) of an offset in the text. It reads the text again from its start, so nothing can
     /// be cut afterwards.
-    func locate(_ position: UInt64) throws(FirnError) -> FirnError.Place { try text.locate(position, newline: marks.newline) }
+    func locate(_ position: UInt64) throws(FirnError) -> FirnError.Location { try text.locate(position, newline: marks.newline) }
 }
 
 extension CSVText {
-    func locate(_ position: UInt64, newline: UInt8) throws(FirnError) -> FirnError.Place {
-        do throws(FirnError) { try rewind() } catch { return FirnError.Place(file: input.name, byte: position) }
+    func locate(_ position: UInt64, newline: UInt8) throws(FirnError) -> FirnError.Location {
+        do throws(FirnError) { try rewind() } catch { return FirnError.Location(file: input.name, byte: position) }
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { piece.deallocate() }
         var left = position, line = 1, column = 1
@@ -128,6 +128,6 @@ extension CSVText {
             }
             left -= UInt64(got)
         }
-        return FirnError.Place(file: input.name, line: line, column: column)
+        return FirnError.Location(file: input.name, line: line, column: column)
     }
 }

@@ -39,8 +39,8 @@ struct CSVGuess: Sendable {
     /// Counts cells with a text that prevents a narrower type than text.
     @inline(never)
     fileprivate mutating func note(_ word: CSVWord, _ cells: Int) {
-        if let place = words.firstIndex(where: { $0.word == word }) {
-            words[place].cells += cells
+        if let index = words.firstIndex(where: { $0.word == word }) {
+            words[index].cells += cells
         } else if words.count < CSVGuess.mostWords {
             words.append((word, cells))
         } else {

@@ -147,7 +147,7 @@ struct CSVHeader {
             case .tooFew(let count): width = count
             case .tooMany(let count): width = count
             default:
-                throw badRecord(bad.fault, width: width, cell: nil, at: try text.locate(UInt64(start + bad.place), newline: marks.newline))
+                throw badRecord(bad.fault, width: width, cell: nil, at: try text.locate(UInt64(start + bad.offset), newline: marks.newline))
             }
         }
     }
@@ -182,25 +182,25 @@ struct CSVHeader {
 }
 
 /// Returns the error for a record that cannot be read.
-func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: String, type: ColumnTypeName)?, at place: FirnError.Place)
+func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: String, type: ColumnTypeName)?, at location: FirnError.Location)
     -> FirnError
 {
     let advice = "correct the row, or set bad rows aside with --rejects FILE"
     switch fault {
-    case .tooFew(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: place, advice: advice)
-    case .tooMany(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: place, advice: advice)
+    case .tooFew(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: location, advice: advice)
+    case .tooMany(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: location, advice: advice)
     case .afterQuote:
-        return FirnError(.rejected, "expected a delimiter or the end of the line after a closing quote", at: place, advice: advice)
-    case .unclosedQuote: return FirnError(.rejected, "a quote is opened here and never closed", at: place, advice: advice)
+        return FirnError(.rejected, "expected a delimiter or the end of the line after a closing quote", at: location, advice: advice)
+    case .unclosedQuote: return FirnError(.rejected, "a quote is opened here and never closed", at: location, advice: advice)
     case .cell:
-        guard let cell else { return FirnError(.rejected, "a cell does not fit its column's type", at: place, advice: advice) }
+        guard let cell else { return FirnError(.rejected, "a cell does not fit its column's type", at: location, advice: advice) }
         if cell.type.kind == .double || cell.type.kind == .float, Double(cell.text) != nil {
             return FirnError(
                 .rejected,
                 "the number \"\(cell.text)\" does not fit into \(cell.type.kind == .float ? "a float" : "a double") unchanged (column \"\(cell.column)\")",
-                at: place, advice: "use decimal or string in the schema, or set such rows aside with --rejects FILE")
+                at: location, advice: "use decimal or string in the schema, or set such rows aside with --rejects FILE")
         }
         let found = cell.text.isEmpty ? "nothing" : "\"\(cell.text)\""
-        return FirnError(.rejected, "expected \(cell.type.words), found \(found) (column \"\(cell.column)\")", at: place, advice: advice)
+        return FirnError(.rejected, "expected \(cell.type.words), found \(found) (column \"\(cell.column)\")", at: location, advice: advice)
     }
 }

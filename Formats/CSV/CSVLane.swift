@@ -62,12 +62,12 @@ struct CSVLane {
         case .double:
             column.reals.withUnsafeBufferPointer { reals in
                 each(column, rows, style, most: NumberText.room) { lane, row in
-                    lane.count &+= CellText.write(reals[row], notation, to: lane.bytes + lane.count)
+                    lane.count &+= NumberText.write(reals[row], notation, to: lane.bytes + lane.count)
                 }
             }
         case .float:
             each(column, rows, style, most: NumberText.room) { lane, row in
-                lane.count += CellText.write(Float(column.reals[row]), to: lane.bytes + lane.count)
+                lane.count += NumberText.write(Float(column.reals[row]), to: lane.bytes + lane.count)
             }
         case .bool:
             let texts: (StaticString, StaticString) =
@@ -107,7 +107,7 @@ struct CSVLane {
         case .data:
             each(column, rows, style, most: 0) { lane, row in
                 var text: [UInt8] = []
-                CellText.appendBase64(column.text.array(row), to: &text)
+                Base64.append(column.text.array(row), to: &text)
                 lane.put(text, style)
             }
         case .any, .embedded:

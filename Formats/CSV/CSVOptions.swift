@@ -24,8 +24,6 @@ package struct CSVOptions: Sendable {
     package var columns: [String]?
     /// Columns that are listed here get this type instead of an inferred one. Cells that do not fit it are bad input.
     package var types: TypeSchema?
-    /// Finds the name that a word was probably meant to be, for advice.
-    package var nearest: @Sendable (_ word: String, _ names: [String]) -> String? = { _, _ in nil }
     /// Whether every column is text, unchanged.
     package var allText = false
     /// Receives bad rows, with the bytes of the input, and reading continues. Nil makes the first bad row an error.

@@ -40,9 +40,9 @@ extension CSVReader {
     static func chosenCells(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) -> [Int] {
         guard let wanted = options.columns else { return Array(0..<header.width) }
         var cells: [Int] = []
-        let places = Dictionary(header.names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        let positions = Dictionary(header.names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         for name in wanted {
-            guard let cell = places[name] else {
+            guard let cell = positions[name] else {
                 throw FirnError(
                     .schema, "there is no column \"\(name)\"", at: .init(file: text.input.name, line: 1),
                     advice: "columns: " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
@@ -58,7 +58,7 @@ extension CSVReader {
         let names = Set(header.names)
         guard let unknown = types.columns.first(where: { !names.contains($0.name) }) else { return }
         let advice =
-            options.nearest(unknown.name, header.names).map { "did you mean \"\($0)\"?" }
+            Suggestion.nearest(to: unknown.name, among: header.names).map { "did you mean \"\($0)\"?" }
             ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : "")
         throw FirnError(
             .usage, "the schema names a column \"\(unknown.name)\" that the input does not have", at: .init(file: text.input.name),
@@ -91,9 +91,9 @@ extension CSVReader {
 
         func merge(_ part: CSVGuesses) throws(FirnError) {
             try text.input.noteCells(part.columns.count)
-            if let place = part.invalidText { throw try text.invalid(at: place, newline: header.marks.newline) }
+            if let offset = part.invalidText { throw try text.invalid(at: offset, newline: header.marks.newline) }
             if options.rejects == nil, let bad = part.bad {
-                throw badRecord(bad.fault, width: header.width, cell: nil, at: try text.locate(bad.place, newline: header.marks.newline))
+                throw badRecord(bad.fault, width: header.width, cell: nil, at: try text.locate(bad.offset, newline: header.marks.newline))
             }
             for i in whole.columns.indices { whole.columns[i].merge(part.columns[i]) }
             whole.rows += part.rows

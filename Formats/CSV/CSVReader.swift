@@ -49,7 +49,7 @@ package final class CSVReader: BatchReader {
     package var rejectedCount: Int { rejected }
 
     /// Opens the input and reads all of it once.
-    /// - Throws: `FirnError` with the place of the first text that cannot be read. Bad rows are errors only without `rejects`.
+    /// - Throws: `FirnError` with the location of the first text that cannot be read. Bad rows are errors only without `rejects`.
     package init(_ input: Input, options: CSVOptions = CSVOptions()) throws(FirnError) {
         // Each byte of text can be a cell, which takes up to 50 bytes while it is read, and several blocks are read at a time.
         let limit = input.budget.limit
@@ -204,7 +204,7 @@ package final class CSVReader: BatchReader {
         return rows
     }
 
-    private func reject(_ bad: (place: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)) throws(FirnError) {
+    private func reject(_ bad: (offset: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)) throws(FirnError) {
         guard let rejects = options.rejects else {
             var cell: (String, String, ColumnTypeName)?
             if case .cell(let position) = bad.fault, let i = setting.plans.firstIndex(where: { $0.cell == position }) {
@@ -214,7 +214,7 @@ package final class CSVReader: BatchReader {
                 }
             }
             let fault = bad.fault
-            throw badRecord(fault, width: setting.width, cell: cell, at: try cutter.locate(bad.place))
+            throw badRecord(fault, width: setting.width, cell: cell, at: try cutter.locate(bad.offset))
         }
         rejected += 1
         try rejects.add(bad.bytes)
@@ -228,7 +228,7 @@ package final class CSVReader: BatchReader {
                 .inputOutput, "the input changed while it was read: \(rowCount) rows at first, then \(taken)",
                 at: .init(file: text.input.name))
         }
-        for (i, respelling) in respellings { firstLines[i] = try cutter.locate(respelling.place).line }
+        for (i, respelling) in respellings { firstLines[i] = try cutter.locate(respelling.offset).line }
         if rejected > 0 { otherRemarks.append("\(rejected) rows were rejected") }
     }
 

@@ -5,7 +5,7 @@ import FirnTable
 struct CSVRespelling: Sendable {
     var count: Int
     /// The offset in the text of the row with the first such cell.
-    var place: UInt64
+    var offset: UInt64
     var text: String
     var written: String
 
@@ -28,7 +28,7 @@ struct CSVRespelling: Sendable {
 struct CSVSpellings {
     private let texts: [(column: Int, spelling: ColumnSchema, cells: CSVColumn)]
     /// The offset in the text of each row.
-    private var places: [UInt64] = []
+    private var offsets: [UInt64] = []
 
     init(_ plans: [CSVPlan]) {
         texts = plans.enumerated().compactMap { i, plan in
@@ -39,7 +39,7 @@ struct CSVSpellings {
     mutating func append(_ index: CSVIndex, _ block: CSVBlock, _ nulls: CSVNulls) {
         guard !texts.isEmpty else { return }
         for (_, _, cells) in texts { _ = cells.append(index, memory: block.memory, nulls: nulls) }
-        for row in 0..<index.rows { places.append(block.offset + UInt64(index.extents[row * 2])) }
+        for row in 0..<index.rows { offsets.append(block.offset + UInt64(index.extents[row * 2])) }
     }
 
     func compare(_ columns: [Column]) -> [Int: CSVRespelling] {
@@ -64,9 +64,9 @@ struct CSVSpellings {
                 let text = cells.text.bytes[cells.text.offsets[row]..<cells.text.offsets[row + 1]]
                 if text.elementsEqual(written) { continue }
                 found =
-                    found?.merged(CSVRespelling(count: 1, place: 0, text: "", written: ""))
+                    found?.merged(CSVRespelling(count: 1, offset: 0, text: "", written: ""))
                     ?? CSVRespelling(
-                        count: 1, place: places[row], text: String(decoding: text.prefix(60), as: UTF8.self),
+                        count: 1, offset: offsets[row], text: String(decoding: text.prefix(60), as: UTF8.self),
                         written: String(decoding: written, as: UTF8.self))
             }
             start = rows.upperBound

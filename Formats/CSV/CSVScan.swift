@@ -77,22 +77,22 @@ struct CSVRecordFinder {
             var hits = marks64(memory + at, marks.delimiter, marks.quote, marks.newline)
             if end &- at < 64 { hits &= (1 &<< UInt64(truncatingIfNeeded: end &- at)) &- 1 }
             while hits != 0 {
-                let place = at &+ hits.trailingZeroBitCount
+                let position = at &+ hits.trailingZeroBitCount
                 hits &= hits &- 1
-                let byte = memory[place]
+                let byte = memory[position]
                 if byte == marks.newline {
                     records &+= 1
-                    boundary = place &+ 1
-                    fieldStart = place &+ 1
+                    boundary = position &+ 1
+                    fieldStart = position &+ 1
                     if records >= limit {
                         at = boundary
                         break outer
                     }
                 } else if byte == marks.delimiter {
-                    fieldStart = place &+ 1
-                } else if place == fieldStart {
+                    fieldStart = position &+ 1
+                } else if position == fieldStart {
                     inQuotes = true
-                    at = place &+ 1
+                    at = position &+ 1
                     continue outer
                 }
             }
@@ -114,7 +114,7 @@ enum CSVFault: Sendable {
 /// A rejected record: its bytes (with the line end) and the position of the error.
 struct CSVBadRecord: Sendable {
     var range: Range<Int>
-    var place: Int
+    var offset: Int
     var fault: CSVFault
 }
 
@@ -154,8 +154,8 @@ final class CSVIndex {
 
     /// Removes a row in which the cell of `column` does not fit.
     func drop(row: Int, column: Int) {
-        let place = Int(cells[row * width + column] & CSVIndex.startMask)
-        bad.append(CSVBadRecord(range: extents[row * 2]..<extents[row * 2 + 1], place: place, fault: .cell(column: column)))
+        let offset = Int(cells[row * width + column] & CSVIndex.startMask)
+        bad.append(CSVBadRecord(range: extents[row * 2]..<extents[row * 2 + 1], offset: offset, fault: .cell(column: column)))
         let behind = rows - 1 - row
         (cells + row * width).update(from: cells + (row + 1) * width, count: behind * width)
         (extents + row * 2).update(from: extents + (row + 1) * 2, count: behind * 2)
@@ -175,46 +175,46 @@ final class CSVIndex {
             var hits = marks64(memory + at, delimiter, quote, newline)
             if end &- at < 64 { hits &= (1 &<< UInt64(truncatingIfNeeded: end &- at)) &- 1 }
             while hits != 0 {
-                let place = at &+ hits.trailingZeroBitCount
+                let position = at &+ hits.trailingZeroBitCount
                 hits &= hits &- 1
-                let byte = memory[place]
+                let byte = memory[position]
                 if byte == delimiter {
-                    filling.note(filling.fieldStart, place, 0)
-                    filling.fieldStart = place &+ 1
+                    filling.note(filling.fieldStart, position, 0)
+                    filling.fieldStart = position &+ 1
                 } else if byte == newline {
-                    var lineEnd = place
+                    var lineEnd = position
                     if newline == 10 {
-                        if place > filling.fieldStart, memory[place &- 1] == 13 {
+                        if position > filling.fieldStart, memory[position &- 1] == 13 {
                             returns &+= 1
-                            lineEnd = place &- 1
+                            lineEnd = position &- 1
                         } else {
                             bare &+= 1
                         }
                     }
                     filling.note(filling.fieldStart, lineEnd, 0)
-                    if !filling.endRecord(place &+ 1, lineEnd) { break outer }
-                } else if place == filling.fieldStart {
+                    if !filling.endRecord(position &+ 1, lineEnd) { break outer }
+                } else if position == filling.fieldStart {
                     // A quoted cell: find its closing quote, then the delimiter or line end after it.
-                    var close = find(quote, memory, place &+ 1, end), escapes = false
+                    var close = find(quote, memory, position &+ 1, end), escapes = false
                     while close &+ 1 < end, memory[close &+ 1] == quote {
                         escapes = true
                         close = find(quote, memory, close &+ 2, end)
                     }
                     if close >= end {
-                        filling.fault = filling.fault ?? CSVBadRecord(range: 0..<0, place: place, fault: .unclosedQuote)
-                        filling.note(place &+ 1, end, CSVIndex.quotedBit)
+                        filling.fault = filling.fault ?? CSVBadRecord(range: 0..<0, offset: position, fault: .unclosedQuote)
+                        filling.note(position &+ 1, end, CSVIndex.quotedBit)
                         _ = filling.endRecord(end, end)
                         at = end
                         break outer
                     }
-                    filling.note(place &+ 1, close, CSVIndex.quotedBit)
+                    filling.note(position &+ 1, close, CSVIndex.quotedBit)
                     // Only rows with doubled quotes are unescaped.
                     if escapes { filling.rowEscapes = true }
                     var next = close &+ 1
                     if next < end, memory[next] != delimiter, memory[next] != newline,
                         !(memory[next] == 13 && newline == 10 && next &+ 1 < end && memory[next &+ 1] == 10)
                     {
-                        filling.fault = filling.fault ?? CSVBadRecord(range: 0..<0, place: next, fault: .afterQuote)
+                        filling.fault = filling.fault ?? CSVBadRecord(range: 0..<0, offset: next, fault: .afterQuote)
                         while next < end, memory[next] != delimiter, memory[next] != newline { next &+= 1 }
                     }
                     if next >= end {
@@ -337,10 +337,10 @@ private struct CSVFilling {
         if column == 1, lineEnd == recordStart {
             blankLines &+= 1
         } else if let found = fault {
-            refused.append(CSVBadRecord(range: recordStart..<next, place: found.place, fault: found.fault))
+            refused.append(CSVBadRecord(range: recordStart..<next, offset: found.offset, fault: found.fault))
         } else {
             refused.append(
-                CSVBadRecord(range: recordStart..<next, place: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
+                CSVBadRecord(range: recordStart..<next, offset: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
         }
         fault = nil
     }

@@ -45,13 +45,9 @@ final class CSVText {
             var mark = [UInt8](repeating: 0, count: 3)
             if hasByteOrderMark {
                 let length = encoding == .utf8 ? 3 : 2
-                var failure: FirnError?
-                mark.withUnsafeMutableBytes {
-                    do throws(FirnError) { _ = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<length])) } catch {
-                        failure = error
-                    }
+                _ = try mark.withMutableBytes { (mark) throws(FirnError) in
+                    try input.read(into: UnsafeMutableRawBufferPointer(rebasing: mark[..<length]))
                 }
-                if let failure { throw failure }
             }
         }
         if encoding == .utf8 { return try input.read(into: memory) }

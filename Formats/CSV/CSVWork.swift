@@ -43,7 +43,7 @@ struct CSVGuesses: Sendable {
     var rows = 0
     var ends = CSVLineEnds()
     /// The first rejected record, with its offset in the text.
-    var bad: (place: UInt64, fault: CSVFault)?
+    var bad: (offset: UInt64, fault: CSVFault)?
     var invalidText: UInt64?
 }
 
@@ -53,7 +53,7 @@ struct CSVRows: Sendable {
     var count = 0
     var ends = CSVLineEnds()
     /// Rejected records in order: the offset in the text, the fault, the bytes, and the text of the cell that does not fit.
-    var bad: [(place: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)] = []
+    var bad: [(offset: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)] = []
     var invalidText: UInt64?
     /// By column.
     var respelled: [Int: CSVRespelling] = [:]
@@ -63,8 +63,8 @@ extension CSVSetting {
     /// Guesses from all cells of a block.
     func guess(_ block: CSVBlock) -> CSVGuesses {
         var guesses = CSVGuesses(columns: [CSVGuess](repeating: CSVGuess(), count: plans.count))
-        if checksText, let place = firstInvalidUTF8(block.memory, block.count) {
-            guesses.invalidText = block.offset + UInt64(place)
+        if checksText, let offset = firstInvalidUTF8(block.memory, block.count) {
+            guesses.invalidText = block.offset + UInt64(offset)
             return guesses
         }
         let index = CSVIndex(width: width)
@@ -75,7 +75,7 @@ extension CSVSetting {
                 guesses.columns[i].see(index, column: plan.cell, memory: block.memory, marks: marks, nulls: nulls)
             }
             guesses.rows += index.rows
-            if guesses.bad == nil, let bad = index.bad.first { guesses.bad = (block.offset + UInt64(bad.place), bad.fault) }
+            if guesses.bad == nil, let bad = index.bad.first { guesses.bad = (block.offset + UInt64(bad.offset), bad.fault) }
         }
         guesses.ends.add(index)
         guesses.ends.bareMarks = guesses.ends.bareMarks || hasBareReturns(block, index.carriageReturns)
@@ -104,8 +104,8 @@ extension CSVSetting {
     /// Reads all cells of a block.
     func read(_ block: CSVBlock) -> CSVRows {
         var rows = CSVRows(columns: [])
-        if checksText, let place = firstInvalidUTF8(block.memory, block.count) {
-            rows.invalidText = block.offset + UInt64(place)
+        if checksText, let offset = firstInvalidUTF8(block.memory, block.count) {
+            rows.invalidText = block.offset + UInt64(offset)
             return rows
         }
         // Rejected rows are passed on unchanged, but reading quoted cells changes the text.
@@ -123,16 +123,16 @@ extension CSVSetting {
             spellings.append(index, block, nulls)
             for bad in index.bad {
                 var cell = ""
-                if case .cell(let column) = bad.fault { cell = CSVSetting.cellText(original, bad.range, bad.place, column, self) }
+                if case .cell(let column) = bad.fault { cell = CSVSetting.cellText(original, bad.range, bad.offset, column, self) }
                 let bytes = Array(UnsafeBufferPointer(start: original.memory + bad.range.lowerBound, count: bad.range.count))
-                rows.bad.append((block.offset + UInt64(bad.place), bad.fault, bytes, cell))
+                rows.bad.append((block.offset + UInt64(bad.offset), bad.fault, bytes, cell))
             }
         }
         rows.ends.add(index)
         rows.count = columns.first?.count ?? 0
         rows.columns = columns.map { $0.finish() }
         rows.respelled = spellings.compare(rows.columns)
-        if rows.bad.count > 1 { rows.bad.sort { $0.place < $1.place } }
+        if rows.bad.count > 1 { rows.bad.sort { $0.offset < $1.offset } }
         return rows
     }
 
@@ -151,12 +151,12 @@ extension CSVSetting {
         }
     }
 
-    private static func cellText(_ block: CSVBlock, _ range: Range<Int>, _ place: Int, _ column: Int, _ setting: CSVSetting) -> String {
-        var end = place
+    private static func cellText(_ block: CSVBlock, _ range: Range<Int>, _ start: Int, _ column: Int, _ setting: CSVSetting) -> String {
+        var end = start
         while end < range.upperBound, block.memory[end] != setting.marks.delimiter, block.memory[end] != 10, block.memory[end] != 13,
             block.memory[end] != setting.marks.quote
         { end += 1 }
-        return String(decoding: UnsafeBufferPointer(start: block.memory + place, count: min(end - place, 60)), as: UTF8.self)
+        return String(decoding: UnsafeBufferPointer(start: block.memory + start, count: min(end - start, 60)), as: UTF8.self)
     }
 }
 

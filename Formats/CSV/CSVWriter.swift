@@ -178,11 +178,7 @@ package final class CSVWriter: BatchWriter {
         try output.finish()
     }
 
-    private func put(_ bytes: [UInt8]) throws(FirnError) {
-        var failure: FirnError?
-        bytes.withUnsafeBytes { do throws(FirnError) { try put($0) } catch { failure = error } }
-        if let failure { throw failure }
-    }
+    private func put(_ bytes: [UInt8]) throws(FirnError) { try bytes.withBytes(put) }
 
     private func put(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
         if dialect.encoding == .utf8 { return try output.write(bytes) }

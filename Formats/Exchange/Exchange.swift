@@ -8,7 +8,7 @@ package protocol BatchReader: AnyObject {
     /// What was changed or left out so that the input fits: one sentence each, for the user. Complete after the last batch.
     var remarks: [String] { get }
     /// Returns the next rows and the name of their type; nil at the end.
-    /// - Throws: `FirnError` with the place of bad input.
+    /// - Throws: `FirnError` with the location of bad input.
     func next() throws(FirnError) -> (type: String, batch: Batch)?
 }
 

@@ -15,7 +15,7 @@ private func trailing(_ stream: StreamIn, _ format: String, byte: UInt64) -> Fir
 }
 
 /// Decompresses consecutive Zstandard frames.
-final class ZstdSource: Source {
+final class ZstdSource: InputSource {
     private let stream: StreamIn
     private let context: OpaquePointer
     private var piece = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -64,7 +64,7 @@ final class ZstdSource: Source {
 }
 
 /// Decompresses consecutive gzip members. Zeros may pad the last one (to whole blocks, as on tapes).
-final class GzipSource: Source {
+final class GzipSource: InputSource {
     private let stream: StreamIn
     private let state: UnsafeMutablePointer<z_stream>
     private var piece = UnsafeRawBufferPointer(start: nil, count: 0)

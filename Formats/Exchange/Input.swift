@@ -8,7 +8,7 @@ package final class Input {
 
     /// The path as the user gave it; `-` is standard input.
     package let path: String
-    /// The name for places in errors.
+    /// The name in the locations of errors.
     package let name: String
     package let compression: Compression
     /// The size of the source in bytes as stored (compressed), if it is known.
@@ -19,7 +19,7 @@ package final class Input {
     /// The budget to which readers of this input charge memory.
     package var budget = MemoryBudget.process
 
-    private var source: Source
+    private var source: InputSource
     /// The bytes that were read from a pipe, kept for the second reading.
     private var spool: Spool?
 
@@ -124,7 +124,7 @@ package final class Input {
         return .none
     }
 
-    private static func decoder(of compression: Compression, _ stream: StreamIn) throws(FirnError) -> Source {
+    private static func decoder(of compression: Compression, _ stream: StreamIn) throws(FirnError) -> InputSource {
         switch compression {
         case .none: PlainSource(stream)
         case .zstd: try ZstdSource(stream)
@@ -134,25 +134,25 @@ package final class Input {
 }
 
 /// The source of an input's bytes.
-class Source {
+class InputSource {
     /// Fills `into`; returns fewer bytes only at the end.
     func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
-        trap("subclasses of Source override read(into:)")
+        trap("subclasses of InputSource override read(into:)")
     }
     /// The number of bytes of the stored form that are consumed.
     var taken: UInt64 { 0 }
     /// A new source at the first byte, if the source is in memory; nil otherwise.
-    var memory: Source? { nil }
+    var memory: InputSource? { nil }
 }
 
-private final class PlainSource: Source {
+private final class PlainSource: InputSource {
     private let stream: StreamIn
     init(_ stream: StreamIn) { self.stream = stream }
     override func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int { try stream.read(into: into) }
     override var taken: UInt64 { stream.position }
 }
 
-private final class MemorySource: Source {
+private final class MemorySource: InputSource {
     private let bytes: [UInt8]
     private var position = 0
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -165,15 +165,15 @@ private final class MemorySource: Source {
     }
 
     override var taken: UInt64 { UInt64(position) }
-    override var memory: Source? { MemorySource(bytes) }
+    override var memory: InputSource? { MemorySource(bytes) }
 }
 
 /// Delivers the bytes that were peeked at, then the rest of their source.
-private final class PrefixedSource: Source {
+private final class PrefixedSource: InputSource {
     private let prefix: [UInt8]
     private var position = 0
-    private let rest: Source
-    init(_ prefix: [UInt8], _ rest: Source) {
+    private let rest: InputSource
+    init(_ prefix: [UInt8], _ rest: InputSource) {
         self.prefix = prefix
         self.rest = rest
     }
@@ -189,7 +189,7 @@ private final class PrefixedSource: Source {
     }
 
     override var taken: UInt64 { rest.taken }
-    override var memory: Source? { rest.memory }
+    override var memory: InputSource? { rest.memory }
 }
 
 /// Keeps the bytes of a pipe in an unnamed temporary file, or in memory.

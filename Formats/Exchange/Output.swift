@@ -50,11 +50,7 @@ package final class Output {
         if let stream { try stream.write(more) } else { bytes.append(contentsOf: more) }
     }
 
-    package func write(_ more: [UInt8]) throws(FirnError) {
-        var failure: FirnError?
-        more.withUnsafeBytes { do throws(FirnError) { try write($0) } catch { failure = error } }
-        if let failure { throw failure }
-    }
+    package func write(_ more: [UInt8]) throws(FirnError) { try more.withBytes(write) }
 
     package func write(_ text: String) throws(FirnError) { try write(Array(text.utf8)) }
 

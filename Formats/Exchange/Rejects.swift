@@ -15,8 +15,6 @@ package final class Rejects: @unchecked Sendable {
     }
 
     package func add(_ row: [UInt8], because reason: FirnError? = nil) throws(FirnError) {
-        var failure: FirnError?
-        row.withUnsafeBytes { do throws(FirnError) { try add($0, because: reason) } catch { failure = error } }
-        if let failure { throw failure }
+        try row.withBytes { (row) throws(FirnError) in try add(row, because: reason) }
     }
 }

@@ -4,7 +4,7 @@ import FirnExchange
 import FirnTable
 
 /// A growing array of trivial values in manually allocated memory.
-struct Run<T: BitwiseCopyable> {
+struct RawArray<T: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<T>
     private(set) var count = 0
     private var capacity: Int
@@ -76,13 +76,13 @@ struct ColumnBuilder {
     /// The number of rows, and the number of rows that have a value.
     private(set) var count = 0
     private(set) var held = 0
-    var gaps = Run<Gap>(first: 4)
-    var words = Run<Int64>()
-    var extra = Run<Int64>()
-    var reals = Run<Double>()
-    var bytes = Run<UInt8>(first: 64)
-    var offsets = Run<Int>()
-    var tags = Run<UInt8>()
+    var gaps = RawArray<Gap>(first: 4)
+    var words = RawArray<Int64>()
+    var extra = RawArray<Int64>()
+    var reals = RawArray<Double>()
+    var bytes = RawArray<UInt8>(first: 64)
+    var offsets = RawArray<Int>()
+    var tags = RawArray<UInt8>()
     /// The number of the last batch in which the column has a value: see `RowBuilder.batch`.
     var batch = 0
     /// The fields of an embedded object, or the parts of a collection: [elements] or [keys, values].
@@ -102,11 +102,11 @@ struct ColumnBuilder {
         self.collection = collection
     }
 
-    static func make(_ plan: Plan) -> Node {
+    static func make(_ plan: ColumnPlan) -> Node {
         let node = Node.allocate(capacity: 1)
         node.initialize(to: ColumnBuilder(plan.type, collection: plan.type.collection))
         switch plan.type.collection {
-        case .map: node.pointee.children = [make(Plan(ColumnType(.string))), make(plan.element!)]
+        case .map: node.pointee.children = [make(ColumnPlan(ColumnType(.string))), make(plan.element!)]
         case .list, .set: node.pointee.children = [make(plan.element!)]
         case .none:
             node.pointee.children = plan.fields.map { make($0.plan) }
@@ -277,7 +277,7 @@ extension ColumnBuilder {
     }
 
     private func copy(_ first: Int, _ held: Int, _ runs: [(row: Int, count: Int)], _ rows: Int, into column: inout Column) {
-        func spread<T: BitwiseCopyable>(_ source: Run<T>, _ filler: T) -> [T] {
+        func spread<T: BitwiseCopyable>(_ source: RawArray<T>, _ filler: T) -> [T] {
             [T](unsafeUninitializedCapacity: rows) { out, filled in
                 filled = rows
                 guard let base = out.baseAddress else { return }

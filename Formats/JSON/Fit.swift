@@ -13,25 +13,25 @@ final class Fit {
 
     /// A column, the elements of a column, or the row itself.
     private final class Node {
-        let plan: Plan
+        let plan: ColumnPlan
         let isOptional: Bool
         let path: String
         let fields: [Node]
         let element: Node?
-        let placeByName: [[UInt8]: Int]
-        var placeByKey: [UInt32: Int] = [:]
+        let positionByName: [[UInt8]: Int]
+        var positionByKey: [UInt32: Int] = [:]
         /// The position of the value of each field of the current object; -1 if it has none.
         var items: [Int]
         /// The number of texts that would be written differently.
         var respelled = 0
 
-        init(_ plan: Plan, isOptional: Bool, path: String) {
+        init(_ plan: ColumnPlan, isOptional: Bool, path: String) {
             self.plan = plan
             self.isOptional = isOptional
             self.path = path
             element = plan.element.map { Node($0, isOptional: plan.type.elementIsOptional, path: path) }
             fields = plan.fields.map { Node($0.plan, isOptional: $0.isOptional, path: path.isEmpty ? $0.column : path + "." + $0.column) }
-            placeByName = Dictionary(plan.fields.enumerated().map { ($1.name, $0) }) { first, _ in first }
+            positionByName = Dictionary(plan.fields.enumerated().map { ($1.name, $0) }) { first, _ in first }
             items = [Int](repeating: -1, count: plan.fields.count)
         }
 
@@ -56,10 +56,10 @@ final class Fit {
         root =
             isBare
             ? Node(given.fields[0].plan, isOptional: given.fields[0].isOptional, path: given.fields[0].column)
-            : Node(Plan(ColumnType(.embedded, target: rowsName), fields: given.fields), isOptional: false, path: "")
+            : Node(ColumnPlan(ColumnType(.embedded, target: rowsName), fields: given.fields), isOptional: false, path: "")
     }
 
-    func forgetKeys() { for node in root.all { node.placeByKey = [:] } }
+    func forgetKeys() { for node in root.all { node.positionByKey = [:] } }
 
     /// The number of texts that are written differently, by column.
     var respelled: [(path: String, count: Int)] { root.all.map { ($0.path, $0.respelled) } }
@@ -74,15 +74,15 @@ final class Fit {
 
     private func check(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node) -> Misfit? {
         let item = items[index], type = node.plan.type
-        if item.tag == Tag.null { return node.isOptional || type.kind == .any && !type.isCollection ? nil : misfit(items, index, node) }
+        if item.tag == TapeTag.null { return node.isOptional || type.kind == .any && !type.isCollection ? nil : misfit(items, index, node) }
         switch type.collection {
         case .none: return type.kind == .embedded ? check(object: items, index, node) : check(scalar: items, index, node)
         case .list, .set:
-            guard item.tag == Tag.array else { return misfit(items, index, node) }
+            guard item.tag == TapeTag.array else { return misfit(items, index, node) }
             if let misfit = check(inside: items, index, node) { return misfit }
             return type.collection == .set ? twice(items, index, node) : nil
         case .map:
-            guard item.tag == Tag.object else { return misfit(items, index, node) }
+            guard item.tag == TapeTag.object else { return misfit(items, index, node) }
             return check(inside: items, index, node)
         }
     }
@@ -97,12 +97,12 @@ final class Fit {
     }
 
     private func check(object items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node) -> Misfit? {
-        guard items[index].tag == Tag.object else { return misfit(items, index, node) }
-        for place in node.items.indices { node.items[place] = -1 }
+        guard items[index].tag == TapeTag.object else { return misfit(items, index, node) }
+        for position in node.items.indices { node.items[position] = -1 }
         var item = index + 1
         for _ in 0..<Int(items[index].size) {
-            if let place = place(items[item].key, node) {
-                node.items[place] = item
+            if let position = position(of: items[item].key, node) {
+                node.items[position] = item
             } else if node !== root {
                 return Misfit(
                     item: item,
@@ -110,8 +110,8 @@ final class Fit {
             }
             item += items[item].step
         }
-        for (place, field) in node.fields.enumerated() {
-            let at = node.items[place]
+        for (position, field) in node.fields.enumerated() {
+            let at = node.items[position]
             if at >= 0 {
                 if let misfit = check(items, at, field) { return misfit }
             } else if !field.isOptional, field.plan.type.kind != .any || field.plan.type.isCollection {
@@ -121,18 +121,18 @@ final class Fit {
         return nil
     }
 
-    private func place(_ key: UInt32, _ node: Node) -> Int? {
-        if let place = node.placeByKey[key] { return place < 0 ? nil : place }
-        let place = node.placeByName[Array(values.parser.key(key))]
-        node.placeByKey[key] = place ?? -1
-        return place
+    private func position(of key: UInt32, _ node: Node) -> Int? {
+        if let position = node.positionByKey[key] { return position < 0 ? nil : position }
+        let position = node.positionByName[Array(values.parser.key(key))]
+        node.positionByKey[key] = position ?? -1
+        return position
     }
 
     private func check(scalar items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node) -> Misfit? {
         let item = items[index]
         let fits: Bool
         switch node.plan.type.kind {
-        case .bool: fits = item.tag == Tag.yes || item.tag == Tag.no
+        case .bool: fits = item.tag == TapeTag.yes || item.tag == TapeTag.no
         case .int: fits = TapeScalar.int(item) != nil
         case .float:
             guard let float = TapeScalar.float(item) else { return misfit(items, index, node) }
@@ -144,7 +144,7 @@ final class Fit {
             return Misfit(item: index, message: "\(Fit.found(item)) would be written back as \(float) (column \"\(node.path)\")")
         case .double: fits = TapeScalar.double(item) != nil
         case .decimal: fits = TapeScalar.decimal(item) != nil
-        case .string: fits = item.tag == Tag.string
+        case .string: fits = item.tag == TapeTag.string
         case .data: fits = TapeScalar.data(item) != nil
         case .date:
             guard let date = TapeScalar.date(item) else { return misfit(items, index, node) }
@@ -184,7 +184,7 @@ final class Fit {
     }
 
     private func unfitAny(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> String {
-        items[index].tag >= Tag.array && values.unfitNumber(items, index) == nil ? JSONReader.tooDeep : JSONReader.unfitNumber
+        items[index].tag >= TapeTag.array && values.unfitNumber(items, index) == nil ? JSONReader.tooDeep : JSONReader.unfitNumber
     }
 
     /// Counts a text that would be written differently; with `keepsSpelling` it does not fit.
@@ -213,8 +213,8 @@ final class Fit {
     private func misfit(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node) -> Misfit {
         let found = Fit.found(items[index]), kind = node.plan.type.kind,
             isNumber =
-                items[index].tag == Tag.double || items[index].tag == Tag.int
-                || items[index].tag == Tag.numberText
+                items[index].tag == TapeTag.double || items[index].tag == TapeTag.int
+                || items[index].tag == TapeTag.numberText
         if !node.plan.type.isCollection, isNumber, kind == .float || kind == .double || kind == .decimal {
             return Misfit(item: index, message: "the number \(found) does not fit into a \(kind.name) unchanged (column \"\(node.path)\")")
         }
@@ -239,14 +239,14 @@ final class Fit {
     /// Returns the text of a value for errors.
     static func found(_ item: firn_json_item) -> String {
         switch item.tag {
-        case Tag.null: return "null"
-        case Tag.no: return "false"
-        case Tag.yes: return "true"
-        case Tag.int: return "\(item.integer)"
-        case Tag.double: return JSONText.plain(item.double)
-        case Tag.numberText: return short(item.string)
-        case Tag.string: return "\"\(short(item.string))\""
-        case Tag.array: return "an array"
+        case TapeTag.null: return "null"
+        case TapeTag.no: return "false"
+        case TapeTag.yes: return "true"
+        case TapeTag.int: return "\(item.integer)"
+        case TapeTag.double: return JSONBytes.plain(item.double)
+        case TapeTag.numberText: return short(item.string)
+        case TapeTag.string: return "\"\(short(item.string))\""
+        case TapeTag.array: return "an array"
         default: return "an object"
         }
     }

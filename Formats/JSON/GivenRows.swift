@@ -6,7 +6,7 @@ import FirnTable
 struct GivenRows: Sendable {
     let schema: Schema
     let type: TypeSchema
-    private(set) var fields: [Plan.Field]
+    private(set) var fields: [ColumnPlan.Field]
 
     /// - Throws: `FirnError.unsupported` for types that cannot be read from JSON, and `.schema` if a type is missing.
     init(_ given: GivenSchema) throws(FirnError) {
@@ -19,26 +19,26 @@ struct GivenRows: Sendable {
     /// too.
     var mayBeBare: Bool { fields.count == 1 && fields[0].column == "value" }
 
-    private static func fields(_ type: TypeSchema, _ schema: Schema, inside: [String]) throws(FirnError) -> [Plan.Field] {
+    private static func fields(_ type: TypeSchema, _ schema: Schema, inside: [String]) throws(FirnError) -> [ColumnPlan.Field] {
         guard !inside.contains(type.name) else {
             throw FirnError(.unsupported, "the schema's type \"\(type.name)\" contains itself, and such objects cannot be read from JSON")
         }
-        var fields: [Plan.Field] = []
+        var fields: [ColumnPlan.Field] = []
         for column in type.columns {
             guard column.type.collection != .set || column.type.kind != .embedded else {
                 throw FirnError(.unsupported, "the schema's column \"\(column.name)\" is a set of objects, which cannot be read from JSON")
             }
-            var nested: [Plan.Field] = []
+            var nested: [ColumnPlan.Field] = []
             if column.type.kind == .embedded {
                 guard let target = column.type.target.flatMap({ schema[$0] }) else {
                     throw FirnError(.schema, "the schema's column \"\(column.name)\" has a type that is not in the schema")
                 }
                 nested = try self.fields(target, schema, inside: inside + [type.name])
             }
-            let leaf = Plan(ColumnType(column.type.kind, target: column.type.target), notation: column.notation, fields: nested)
+            let leaf = ColumnPlan(ColumnType(column.type.kind, target: column.type.target), notation: column.notation, fields: nested)
             var whole = column.type
             whole.isOptional = false
-            let plan = column.type.isCollection ? Plan(whole, notation: column.notation, element: leaf) : leaf
+            let plan = column.type.isCollection ? ColumnPlan(whole, notation: column.notation, element: leaf) : leaf
             fields.append(
                 .init(name: Array(column.name.utf8), column: column.name, plan: plan, isOptional: column.type.isOptional, writesNull: false)
             )
@@ -61,7 +61,7 @@ struct GivenRows: Sendable {
     /// Whether a column is, or contains, links to rows of the type itself.
     var hasLinksToRows: Bool { GivenRows.hasLinks(fields, to: type.name) }
 
-    private static func hasLinks(_ fields: [Plan.Field], to name: String) -> Bool {
+    private static func hasLinks(_ fields: [ColumnPlan.Field], to name: String) -> Bool {
         fields.contains { field in
             let leaf = field.plan.element ?? field.plan
             return (leaf.type.kind == .link && leaf.type.target == name) || hasLinks(leaf.fields, to: name)

@@ -51,7 +51,7 @@ extension JSONDocument {
         var documents: [JSONDocument] = [], start = 0
         repeat {
             let end = end(of: bytes, from: start)
-            // Spaces replace the text before the document, so that places in errors refer to the whole text.
+            // Spaces replace the text before the document, so that locations in errors refer to the whole text.
             let before = bytes[..<start].map { $0 == 10 ? UInt8(10) : 32 }
             documents.append(try JSONDocument(bytes: before + bytes[start..<end], file: file))
             start = end

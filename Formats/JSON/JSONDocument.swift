@@ -3,8 +3,8 @@
 ///
 /// Parsing is strict: RFC 8259, UTF-8, at most 512 levels. json-c alone is more lenient and would change some texts silently. Here
 /// - integers beyond 64 bits and `-0` are kept, although json-c has no integer for them;
-/// - U+0000 in a key (json-c would cut the key), half a surrogate pair and a byte order mark are rejected with their place;
-/// - two members of one name in an object (json-c would drop the first) are rejected without their place, which json-c does not report.
+/// - U+0000 in a key (json-c would cut the key), half a surrogate pair and a byte order mark are rejected with their line and column;
+/// - two members of one name in an object (json-c would drop the first) are rejected without line and column, which json-c does not report.
 package indirect enum JSONDocument: Sendable, Equatable {
     case null
     case bool(Bool)

@@ -138,16 +138,16 @@ final class JSONLines: JSONRows {
         let tape = lane.parser.parseLines(lane.count, setsAside: lane.screen?.setsAside ?? false)
         var result = BlockResult(lane: lane, lines: tape.lineCount)
         if let fault = tape.fault {
-            let place = lane.parser.place(fault.offset)
-            result.fault = (fault.message, place.line, place.column)
+            let location = lane.parser.location(fault.offset)
+            result.fault = (fault.message, location.line, location.column)
             return result
         }
         let tree = lane.tree!
         guard let screen = lane.screen else {
             tree.observe(tape, 0..<tape.itemCount, block: lane.block)
             if let fault = tree.fault {
-                let place = fault.place(tape, row: { lane.parser.line(ofRow: tree.faultRow ?? 0) })
-                result.fault = (fault.message, place.line, place.column)
+                let location = fault.location(tape, row: { lane.parser.line(ofRow: tree.faultRow ?? 0) })
+                result.fault = (fault.message, location.line, location.column)
             }
             return result
         }
@@ -161,11 +161,11 @@ final class JSONLines: JSONRows {
                     return result
                 }
             } else {
-                let into = tape.items[item].tag == Tag.object ? tree : lane.bareTree ?? tree
+                let into = tape.items[item].tag == TapeTag.object ? tree : lane.bareTree ?? tree
                 into.observe(tape, item..<end, block: lane.block, row: row)
                 if let fault = into.fault {
-                    let place = fault.place(tape, row: { lane.parser.line(ofRow: row) })
-                    result.fault = (fault.message, place.line, place.column)
+                    let location = fault.location(tape, row: { lane.parser.line(ofRow: row) })
+                    result.fault = (fault.message, location.line, location.column)
                     return result
                 }
             }
@@ -213,8 +213,8 @@ final class JSONLines: JSONRows {
             }
             rows.append(tape.items, item)
             if let fault = rows.fault {
-                let place = fault == .tooDeep ? tape.deepPlace : (line: lane.parser.line(ofRow: row), column: 0)
-                result.fault = (fault == .tooDeep ? JSONReader.tooDeep : JSONReader.changed, place.line, place.column)
+                let location = fault == .tooDeep ? tape.deepLocation : (line: lane.parser.line(ofRow: row), column: 0)
+                result.fault = (fault == .tooDeep ? JSONReader.tooDeep : JSONReader.changed, location.line, location.column)
                 return result
             }
             item += tape.items[item].step

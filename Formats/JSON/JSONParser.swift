@@ -116,16 +116,16 @@ final class JSONParser: @unchecked Sendable {
     func line(ofRow row: Int) -> Int { firn_json_row_line(handle, row) }
 
     /// Returns line and column, both from 0, of a byte of the text.
-    func place(_ offset: Int) -> (line: Int, column: Int) {
+    func location(_ offset: Int) -> (line: Int, column: Int) {
         var line = 0, column = 0
-        firn_json_place(handle, offset, &line, &column)
+        firn_json_location(handle, offset, &line, &column)
         return (line, column)
     }
 
-    func place(ofText item: firn_json_item) -> (line: Int, column: Int) { place(firn_json_offset(handle, item.word)) }
+    func location(ofText item: firn_json_item) -> (line: Int, column: Int) { location(firn_json_offset(handle, item.word)) }
 }
 
-/// A line that cannot be a row: its text without the newline, the reason, and the place (line and column from 0).
+/// A line that cannot be a row: its text without the newline, the reason, and the location (line and column from 0).
 struct RefusedLine: Sendable {
     var line: Int
     var column: Int
@@ -162,10 +162,10 @@ struct Tape {
     }
 
     /// The line and column, from 0, where the nesting exceeds what columns of type any can store.
-    var deepPlace: (line: Int, column: Int) { parser.place(deepOffset) }
+    var deepLocation: (line: Int, column: Int) { parser.location(deepOffset) }
 }
 
-enum Tag {
+enum TapeTag {
     static let null: UInt32 = 0, no: UInt32 = 1, yes: UInt32 = 2, int: UInt32 = 3, double: UInt32 = 4
     static let numberText: UInt32 = 5, string: UInt32 = 6, array: UInt32 = 7, object: UInt32 = 8
 }
@@ -176,7 +176,7 @@ extension firn_json_item {
     @inline(__always) var double: Double { Double(bitPattern: word) }
     @inline(__always) var integer: Int64 { Int64(bitPattern: word) }
     /// The number of items from this one to the next one after everything that it contains.
-    @inline(__always) var step: Int { tag >= Tag.array ? Int(truncatingIfNeeded: word) &+ 1 : 1 }
+    @inline(__always) var step: Int { tag >= TapeTag.array ? Int(truncatingIfNeeded: word) &+ 1 : 1 }
     @inline(__always) var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: word)), count: Int(size))
     }

@@ -58,9 +58,9 @@ package final class JSONReader: BatchReader {
         self.source = source
         let names = options.given?.schema.types.map(\.name) ?? []
         // Given types keep their order; inferred types follow them.
-        func place(_ type: TypeSchema) -> Int { names.firstIndex(of: type.name) ?? names.count }
+        func rank(_ type: TypeSchema) -> Int { names.firstIndex(of: type.name) ?? names.count }
         let types = [source.rowType] + source.embedded
-        schema = Schema(types.enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }.map(\.element))
+        schema = Schema(types.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element))
         batchCells = options.batchCells
         columnCount = schema.types.reduce(0) { $0 + $1.columns.count }
         remarks = source.remarks
@@ -121,7 +121,7 @@ protocol JSONRows: AnyObject {
 
 /// The row type that fits everything in a tree.
 struct RowPlan {
-    var fields: [Plan.Field]
+    var fields: [ColumnPlan.Field]
     /// Whether rows are not objects and have one column, `value`.
     var isBare: Bool
     var embedded: [TypeSchema]
@@ -162,7 +162,7 @@ struct RowPlan {
         if isBare {
             if shape.mapValue != nil { types.noteMap(options.typeName, root, isRow: true) }
             fields = [
-                Plan.Field(
+                ColumnPlan.Field(
                     name: Array("value".utf8), column: "value", plan: types.plan(root, path: options.typeName, depth: 0),
                     isOptional: shape.nulls > 0, writesNull: true)
             ]

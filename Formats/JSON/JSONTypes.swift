@@ -2,12 +2,12 @@ import FirnBytes
 import FirnTable
 
 /// How the values of one path are stored in a column.
-final class Plan: Sendable {
+final class ColumnPlan: Sendable {
     struct Field: Sendable {
         /// The key, and the name of the column. They are equal unless two keys are the same text in different bytes.
         var name: [UInt8]
         var column: String
-        var plan: Plan
+        var plan: ColumnPlan
         var isOptional: Bool
         var writesNull: Bool
     }
@@ -18,9 +18,9 @@ final class Plan: Sendable {
     /// The fields of an embedded object.
     let fields: [Field]
     /// The elements of a list or the values of a map.
-    let element: Plan?
+    let element: ColumnPlan?
 
-    init(_ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: Plan? = nil) {
+    init(_ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: ColumnPlan? = nil) {
         self.type = type
         self.notation = notation
         self.fields = fields
@@ -39,7 +39,7 @@ final class Plan: Sendable {
     }
 }
 
-/// Infers the types that fit all observed values: it chooses the `Plan` of each path and names the embedded types.
+/// Infers the types that fit all observed values: it chooses the `ColumnPlan` of each path and names the embedded types.
 struct JSONTypes {
     private(set) var embedded: [TypeSchema] = []
     private(set) var remarks: [String] = []
@@ -65,7 +65,7 @@ struct JSONTypes {
     }
 
     /// Returns the fields of the objects at a node: the given ones, then the others in the order of first appearance.
-    mutating func fields(_ node: Shape.Node, path: String, depth: Int, given: [Plan.Field] = []) -> [Plan.Field] {
+    mutating func fields(_ node: Shape.Node, path: String, depth: Int, given: [ColumnPlan.Field] = []) -> [ColumnPlan.Field] {
         let objects = node.pointee.objects
         if let twice = node.pointee.duplicate {
             let key = String(decoding: keys(twice.key), as: UTF8.self)
@@ -94,7 +94,7 @@ struct JSONTypes {
                 let childPath = path + "_" + column
                 let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
                 let writesNull = writesNull(childPath, nulls: nulls, missing: missing)
-                return Plan.Field(
+                return ColumnPlan.Field(
                     name: name, column: column, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0,
                     writesNull: writesNull)
             }
@@ -111,7 +111,7 @@ struct JSONTypes {
     }
 
     /// Counts nulls and missing fields in the objects at a node whose type was given.
-    private mutating func note(_ node: Shape.Node, as plan: Plan) {
+    private mutating func note(_ node: Shape.Node, as plan: ColumnPlan) {
         let leaf = plan.element ?? plan
         guard leaf.type.kind == .embedded, let name = leaf.type.target else { return }
         switch plan.type.collection {
@@ -122,10 +122,10 @@ struct JSONTypes {
             return node.pointee.mapValue.map { note($0, as: leaf) } ?? ()
         }
         let shapes = Dictionary(node.pointee.members.map { (keys($0.key), $0.node) }) { first, _ in first }
-        for (place, field) in leaf.fields.enumerated() {
+        for (position, field) in leaf.fields.enumerated() {
             let shape = shapes[field.name]
-            givenCounts[name, default: Array(repeating: (0, 0), count: leaf.fields.count)][place].nulls += shape?.pointee.nulls ?? 0
-            givenCounts[name]![place].missing += node.pointee.objects - (shape?.pointee.presence ?? 0)
+            givenCounts[name, default: Array(repeating: (0, 0), count: leaf.fields.count)][position].nulls += shape?.pointee.nulls ?? 0
+            givenCounts[name]![position].missing += node.pointee.objects - (shape?.pointee.presence ?? 0)
             if let shape { note(shape, as: field.plan) }
         }
     }
@@ -134,9 +134,9 @@ struct JSONTypes {
     mutating func noted(_ given: GivenRows) -> [TypeSchema] {
         given.schema.types.filter { $0.name != given.type.name }.map { type in
             var type = type
-            for (place, count) in (givenCounts[type.name] ?? []).enumerated() {
-                type.columns[place].writesNull = writesNull(
-                    type.name + "_" + type.columns[place].name, nulls: count.nulls, missing: count.missing)
+            for (position, count) in (givenCounts[type.name] ?? []).enumerated() {
+                type.columns[position].writesNull = writesNull(
+                    type.name + "_" + type.columns[position].name, nulls: count.nulls, missing: count.missing)
             }
             return type
         }
@@ -157,44 +157,44 @@ struct JSONTypes {
     }
 
     /// Returns the plan for the values at a node other than null.
-    mutating func plan(_ node: Shape.Node, path: String, depth: Int) -> Plan {
+    mutating func plan(_ node: Shape.Node, path: String, depth: Int) -> ColumnPlan {
         let shape = node.pointee
         let numbers = shape.ints + shape.doubles + shape.numberTexts
         let kinds = [shape.bools, numbers, shape.strings, shape.arrays, shape.objects].count { $0 > 0 }
-        if kinds == 0 { return Plan(ColumnType(.string)) }
-        if kinds > 1 { return Plan(ColumnType(.any)) }
-        if shape.bools > 0 { return Plan(ColumnType(.bool)) }
+        if kinds == 0 { return ColumnPlan(ColumnType(.string)) }
+        if kinds > 1 { return ColumnPlan(ColumnType(.any)) }
+        if shape.bools > 0 { return ColumnPlan(ColumnType(.bool)) }
         if numbers > 0 { return number(shape, path: path) }
         if shape.strings > 0 {
-            let (kind, notation) = TextForm.meaning(shape.form)
-            return Plan(ColumnType(kind), notation: notation)
+            let (kind, notation) = TextForm.kindAndNotation(shape.form)
+            return ColumnPlan(ColumnType(kind), notation: notation)
         }
         if shape.arrays > 0 {
             guard let element = shape.element else {
-                return Plan(ColumnType(.string, collection: .list), element: Plan(ColumnType(.string)))
+                return ColumnPlan(ColumnType(.string, collection: .list), element: ColumnPlan(ColumnType(.string)))
             }
             return collection(.list, element, path: path, depth: depth)
         }
         return object(node, path: path, depth: depth)
     }
 
-    private mutating func number(_ shape: Shape, path: String) -> Plan {
+    private mutating func number(_ shape: Shape, path: String) -> ColumnPlan {
         if shape.numberTexts > 0 || (shape.doubles > 0 && shape.hasWideInts) {
             remarks.append("\(path): some numbers need more digits than a double has; the column holds decimals")
-            return Plan(ColumnType(.decimal))
+            return ColumnPlan(ColumnType(.decimal))
         }
-        if shape.doubles == 0 { return Plan(ColumnType(.int)) }
+        if shape.doubles == 0 { return ColumnPlan(ColumnType(.int)) }
         let isAllPointZero = shape.ints == 0 && shape.hasPointZero && !shape.hasWholeDoubles
-        if shape.ints == 0, shape.fraction > 1 { return Plan(ColumnType(.double), notation: .fixed(UInt8(shape.fraction))) }
-        return Plan(ColumnType(.double), notation: isAllPointZero ? .pointZero : .plain)
+        if shape.ints == 0, shape.fraction > 1 { return ColumnPlan(ColumnType(.double), notation: .fixed(UInt8(shape.fraction))) }
+        return ColumnPlan(ColumnType(.double), notation: isAllPointZero ? .pointZero : .plain)
     }
 
-    private mutating func collection(_ kind: CollectionKind, _ element: Shape.Node, path: String, depth: Int) -> Plan {
+    private mutating func collection(_ kind: CollectionKind, _ element: Shape.Node, path: String, depth: Int) -> ColumnPlan {
         let nested = element.pointee.arrays > 0 || (element.pointee.objects > 0 && isMap(element))
-        let inner = nested ? Plan(ColumnType(.any)) : plan(element, path: path, depth: depth)
-        let single = inner.type.isCollection ? Plan(ColumnType(.any)) : inner
+        let inner = nested ? ColumnPlan(ColumnType(.any)) : plan(element, path: path, depth: depth)
+        let single = inner.type.isCollection ? ColumnPlan(ColumnType(.any)) : inner
         let type = ColumnType(single.type.kind, collection: kind, elementOptional: element.pointee.nulls > 0, target: single.type.target)
-        return Plan(type, notation: single.notation, element: single)
+        return ColumnPlan(type, notation: single.notation, element: single)
     }
 
     /// Whether keys appear to be data: very many, or many of which each is rare.
@@ -217,26 +217,26 @@ struct JSONTypes {
         )
     }
 
-    private mutating func object(_ node: Shape.Node, path: String, depth: Int) -> Plan {
+    private mutating func object(_ node: Shape.Node, path: String, depth: Int) -> ColumnPlan {
         if isMap(node) {
             noteMap(path, node)
             ShapeTree.collapse(node)
             return collection(.map, node.pointee.mapValue!, path: path, depth: depth)
         }
-        if depth >= JSONTypes.deepestEmbedding { return Plan(ColumnType(.any)) }
+        if depth >= JSONTypes.deepestEmbedding { return ColumnPlan(ColumnType(.any)) }
         var name = path, copy = 2
         while !names.insert(name).inserted {
             name = "\(path)_\(copy)"
             copy += 1
         }
-        let place = embedded.count
+        let position = embedded.count
         embedded.append(TypeSchema(name, columns: [], isEmbedded: true))
         let fields = fields(node, path: path, depth: depth + 1)
-        embedded[place].columns = JSONTypes.columns(fields)
-        return Plan(ColumnType(.embedded, target: name), fields: fields)
+        embedded[position].columns = JSONTypes.columns(fields)
+        return ColumnPlan(ColumnType(.embedded, target: name), fields: fields)
     }
 
-    static func columns(_ fields: [Plan.Field]) -> [ColumnSchema] {
+    static func columns(_ fields: [ColumnPlan.Field]) -> [ColumnSchema] {
         fields.enumerated().map { index, field in
             var type = field.plan.type
             type.isOptional = field.isOptional

@@ -33,11 +33,11 @@ final class JSONWhole: JSONRows {
         let (count, isPretty) = try JSONWhole.load(input, parser)
         tape = parser.parseDocument(count)
         if let fault = tape.fault {
-            let place = parser.place(fault.offset)
+            let location = parser.location(fault.offset)
             let isMemory = fault.message == JSONReader.beyondMemory
             throw FirnError(
                 isMemory ? .outOfMemory : .rejected, count == 0 ? "the input is empty" : fault.message,
-                at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
+                at: .init(file: input.name, line: location.line + 1, column: location.column + 1),
                 advice: isMemory
                     ? FirnError.memoryAdvice
                     : fault.message.hasPrefix("something follows") ? "if each line is a value by itself, read it as ndjson" : nil)
@@ -78,7 +78,8 @@ final class JSONWhole: JSONRows {
             }
             keyColumn = name
             fields.insert(
-                .init(name: Array(name.utf8), column: name, plan: Plan(ColumnType(.string)), isOptional: false, writesNull: false), at: 0)
+                .init(name: Array(name.utf8), column: name, plan: ColumnPlan(ColumnType(.string)), isOptional: false, writesNull: false),
+                at: 0)
         } else {
             keyColumn = nil
         }
@@ -107,9 +108,9 @@ final class JSONWhole: JSONRows {
                 if let misfit = screen.misfit(tape, range.lowerBound) {
                     if screen.setsAside { continue }
                     var cursor = cursor
-                    throw error(misfit, cursor.place(cursor.find(misfit.item)), input)
+                    throw error(misfit, cursor.location(cursor.find(misfit.item)), input)
                 }
-                if !hasGiven, tape.items[range.lowerBound].tag != Tag.object {
+                if !hasGiven, tape.items[range.lowerBound].tag != TapeTag.object {
                     others.append(range)
                     continue
                 }
@@ -120,26 +121,26 @@ final class JSONWhole: JSONRows {
             if tree.rowCount > 0 { screen?.takesObjectsOnly = true } else { for range in others { tree.observe(tape, range, block: 0) } }
         }
         if let fault = tree.fault {
-            let place = fault.place(tape, row: { 0 })
+            let location = fault.location(tape, row: { 0 })
             let isMemory = fault.message == JSONReader.beyondMemory
             throw FirnError(
                 isMemory ? .outOfMemory : .rejected, fault.message,
-                at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
+                at: .init(file: input.name, line: location.line + 1, column: location.column + 1),
                 advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
         }
     }
 
     /// Returns the error for a value that does not fit.
-    private static func error(_ misfit: Fit.Misfit, _ place: (line: Int, column: Int), _ input: Input) -> FirnError {
+    private static func error(_ misfit: Fit.Misfit, _ location: (line: Int, column: Int), _ input: Input) -> FirnError {
         FirnError(
-            .rejected, misfit.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
+            .rejected, misfit.message, at: .init(file: input.name, line: location.line + 1, column: location.column + 1),
             advice: JSONReader.advice)
     }
 
     private static func isAllObjects(_ tape: Tape, _ first: Int, _ total: Int) -> Bool {
         var item = first
         for _ in 0..<total {
-            if tape.items[item].tag != Tag.object { return false }
+            if tape.items[item].tag != TapeTag.object { return false }
             item += tape.items[item].step
         }
         return true
@@ -204,12 +205,12 @@ final class JSONWhole: JSONRows {
 
     private static func envelope(_ tape: Tape, _ isPretty: Bool) -> Envelope {
         let items = tape.items, root = items[0]
-        if root.tag == Tag.array { return Envelope(.rows, isPretty: isPretty) }
-        guard root.tag == Tag.object else { return Envelope(.oneValue, isPretty: isPretty) }
+        if root.tag == TapeTag.array { return Envelope(.rows, isPretty: isPretty) }
+        guard root.tag == TapeTag.object else { return Envelope(.oneValue, isPretty: isPretty) }
         var seen: Set<UInt32> = [], item = 1, tables: [Int] = [], objects = 0
         for _ in 0..<root.size {
             if !seen.insert(items[item].key).inserted { return Envelope(.one, isPretty: isPretty) }
-            if items[item].tag == Tag.object { objects += 1 }
+            if items[item].tag == TapeTag.object { objects += 1 }
             if isTable(items, item) { tables.append(item) }
             item += items[item].step
         }
@@ -231,10 +232,10 @@ final class JSONWhole: JSONRows {
 
     /// Whether an item is an array of objects that is not empty.
     private static func isTable(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> Bool {
-        guard items[index].tag == Tag.array, items[index].size > 0 else { return false }
+        guard items[index].tag == TapeTag.array, items[index].size > 0 else { return false }
         var item = index + 1
         for _ in 0..<items[index].size {
-            guard items[item].tag == Tag.object else { return false }
+            guard items[item].tag == TapeTag.object else { return false }
             item += items[item].step
         }
         return true
@@ -269,8 +270,9 @@ final class JSONWhole: JSONRows {
             count += 1
             if let fault = rows.fault {
                 guard fault == .tooDeep else { throw FirnError(.rejected, JSONReader.changed, at: .init(file: input.name)) }
-                let place = tape.deepPlace
-                throw FirnError(.rejected, JSONReader.tooDeep, at: .init(file: input.name, line: place.line + 1, column: place.column + 1))
+                let location = tape.deepLocation
+                throw FirnError(
+                    .rejected, JSONReader.tooDeep, at: .init(file: input.name, line: location.line + 1, column: location.column + 1))
             }
         }
         guard var batch = try rows.take() else { return nil }
@@ -293,8 +295,8 @@ final class JSONWhole: JSONRows {
         if keyColumn != nil, let key {
             text = [UInt8(ascii: "{")] + Array(cursor.slice(key..<(start + value.count))) + [UInt8(ascii: "}")]
         }
-        let place = misfit.item == row ? start : cursor.find(misfit.item)
-        let error = JSONWhole.error(misfit, cursor.place(place), input)
+        let offset = misfit.item == row ? start : cursor.find(misfit.item)
+        let error = JSONWhole.error(misfit, cursor.location(offset), input)
         guard let rejects else { throw error }
         try rejects.add(text + [10], because: error)
     }

@@ -171,9 +171,9 @@ package final class JSONWriter: BatchWriter {
     private func closeMember() {
         if rowsWritten > 0 { out.breakLine(isPretty ? 1 : 0) }
         out.append("]")
-        guard let envelope, let members = envelope.document?.members, let place = members.firstIndex(where: { $0.0 == envelope.member })
+        guard let envelope, let members = envelope.document?.members, let index = members.firstIndex(where: { $0.0 == envelope.member })
         else { return }
-        for member in members[(place + 1)...] {
+        for member in members[(index + 1)...] {
             out.append(UInt8(ascii: ","))
             writeKey(member.0)
             member.1.write(to: &out, indent: isPretty ? 1 : nil)

@@ -106,13 +106,13 @@ struct Nesting {
         let text = base.assumingMemoryBound(to: UInt8.self)
         let found = firn_json_find_depth(&state, text + from, to - from)
         guard found != Int(bitPattern: UInt.max) else { return }
-        let place = from + found
+        let offset = from + found
         var line = 0, start = 0
-        for at in 0..<place where text[at] == 10 { (line, start) = (line + 1, at + 1) }
+        for at in 0..<offset where text[at] == 10 { (line, start) = (line + 1, at + 1) }
         let isMarked = line == 0 && to >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
         throw FirnError(
             .rejected, "values nest deeper than \(FIRN_JSON_MAX_DEPTH) levels",
-            at: .init(file: input.name, line: try firstLine() + line + 1, column: place - start + 1 - (isMarked ? 3 : 0)))
+            at: .init(file: input.name, line: try firstLine() + line + 1, column: offset - start + 1 - (isMarked ? 3 : 0)))
     }
 }
 

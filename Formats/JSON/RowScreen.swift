@@ -31,7 +31,7 @@ final class RowScreen {
 
     func misfit(_ tape: Tape, _ index: Int) -> Fit.Misfit? {
         let items = tape.items
-        if takesObjectsOnly, items[index].tag != Tag.object {
+        if takesObjectsOnly, items[index].tag != TapeTag.object {
             return .init(item: index, message: "expected an object, found \(Fit.found(items[index]))")
         }
         if let misfit = fit?.misfit(items, index) { return misfit }

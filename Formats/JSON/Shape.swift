@@ -70,8 +70,8 @@ final class ShapeTree: @unchecked Sendable {
         var isNumber: Bool
 
         /// Returns line and column, from 0. `row` returns the line of the row, for items without a position.
-        func place(_ tape: Tape, row: () -> Int) -> (line: Int, column: Int) {
-            isNumber ? tape.parser.place(ofText: tape.items[item]) : (row(), 0)
+        func location(_ tape: Tape, row: () -> Int) -> (line: Int, column: Int) {
+            isNumber ? tape.parser.location(ofText: tape.items[item]) : (row(), 0)
         }
     }
     private(set) var fault: Fault?
@@ -134,23 +134,23 @@ final class ShapeTree: @unchecked Sendable {
     func observe(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Shape.Node) {
         let item = items[index]
         switch item.tag {
-        case Tag.null: node.pointee.nulls &+= 1
-        case Tag.no, Tag.yes: node.pointee.bools &+= 1
-        case Tag.int:
+        case TapeTag.null: node.pointee.nulls &+= 1
+        case TapeTag.no, TapeTag.yes: node.pointee.bools &+= 1
+        case TapeTag.int:
             node.pointee.ints &+= 1
             if item.integer.magnitude > 1 << 53, !TapeScalar.isShortest(String(item.integer), of: Double(item.integer)) {
                 node.pointee.hasWideInts = true
             }
-        case Tag.double: observe(double: item, node)
-        case Tag.numberText:
+        case TapeTag.double: observe(double: item, node)
+        case TapeTag.numberText:
             node.pointee.numberTexts &+= 1
             if Decimal(item.string) == nil, fault == nil { fault = Fault(item: index, message: JSONReader.unfitNumber, isNumber: true) }
-        case Tag.string:
+        case TapeTag.string:
             node.pointee.strings &+= 1
             if node.pointee.form != TextForm.other {
                 node.pointee.form = options.recognisesText ? TextForm.common(node.pointee.form, item.bytes) : TextForm.other
             }
-        case Tag.array: observe(array: items, index, node)
+        case TapeTag.array: observe(array: items, index, node)
         default: observe(object: items, index, node)
         }
     }
@@ -231,9 +231,9 @@ final class ShapeTree: @unchecked Sendable {
 
     @inline(never)
     private func searchMember(_ key: UInt32, of node: Shape.Node, item: Int) -> Shape.Node {
-        if let place = node.pointee.lookup[key] {
-            node.pointee.cursor = place &+ 1
-            return node.pointee.members[place].node
+        if let index = node.pointee.lookup[key] {
+            node.pointee.cursor = index &+ 1
+            return node.pointee.members[index].node
         }
         let child = charged(item: item)
         node.pointee.lookup[key] = node.pointee.members.count
@@ -298,8 +298,8 @@ final class ShapeTree: @unchecked Sendable {
                 child = value
             } else {
                 let key = keys(member.key)
-                if let place = node.pointee.lookup[key] {
-                    child = node.pointee.members[place].node
+                if let index = node.pointee.lookup[key] {
+                    child = node.pointee.members[index].node
                 } else {
                     child = make(block: .max, item: .max)
                     node.pointee.lookup[key] = node.pointee.members.count

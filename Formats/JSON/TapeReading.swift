@@ -14,7 +14,7 @@ final class RowBuilder: @unchecked Sendable {
 
     private let parser: JSONParser
     private let values: TapeValues
-    private let fields: [Plan.Field]
+    private let fields: [ColumnPlan.Field]
     /// The row as an embedded object; if rows are bare values, their only field.
     private let row: ColumnBuilder.Node
     private let isBare: Bool
@@ -25,7 +25,7 @@ final class RowBuilder: @unchecked Sendable {
     private let columnBytes: Int
     private let name: String
 
-    init(_ parser: JSONParser, fields: [Plan.Field], isBare: Bool, _ options: JSONOptions, _ input: Input) throws(FirnError) {
+    init(_ parser: JSONParser, fields: [ColumnPlan.Field], isBare: Bool, _ options: JSONOptions, _ input: Input) throws(FirnError) {
         batchCells = options.batchCells
         let count = fields.reduce(0) { $0 + $1.plan.nodeCount }
         charge = MemoryCharge(input.budget)
@@ -38,7 +38,7 @@ final class RowBuilder: @unchecked Sendable {
         values = TapeValues(parser)
         self.fields = fields
         self.isBare = isBare
-        row = isBare ? ColumnBuilder.make(fields[0].plan) : ColumnBuilder.make(Plan(ColumnType(.embedded), fields: fields))
+        row = isBare ? ColumnBuilder.make(fields[0].plan) : ColumnBuilder.make(ColumnPlan(ColumnType(.embedded), fields: fields))
     }
 
     deinit { ColumnBuilder.free(row) }
@@ -47,7 +47,7 @@ final class RowBuilder: @unchecked Sendable {
 
     /// Appends one value as a row.
     func append(_ items: UnsafePointer<firn_json_item>, _ index: Int) {
-        if items[index].tag == Tag.null { appendNull(row) } else { append(items, index, row) }
+        if items[index].tag == TapeTag.null { appendNull(row) } else { append(items, index, row) }
         rows &+= 1
         if rows >= JSONReader.batchSize || rows &* (columns &+ 1) > batchCells { endBatch() }
     }
@@ -111,35 +111,35 @@ final class RowBuilder: @unchecked Sendable {
         switch node.pointee.collection {
         case .none: break
         case .map:
-            guard tag == Tag.object else { return fail(node) }
+            guard tag == TapeTag.object else { return fail(node) }
             return appendMap(items, index, node)
         default:
-            guard tag == Tag.array else { return fail(node) }
+            guard tag == TapeTag.array else { return fail(node) }
             return appendList(items, index, node)
         }
         switch node.pointee.kind {
         case .string:
-            guard tag == Tag.string else { return fail(node) }
+            guard tag == TapeTag.string else { return fail(node) }
             appendText(item.bytes, node)
         case .int:
             guard let value = TapeScalar.int(item) else { return fail(node) }
             node.pointee.words.append(value)
         case .double:
-            if tag == Tag.double {
+            if tag == TapeTag.double {
                 node.pointee.reals.append(item.double)
             } else {
-                guard let value = tag == Tag.int ? Double(item.integer) : TapeScalar.double(item) else { return fail(node) }
+                guard let value = tag == TapeTag.int ? Double(item.integer) : TapeScalar.double(item) else { return fail(node) }
                 node.pointee.reals.append(value)
             }
         case .bool:
-            guard tag == Tag.yes || tag == Tag.no else { return fail(node) }
-            node.pointee.words.append(tag == Tag.yes ? 1 : 0)
+            guard tag == TapeTag.yes || tag == TapeTag.no else { return fail(node) }
+            node.pointee.words.append(tag == TapeTag.yes ? 1 : 0)
         case .embedded:
-            guard tag == Tag.object else { return fail(node) }
+            guard tag == TapeTag.object else { return fail(node) }
             return appendObject(items, index, node)
         case .any: return appendAny(items, index, node)
         case .date:
-            guard tag == Tag.string, let date = DateText.parse(item.bytes) else { return fail(node) }
+            guard tag == TapeTag.string, let date = DateText.parse(item.bytes) else { return fail(node) }
             node.pointee.words.append(date.seconds)
             node.pointee.extra.append(date.nanoseconds)
         case .uuid:
@@ -185,7 +185,7 @@ final class RowBuilder: @unchecked Sendable {
         let element = node.pointee.children[0]
         if node.pointee.collection == .set {
             for (item, _) in values.sortedElements(items, index, element.pointee.kind) {
-                if items[item].tag == Tag.null { appendNull(element) } else { append(items, item, element) }
+                if items[item].tag == TapeTag.null { appendNull(element) } else { append(items, item, element) }
             }
             node.pointee.offsets.append(element.pointee.count)
             node.pointee.advance()
@@ -193,7 +193,7 @@ final class RowBuilder: @unchecked Sendable {
         }
         var item = index &+ 1
         for _ in 0..<Int(items[index].size) {
-            if items[item].tag == Tag.null { appendNull(element) } else { append(items, item, element) }
+            if items[item].tag == TapeTag.null { appendNull(element) } else { append(items, item, element) }
             item &+= items[item].step
         }
         node.pointee.offsets.append(element.pointee.count)
@@ -205,7 +205,7 @@ final class RowBuilder: @unchecked Sendable {
         for item in values.sortedMembers(items, index) {
             appendText(parser.key(items[item].key), keys)
             keys.pointee.advance()
-            if items[item].tag == Tag.null { appendNull(elements) } else { append(items, item, elements) }
+            if items[item].tag == TapeTag.null { appendNull(elements) } else { append(items, item, elements) }
         }
         node.pointee.offsets.append(elements.pointee.count)
         node.pointee.advance()
@@ -230,7 +230,7 @@ final class RowBuilder: @unchecked Sendable {
         let row = node.pointee.count
         node.pointee.advance()
         if members &* 2 >= fieldCount {
-            for place in 0..<fieldCount { appendField(items, node, place, row) }
+            for position in 0..<fieldCount { appendField(items, node, position, row) }
         } else {
             // If few of the fields have a value, only these are visited.
             item = index &+ 1
@@ -247,12 +247,12 @@ final class RowBuilder: @unchecked Sendable {
 
     /// Appends the value of a field, if it has one. Fields without one are not touched: they count fewer rows.
     @inline(__always)
-    private func appendField(_ items: UnsafePointer<firn_json_item>, _ node: ColumnBuilder.Node, _ place: Int, _ row: Int) {
-        let at = node.pointee.slots[place]
+    private func appendField(_ items: UnsafePointer<firn_json_item>, _ node: ColumnBuilder.Node, _ position: Int, _ row: Int) {
+        let at = node.pointee.slots[position]
         guard at >= 0 else { return }
-        node.pointee.slots[place] = -1
-        guard items[at].tag != Tag.null else { return }
-        let child = node.pointee.children[place]
+        node.pointee.slots[position] = -1
+        guard items[at].tag != TapeTag.null else { return }
+        let child = node.pointee.children[position]
         child.pointee.skip(to: row)
         if child.pointee.batch != batch {
             child.pointee.batch = batch
@@ -263,11 +263,11 @@ final class RowBuilder: @unchecked Sendable {
 
     @inline(never)
     private func field(_ key: UInt32, _ node: ColumnBuilder.Node) -> Int {
-        if let place = node.pointee.lookup[key] { return place }
-        guard let place = node.pointee.fieldsByName[Array(parser.key(key))] else { return -1 }
-        node.pointee.lookup[key] = place
-        node.pointee.keys[place] = key
-        return place
+        if let position = node.pointee.lookup[key] { return position }
+        guard let position = node.pointee.fieldsByName[Array(parser.key(key))] else { return -1 }
+        node.pointee.lookup[key] = position
+        node.pointee.keys[position] = key
+        return position
     }
 
     // MARK: Values of any kind
@@ -284,22 +284,22 @@ final class RowBuilder: @unchecked Sendable {
         let item = items[index]
         node.pointee.advance()
         switch item.tag {
-        case Tag.no, Tag.yes: pushAny(node, ScalarKind.bool.rawValue, word: item.tag == Tag.yes ? 1 : 0)
-        case Tag.int: pushAny(node, ScalarKind.int.rawValue, word: item.integer)
-        case Tag.double: pushAny(node, ScalarKind.double.rawValue, real: item.double)
-        case Tag.numberText:
+        case TapeTag.no, TapeTag.yes: pushAny(node, ScalarKind.bool.rawValue, word: item.tag == TapeTag.yes ? 1 : 0)
+        case TapeTag.int: pushAny(node, ScalarKind.int.rawValue, word: item.integer)
+        case TapeTag.double: pushAny(node, ScalarKind.double.rawValue, real: item.double)
+        case TapeTag.numberText:
             let pair = Column.pair(TapeScalar.decimal(item) ?? Decimal(Int64(0)))
             pushAny(node, ScalarKind.decimal.rawValue, word: pair.0, extra: pair.1)
-        case Tag.string:
+        case TapeTag.string:
             if let base = item.bytes.baseAddress { node.pointee.bytes.append(base.assumingMemoryBound(to: UInt8.self), item.bytes.count) }
             pushAny(node, ScalarKind.string.rawValue)
-        case Tag.array, Tag.object:
+        case TapeTag.array, TapeTag.object:
             let value = values.value(items, index)
             if value == nil { fault = .tooDeep }
             var writer = ByteWriter()
             (value ?? .null).encode(into: &writer)
             writer.bytes.withUnsafeBufferPointer { node.pointee.bytes.append($0.baseAddress!, $0.count) }
-            pushAny(node, item.tag == Tag.array ? AnyTag.list : AnyTag.map)
+            pushAny(node, item.tag == TapeTag.array ? AnyTag.list : AnyTag.map)
         default: pushAny(node, AnyTag.null)
         }
     }

@@ -12,15 +12,15 @@ struct TapeValues {
     func value(_ items: UnsafePointer<firn_json_item>, _ index: Int, depth: Int = 0) -> Value? {
         let item = items[index]
         switch item.tag {
-        case Tag.no: return .bool(false)
-        case Tag.yes: return .bool(true)
-        case Tag.int: return .int(item.integer)
-        case Tag.double: return .double(item.double)
-        case Tag.numberText: return TapeScalar.decimal(item).map { .decimal($0) }
-        case Tag.string: return .string(item.string)
-        case Tag.array, Tag.object:
+        case TapeTag.no: return .bool(false)
+        case TapeTag.yes: return .bool(true)
+        case TapeTag.int: return .int(item.integer)
+        case TapeTag.double: return .double(item.double)
+        case TapeTag.numberText: return TapeScalar.decimal(item).map { .decimal($0) }
+        case TapeTag.string: return .string(item.string)
+        case TapeTag.array, TapeTag.object:
             guard depth < Value.deepest - 1 else { return nil }
-            if item.tag == Tag.object {
+            if item.tag == TapeTag.object {
                 var entries: [Value.Entry] = []
                 for member in sortedMembers(items, index) {
                     guard let value = value(items, member, depth: depth + 1) else { return nil }
@@ -75,7 +75,7 @@ struct TapeValues {
 
     /// Returns the first number within a value that a decimal cannot store.
     func unfitNumber(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> Int? {
-        (index..<(index + items[index].step)).first { items[$0].tag == Tag.numberText && Decimal(items[$0].string) == nil }
+        (index..<(index + items[index].step)).first { items[$0].tag == TapeTag.numberText && Decimal(items[$0].string) == nil }
     }
 
     /// Returns the first array or object within a value at the given level (the value itself is level 1).
@@ -83,7 +83,7 @@ struct TapeValues {
         var ends: [Int] = [], item = index
         while item < index + items[index].step {
             while let end = ends.last, item >= end { ends.removeLast() }
-            if items[item].tag >= Tag.array {
+            if items[item].tag >= TapeTag.array {
                 if ends.count + 1 >= level { return item }
                 ends.append(item + items[item].step)
             }

@@ -40,7 +40,7 @@ struct TextCursor {
     private var isKey: Bool { text[at...].first { $0 > 32 } == UInt8(ascii: ":") }
 
     /// Returns line and column, from 0, of an offset. Offsets must be passed in ascending order.
-    mutating func place(_ offset: Int) -> (line: Int, column: Int) {
+    mutating func location(_ offset: Int) -> (line: Int, column: Int) {
         while counted < min(offset, text.count) {
             if text[counted] == 10 { (line, lineStart) = (line + 1, counted + 1) }
             counted += 1

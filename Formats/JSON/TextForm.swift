@@ -38,7 +38,7 @@ enum TextForm {
     }
 
     /// Returns the kind and notation of a column whose strings all have the form.
-    static func meaning(_ form: UInt16) -> (kind: ScalarKind, notation: Notation) {
+    static func kindAndNotation(_ form: UInt16) -> (kind: ScalarKind, notation: Notation) {
         switch form {
         case unseen, other: (.string, .plain)
         case uuidDigits, uuidLower: (.uuid, .plain)

@@ -25,13 +25,13 @@ package enum RangeBits {
     ) {
         let words = (count &+ 63) >> 6, whole = count >> 6
         let least = SIMD8<Double>(repeating: low), most = SIMD8<Double>(repeating: high)
-        let places = SIMD8<UInt64>(1, 2, 4, 8, 16, 32, 64, 128)
+        let bitValues = SIMD8<UInt64>(1, 2, 4, 8, 16, 32, 64, 128)
         let base = UnsafeRawPointer(values)
         for w in 0..<whole {
             var bits: UInt64 = 0
             for part in 0..<8 {
                 let eight = base.loadUnaligned(fromByteOffset: (w &* 8 &+ part) &* 64, as: SIMD8<Double>.self)
-                let hits = SIMD8<UInt64>(repeating: 0).replacing(with: places, where: (eight .>= least) .& (eight .<= most))
+                let hits = SIMD8<UInt64>(repeating: 0).replacing(with: bitValues, where: (eight .>= least) .& (eight .<= most))
                 let four = hits.lowHalf | hits.highHalf, two = four.lowHalf | four.highHalf
                 bits |= (two[0] | two[1]) &<< UInt64(truncatingIfNeeded: part &* 8)
             }

@@ -1,4 +1,4 @@
-/// The error that users of Firn receive: a code to branch on, a message to read, and the place in a file.
+/// The error that users of Firn receive: a code to branch on, a message to read, and the location in a file.
 public struct FirnError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. A struct over a private enum, so that codes can be added without breaking callers.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -9,7 +9,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         private let kind: Kind
         /// The request itself is wrong (exit code 2 of the tool).
         public static let usage = Code(kind: .usage)
-        /// Input data was rejected; `place` contains the position (exit code 3).
+        /// Input data was rejected; `location` contains the position (exit code 3).
         public static let rejected = Code(kind: .rejected)
         /// A stored file is damaged (exit code 4).
         public static let damaged = Code(kind: .damaged)
@@ -46,7 +46,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
     }
 
     /// A position in a file. Lines and columns count from 1.
-    public struct Place: Hashable, Sendable, CustomStringConvertible {
+    public struct Location: Hashable, Sendable, CustomStringConvertible {
         /// The path of the file, or its name in messages.
         public var file: String
         /// The line, from 1; nil if it is not known.
@@ -56,7 +56,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         /// The offset of the byte in the file, from 0; nil if it is not known.
         public var byte: UInt64?
 
-        /// Makes a place in a file.
+        /// Makes a location in a file.
         public init(file: String, line: Int? = nil, column: Int? = nil, byte: UInt64? = nil) {
             self.file = file
             self.line = line
@@ -64,7 +64,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
             self.byte = byte
         }
 
-        /// The place in the form of messages, such as `people.csv:1024:7`.
+        /// The location in the form of messages, such as `people.csv:1024:7`.
         public var description: String {
             var text = file
             if let line { text += ":\(line)" }
@@ -76,44 +76,44 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code
-    /// What failed and why, without the place.
+    /// What failed and why, without the location.
     public var message: String
     /// The position in a file that the error concerns, if there is one.
-    public var place: Place?
+    public var location: Location?
     /// What the user can do, in one line; nil if there is no advice.
     public var advice: String?
     /// The `errno` of the system call that failed; nil if none did.
     package var systemCode: Int32?
 
     /// Makes an error.
-    public init(_ code: Code, _ message: String, at place: Place? = nil, advice: String? = nil) {
+    public init(_ code: Code, _ message: String, at location: Location? = nil, advice: String? = nil) {
         self.code = code
         self.message = message
-        self.place = place
+        self.location = location
         self.advice = advice
     }
 
     /// A damaged structure of the named file.
     public static func damaged(_ file: String, what: String, byte: UInt64) -> FirnError {
         FirnError(
-            .damaged, what, at: Place(file: file, byte: byte),
+            .damaged, what, at: Location(file: file, byte: byte),
             advice: "'firn verify \(file)' reports what is damaged, and 'firn recover \(file) OUT' copies what is intact into a new file")
     }
 
     /// The error that users receive for a fault in the bytes of the named file: damage, or an error of input and output or of memory.
     package init(_ damage: Damage, in file: String) {
         if damage.isBeyondMemory {
-            self.init(.outOfMemory, damage.what, at: file.isEmpty ? nil : Place(file: file), advice: FirnError.memoryAdvice)
+            self.init(.outOfMemory, damage.what, at: file.isEmpty ? nil : Location(file: file), advice: FirnError.memoryAdvice)
             return
         }
         self =
             damage.isUnread
-            ? FirnError(.inputOutput, damage.what, at: Place(file: file, byte: damage.offset))
+            ? FirnError(.inputOutput, damage.what, at: Location(file: file, byte: damage.offset))
             : .damaged(file, what: damage.what, byte: damage.offset)
     }
 
-    /// The place and the message, without the advice.
+    /// The location and the message, without the advice.
     public var description: String {
-        (place.map { "\($0): " } ?? "") + message
+        (location.map { "\($0): " } ?? "") + message
     }
 }

@@ -164,8 +164,8 @@ extension FirnError {
     package static let memoryAdvice = "raise the limit with --memory SIZE (in a program: memoryLimit) if you trust the data"
 
     /// The error for `bytes` more that `budget` refused; `what` needs them and is the subject of the sentence.
-    package static func beyondMemory(_ what: String, _ bytes: Int, _ budget: MemoryBudget, at place: Place? = nil) -> FirnError {
-        FirnError(.outOfMemory, budget.sentence(bytes, what), at: place, advice: memoryAdvice)
+    package static func beyondMemory(_ what: String, _ bytes: Int, _ budget: MemoryBudget, at location: Location? = nil) -> FirnError {
+        FirnError(.outOfMemory, budget.sentence(bytes, what), at: location, advice: memoryAdvice)
     }
 }
 

@@ -17,9 +17,9 @@ package enum AbandonedFiles {
     private static let longestName = 255
 
     /// Returns the path of a new temporary file. A long name of the target is truncated for it.
-    static func newName(beside place: String) -> String {
+    static func newName(beside path: String) -> String {
         let random = String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
-        return sibling(of: place, mark + "\(ProcessStamp.own)-" + String(repeating: "0", count: randomDigits - random.count) + random)
+        return sibling(of: path, mark + "\(ProcessStamp.own)-" + String(repeating: "0", count: randomDigits - random.count) + random)
     }
 
     /// Returns the path with the ending, its last component truncated to a length that file systems accept.
@@ -28,9 +28,9 @@ package enum AbandonedFiles {
         return folder + start(of: name, before: ending) + ending
     }
 
-    /// Removes the temporary files in the folder of `place`, of any target, whose processes have ended. Files that cannot be removed stay;
+    /// Removes the temporary files in the folder of `path`, of any target, whose processes have ended. Files that cannot be removed stay;
     /// nothing depends on their removal.
-    package static func remove(beside place: String) { remove(in: split(place).folder, containing: mark, owner) }
+    package static func remove(beside path: String) { remove(in: split(path).folder, containing: mark, owner) }
 
     private static let memoryStart = "firn-memory-"
 

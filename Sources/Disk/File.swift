@@ -147,9 +147,7 @@ package final class File: Sendable {
 
     /// Writes all bytes at `offset`, or throws.
     package func write(_ bytes: [UInt8], at offset: UInt64) throws(FirnError) {
-        var failure: FirnError?
-        bytes.withUnsafeBytes { do throws(FirnError) { try write($0, at: offset) } catch { failure = error } }
-        if let failure { throw failure }
+        try bytes.withBytes { (bytes) throws(FirnError) in try write(bytes, at: offset) }
     }
 
     /// Makes everything that was written durable, including the length of the file. It is never repeated: after a failed sync the kernel

@@ -47,7 +47,7 @@ package struct FileFacts: Equatable, Sendable {
         #if canImport(Glibc)
             // Flag 0x1000 is AT_EMPTY_PATH. The mask requests inode and size.
             let mask: UInt32 = 0x100 | 0x200
-            let isTold = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { room in
+            let isKnown = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { room in
                 room.initializeMemory(as: UInt8.self, repeating: 0)
                 if statx(descriptor < 0 ? AT_FDCWD : descriptor, path, descriptor < 0 ? 0 : 0x1000, mask, room.baseAddress!) != 0 {
                     return false
@@ -61,7 +61,7 @@ package struct FileFacts: Equatable, Sendable {
                 facts.size = room.load(fromByteOffset: 40, as: UInt64.self)
                 return true
             }
-            if isTold { return 0 }
+            if isKnown { return 0 }
         // The file does not exist, or the system does not know or allow the call.
         #endif
         var status = stat()

@@ -55,17 +55,11 @@ package final class StreamOut {
     }
 
     /// Appends bytes.
-    package func write(_ bytes: [UInt8]) throws(FirnError) {
-        var failure: FirnError?
-        bytes.withUnsafeBytes { do throws(FirnError) { try write($0) } catch { failure = error } }
-        if let failure { throw failure }
-    }
+    package func write(_ bytes: [UInt8]) throws(FirnError) { try bytes.withBytes(write) }
 
     /// Appends bytes.
     package func write(_ bytes: ArraySlice<UInt8>) throws(FirnError) {
-        var failure: FirnError?
-        bytes.withUnsafeBytes { do throws(FirnError) { try write($0) } catch { failure = error } }
-        if let failure { throw failure }
+        try bytes.withUnsafeBufferPointer { (bytes) throws(FirnError) in try write(UnsafeRawBufferPointer(bytes)) }
     }
 
     /// Appends the UTF-8 bytes of a text.

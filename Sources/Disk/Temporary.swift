@@ -119,7 +119,7 @@ package final class Replacement {
     /// The path in errors for each temporary file: users know the target, not the temporary name.
     private static let names: Mutex<[String: String]> = Mutex([:])
     /// The target after following links.
-    private let place: String
+    private let resolvedTarget: String
     private var slot: Int?
     private var done = false
 
@@ -129,9 +129,9 @@ package final class Replacement {
     /// - Throws: `.exists` if the target exists and `overwrite` is false, or if it is not a regular file.
     package init(of target: String, overwrite: Bool, sources: SourceModes = .none, calls: (any DiskCalls)? = nil) throws(FirnError) {
         try Replacement.check(target, overwrite: overwrite)
-        let place = Paths.linkEnd(target)
-        if Replacement.names.withLock({ $0[target] == nil }) { AbandonedFiles.remove(beside: place) }
-        let temporaryPath = AbandonedFiles.newName(beside: place)
+        let resolvedTarget = Paths.linkEnd(target)
+        if Replacement.names.withLock({ $0[target] == nil }) { AbandonedFiles.remove(beside: resolvedTarget) }
+        let temporaryPath = AbandonedFiles.newName(beside: resolvedTarget)
         let slot = TemporaryPaths.add(temporaryPath)
         // The target may itself be a temporary file.
         let shown = Replacement.names.withLock { names in
@@ -141,19 +141,19 @@ package final class Replacement {
         }
         do throws(FirnError) {
             // A replacing file is accessible only to users of the old one, from its first byte on.
-            let known = overwrite ? FilePermissions(path: place) : nil
+            let known = overwrite ? FilePermissions(path: resolvedTarget) : nil
             file = try File(path: temporaryPath, .createNew, mode: known == nil ? sources.mode : 0o600, shownAs: shown, calls: calls)
             if let known { known.give(file) } else { sources.narrow(file) }
         } catch {
             TemporaryPaths.forget(slot)
             // The error names the target, not the temporary file.
             var named = error.code == .notFound ? FirnError(.notFound, "the folder to write it in does not exist") : error
-            named.place = .init(file: shown)
+            named.location = .init(file: shown)
             _ = Replacement.names.withLock { $0.removeValue(forKey: temporaryPath) }
             throw named
         }
         self.target = target
-        self.place = place
+        self.resolvedTarget = resolvedTarget
         self.temporaryPath = temporaryPath
         self.overwrite = overwrite
         self.slot = slot
@@ -183,19 +183,19 @@ package final class Replacement {
         guard !file.isInherited else { throw file.inherited }
         try file.sync()
         if overwrite {
-            try Paths.rename(temporaryPath, to: place)
+            try Paths.rename(temporaryPath, to: resolvedTarget)
         } else {
             // A hard link never replaces a file that appeared meanwhile. Media without hard links rename instead.
-            if try Paths.link(temporaryPath, to: place) {
+            if try Paths.link(temporaryPath, to: resolvedTarget) {
                 // The file has its name. If the temporary name cannot be removed, that is no failure.
                 try? Paths.remove(temporaryPath)
             } else {
-                try Paths.rename(temporaryPath, to: place)
+                try Paths.rename(temporaryPath, to: resolvedTarget)
             }
         }
         done = true
         TemporaryPaths.forget(slot)
-        try Paths.syncDirectory(of: place)
+        try Paths.syncDirectory(of: resolvedTarget)
     }
 
     /// Removes the temporary file.
@@ -229,12 +229,12 @@ package func replaceFile(_ target: String, overwrite: Bool, _ body: (StreamOut) 
 extension File {
     /// Creates a temporary file without a name, which disappears on release, in `directory`, or $TMPDIR, or /tmp.
     package static func spool(directory: String? = nil) throws(FirnError) -> File {
-        let place = directory ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array((place + "/firn-spool-XXXXXX").utf8CString)
+        let folder = directory ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array((folder + "/firn-spool-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw systemError(errno, "cannot create a temporary file", place) }
+        guard descriptor >= 0 else { throw systemError(errno, "cannot create a temporary file", folder) }
         unlink(template)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return File(adopting: descriptor, path: place + "/(temporary)", isWritable: true)
+        return File(adopting: descriptor, path: folder + "/(temporary)", isWritable: true)
     }
 }

@@ -44,7 +44,7 @@ final class ExtentCipher: Sendable {
             throw Damage("an encrypted extent is too short for its nonce", inFileAt: ref.offset)
         }
         let opened = OpenedExtent(count: sealed.count - ExtentCipher.overhead)
-        switch cipher.open(sealed, bound: bound(ref.offset, ref.length, ref.birth), tag: ref.hash, into: opened.place) {
+        switch cipher.open(sealed, bound: bound(ref.offset, ref.length, ref.birth), tag: ref.hash, into: opened.buffer) {
         case .opened: return opened
         case .differs: throw Damage("stored bytes do not match their authentication tag", inFileAt: ref.offset)
         case .noMemory: throw ExtentCipher.noMemory.shifted(by: ref.offset)
@@ -81,13 +81,13 @@ final class ExtentCipher: Sendable {
 /// The decrypted contents of an extent, in memory as long as the object lives.
 final class OpenedExtent: @unchecked Sendable {
     /// Written before other threads see the object.
-    fileprivate let place: UnsafeMutableRawBufferPointer
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(place) }
+    fileprivate let buffer: UnsafeMutableRawBufferPointer
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(buffer) }
 
     fileprivate init(count: Int) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 1), alignment: 16)
-        place = UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
+        buffer = UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
     }
 
-    deinit { UnsafeMutableRawPointer(place.baseAddress)?.deallocate() }
+    deinit { UnsafeMutableRawPointer(buffer.baseAddress)?.deallocate() }
 }

@@ -39,7 +39,7 @@ package final class FileExtents: ExtentSource, Sendable {
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         try check(ref)
         guard let mapping else { return try copy(ref) }
-        var bytes = place(ref, mapping)
+        var bytes = storedBytes(ref, mapping)
         if let held {
             bytes = try held.read(ref, bytes)
         } else if !store.verified.contains(ref) {
@@ -60,7 +60,7 @@ package final class FileExtents: ExtentSource, Sendable {
             return bytes
         }
         if let held {
-            try held.check(ref, place(ref, mapping))
+            try held.check(ref, storedBytes(ref, mapping))
         } else {
             guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", inFileAt: ref.offset) }
         }
@@ -69,13 +69,13 @@ package final class FileExtents: ExtentSource, Sendable {
 
     private func check(_ ref: ExtentRef) throws(Damage) {
         try checkOwn()
-        guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit &- ref.length else {
+        guard ref.offset >= Root.inlineOffset, ref.length <= limit, ref.offset <= limit &- ref.length else {
             throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }
     }
 
     /// Returns the bytes as they are stored.
-    private func place(_ ref: ExtentRef, _ mapping: Mapping) -> UnsafeRawBufferPointer {
+    private func storedBytes(_ ref: ExtentRef, _ mapping: Mapping) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: mapping.base + Int(truncatingIfNeeded: ref.offset), count: Int(truncatingIfNeeded: ref.length))
     }
 

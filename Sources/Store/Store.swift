@@ -15,7 +15,7 @@ package final class Store: @unchecked Sendable {
 
     package let path: String
     /// `path` as an absolute path.
-    package let place: String
+    package let absolutePath: String
     /// False if the file was opened for reading, or if it has a writer feature that this program does not know.
     package let isWritable: Bool
     /// The file has a writer feature that this program does not know.
@@ -137,7 +137,7 @@ package final class Store: @unchecked Sendable {
         self.file = file
         self.memory = memory
         self.path = path
-        place = Paths.absolute(path)
+        absolutePath = Paths.absolute(path)
         refused = found.refused
         fellBack = found.why
         standIn = found.isCorrected ? root : nil
@@ -183,7 +183,7 @@ package final class Store: @unchecked Sendable {
                 let count = isNear ? Int(second) + Root.slotBytes : Root.slotBytes
                 let bytes = try file.read(count: count, at: offset)
                 do throws(Damage) {
-                    try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in
+                    try bytes.withBytes { (bytes) throws(Damage) in
                         try look(UnsafeRawBufferPointer(rebasing: bytes.prefix(Root.slotBytes)), offset)
                         if count > Root.slotBytes, bytes.count > Int(second) {
                             try look(UnsafeRawBufferPointer(rebasing: bytes[Int(second)...]), second)

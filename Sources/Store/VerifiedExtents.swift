@@ -24,7 +24,7 @@ final class VerifiedExtents: @unchecked Sendable {
     deinit { free(marks) }
 
     @inline(__always)
-    private func place(_ ref: ExtentRef) -> (slot: Int, mark: UInt64) {
+    private func slot(of ref: ExtentRef) -> (slot: Int, mark: UInt64) {
         let unit = ref.offset >> 6
         let mark = ref.hash.low ^ (unit &* 0x9E37_79B9_7F4A_7C15) ^ (ref.length << 40)
         return (Int(truncatingIfNeeded: (unit ^ unit >> 15) & UInt64(VerifiedExtents.count - 1)), mark | 1)
@@ -32,13 +32,13 @@ final class VerifiedExtents: @unchecked Sendable {
 
     @inline(__always)
     func contains(_ ref: ExtentRef) -> Bool {
-        let (slot, mark) = place(ref)
+        let (slot, mark) = slot(of: ref)
         return marks[slot].load(ordering: .relaxed) == mark || trusts
     }
 
     @inline(__always)
     func insert(_ ref: ExtentRef) {
-        let (slot, mark) = place(ref)
+        let (slot, mark) = slot(of: ref)
         marks[slot].store(mark, ordering: .relaxed)
     }
 }

@@ -1,3 +1,5 @@
+import FirnBytes
+
 /// Returns one value as the text that a file would show, for comparing a column of text with one of another kind, and for messages. Numbers
 /// are the shortest text that reads back as the same value, unless the notation requires another.
 package func canonicalText(_ value: Value, notation: Notation = .plain) -> String {
@@ -19,7 +21,7 @@ package func canonicalText(_ value: Value, notation: Notation = .plain) -> Strin
     case .list(let values), .set(let values): return "[" + values.map { nestedText($0) }.joined(separator: ",") + "]"
     case .map(let entries), .object(let entries):
         return "{"
-            + entries.filter { !$0.value.isNull || $0.key.isEmpty }.map { quoted($0.key) + ":" + nestedText($0.value) }.joined(
+            + entries.filter { !$0.value.isNull || $0.key.isEmpty }.map { JSONString.quoted($0.key) + ":" + nestedText($0.value) }.joined(
                 separator: ",") + "}"
     }
 }
@@ -28,45 +30,27 @@ package func canonicalText(_ value: Value, notation: Notation = .plain) -> Strin
 package func nestedText(_ value: Value) -> String {
     switch value {
     case .null: "null"
-    case .string(let x): quoted(x)
+    case .string(let x): JSONString.quoted(x)
     case .double(let x) where !x.isFinite: "null"
     case .float(let x) where !x.isFinite: "null"
     case .bool, .int, .float, .double, .link, .list, .set, .map, .object: canonicalText(value)
-    default: quoted(canonicalText(value))
+    default: JSONString.quoted(canonicalText(value))
     }
 }
 
 /// Returns a cell as JSON, with dates, identifiers and numbers in the notation of its column, also within lists, sets and maps.
 package func nestedText(_ value: Value, notation: Notation) -> String {
     func members(_ entries: [Value.Entry]) -> String {
-        "{" + entries.map { quoted($0.key) + ":" + nestedText($0.value, notation: notation) }.joined(separator: ",") + "}"
+        "{" + entries.map { JSONString.quoted($0.key) + ":" + nestedText($0.value, notation: notation) }.joined(separator: ",") + "}"
     }
     return switch value {
-    case .date, .uuid: quoted(canonicalText(value, notation: notation))
+    case .date, .uuid: JSONString.quoted(canonicalText(value, notation: notation))
     case .float(let x) where x.isFinite: canonicalText(value, notation: notation)
     case .double(let x) where x.isFinite: canonicalText(value, notation: notation)
     case .list(let values), .set(let values): "[" + values.map { nestedText($0, notation: notation) }.joined(separator: ",") + "]"
     case .map(let entries): members(entries)
     default: nestedText(value)
     }
-}
-
-/// Returns the JSON text of a string.
-package func quoted(_ text: String) -> String {
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) { return "\"" + text + "\"" }
-    var out = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"": out += "\\\""
-        case "\\": out += "\\\\"
-        case "\n": out += "\\n"
-        case "\r": out += "\\r"
-        case "\t": out += "\\t"
-        case _ where scalar.value < 0x20: out += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-        default: out.unicodeScalars.append(scalar)
-        }
-    }
-    return out + "\""
 }
 
 private func realText(_ x: Double, shortest: String, _ notation: Notation) -> String {

@@ -115,13 +115,13 @@ import Testing
             for (name, values) in shapes {
                 for (p, profile) in [Profile.fast, .small].enumerated() {
                     try save(
-                        stream(0, count, values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }),
+                        stream(0, count, values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }),
                         "streams", "words-\(name)-\(n)\(p)")
                     let reals = values.map { Double($0) / 8 }
                     try save(
                         stream(
                             1, count,
-                            reals.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: p == 0, profile: profile) }),
+                            reals.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: p == 0, profile: profile) }),
                         "streams", "reals-\(name)-\(n)\(p)")
                 }
                 if count < 1100 {
@@ -136,10 +136,11 @@ import Testing
                     bits[i] = below(1000) < density
                     inner[i] = bits[i] && below(2) == 0
                 }
-                try save(stream(2, count, BitsEncoder.encode(bits, profile: .standard)), "streams", "bits-\(density)-\(n)")
+                try save(stream(2, count, BooleansEncoder.encode(bits, profile: .standard)), "streams", "bits-\(density)-\(n)")
                 try save(
                     stream(
-                        5, count, BitsEncoder.encode(bits, profile: .standard), BitsEncoder.encode(inner, within: bits, profile: .standard)),
+                        5, count, BooleansEncoder.encode(bits, profile: .standard),
+                        BooleansEncoder.encode(inner, within: bits, profile: .standard)),
                     "streams", "nested-\(density)-\(n)")
             }
             var offsets = [0]

@@ -36,7 +36,7 @@ import Testing
             utf16("a\n1\n", big: true) + [0xD8, 0x00],
         ] {
             let error = #expect(throws: FirnError.self) { try Table(bytes) }
-            #expect(error?.message.contains("UTF-16") == true && error?.place != nil, "\(String(describing: error))")
+            #expect(error?.message.contains("UTF-16") == true && error?.location != nil, "\(String(describing: error))")
         }
     }
 
@@ -55,7 +55,7 @@ import Testing
         print("10,000 columns × 20 rows: \(ContinuousClock.now - start)")
         // One row among many has one cell too few or too many.
         let error = #expect(throws: FirnError.self) { try Table(text + String(repeating: ",", count: width) + "\n") }
-        #expect(error?.message == "expected 10000 cells, found 10001" && error?.place?.line == 22)
+        #expect(error?.message == "expected 10000 cells, found 10001" && error?.location?.line == 22)
     }
 
     @Test func `ten thousand columns of one name get different names`() throws {

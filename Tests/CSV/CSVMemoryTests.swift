@@ -14,7 +14,7 @@ import Testing
             input.budget = MemoryBudget(limit: 64 << 20)
             let error = #expect(throws: FirnError.self) { try CSVReader(input) }
             #expect(
-                error?.code == .outOfMemory && error?.message.contains("3000000 cells") == true && error?.place?.line == 1,
+                error?.code == .outOfMemory && error?.message.contains("3000000 cells") == true && error?.location?.line == 1,
                 "\(String(describing: error))")
             #expect(error?.advice?.contains("--memory") == true)
             // The blocks with the record, and no memory for its cells.
@@ -30,7 +30,7 @@ import Testing
         let input = Input(bytes: Array("a\n1\n\"".utf8) + [UInt8](repeating: 120, count: 40 << 20), name: "test.csv")
         input.budget = MemoryBudget(limit: 16 << 20)
         let error = #expect(throws: FirnError.self) { try CSVReader(input) }
-        #expect(error?.code == .outOfMemory && error?.place?.line ?? 0 > 0, "\(String(describing: error))")
+        #expect(error?.code == .outOfMemory && error?.location?.line ?? 0 > 0, "\(String(describing: error))")
     }
 
     @Test func `rows with many columns are read in batches with a limited number of slots`() throws {
@@ -77,7 +77,7 @@ import Testing
             let reader = try CSVReader(input)
             while try reader.next() != nil {}
         }
-        #expect(error?.code == .outOfMemory && error?.place?.file == "test.csv", "\(String(describing: error))")
+        #expect(error?.code == .outOfMemory && error?.location?.file == "test.csv", "\(String(describing: error))")
     }
 
     private func remarks(_ text: String, nulls: [String] = []) throws -> [String] {

@@ -80,7 +80,7 @@ import Testing
                     #expect(back == bytes, "seed \(seed) round \(round): \(bytes)")
                 }
             } catch {
-                #expect(error.place != nil, "\(error)")
+                #expect(error.location != nil, "\(error)")
             }
         }
     }

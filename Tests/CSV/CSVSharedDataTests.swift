@@ -66,7 +66,7 @@ import Testing
                 let reader = try CSVReader(try Input(path: path), options: path.hasSuffix(".tsv") ? .tsv : CSVOptions())
                 while try reader.next() != nil {}
             } catch {
-                #expect(error.place != nil, "\(path)")
+                #expect(error.location != nil, "\(path)")
                 #expect(!error.message.isEmpty)
             }
         }

@@ -116,7 +116,7 @@ import Testing
                 }
             }
             #expect(error?.code == .duplicateKey)
-            #expect(error?.place?.file == name)
+            #expect(error?.location?.file == name)
             #expect(
                 error?.message
                     == "the key id is not unique: 2 keys occur in more than one row: id = 3 in rows 4, 8, 11; id = null in rows 9, 10")

@@ -16,11 +16,11 @@ import Testing
     func `gathered integers equal those of the vector in every encoding`(profile: Profile) throws {
         var encodings: Set<String> = []
         for count in Self.lengths {
-            for (name, values) in sampleWords(count: count, seed: UInt64(count) &+ 5) {
+            for (name, values) in sampleIntegers(count: count, seed: UInt64(count) &+ 5) {
                 var dice = Random(seed: UInt64(count) &+ 8)
-                let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+                let bytes = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
                 try withExactBytes(bytes) { raw in
-                    let reader = try WordsReader(raw, count: count)
+                    let reader = try IntegersReader(raw, count: count)
                     encodings.insert(reader.encodingName)
                     for vector in 0..<((count + 1023) / 1024) {
                         let rows = rows(min(1024, count - vector * 1024), &dice)
@@ -41,11 +41,11 @@ import Testing
     @Test(arguments: [Profile.fast, .standard, .small])
     func `gathered doubles equal those of the vector in every encoding`(profile: Profile) throws {
         for count in Self.lengths {
-            for (name, values, single) in sampleReals(count: count, seed: UInt64(count) &+ 21) {
+            for (name, values, single) in sampleFloats(count: count, seed: UInt64(count) &+ 21) {
                 var dice = Random(seed: UInt64(count) &+ 4)
-                let bytes = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: profile) }
+                let bytes = values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: single, profile: profile) }
                 try withExactBytes(bytes) { raw in
-                    let reader = try RealsReader(raw, count: count)
+                    let reader = try FloatsReader(raw, count: count)
                     for vector in 0..<((count + 1023) / 1024) {
                         let rows = rows(min(1024, count - vector * 1024), &dice)
                         var out = [Double](repeating: 99, count: rows.count + 1)
@@ -71,9 +71,9 @@ import Testing
                 let value = Int64(dice.next() >> 1) >> Int64(63 - dice.below(dice.below(bits) + 1) - 1)
                 return zigzagged && dice.below(2) == 0 ? -value * 3 : value * 3 + (value & 1)
             }
-            let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
+            let bytes = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .standard) }
             try withExactBytes(bytes) { raw in
-                let reader = try WordsReader(raw, count: values.count)
+                let reader = try IntegersReader(raw, count: values.count)
                 encodings.insert(reader.encodingName)
                 var out = [Int64](repeating: 0, count: 1024)
                 for vector in 0..<7 {

@@ -5,57 +5,57 @@ import Testing
 
 /// Bytes as existing files have them. A change here is a change of the format.
 @Suite struct GoldenNumbersTests {
-    private func words(_ values: [Int64], _ profile: Profile = .fast, present: Bits? = nil) -> [UInt8] {
-        values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
+    private func integers(_ values: [Int64], _ profile: Profile = .fast, present: Bits? = nil) -> [UInt8] {
+        values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }
     }
-    private func reals(_ values: [Double], single: Bool = false) -> [UInt8] {
-        values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: .fast) }
+    private func floats(_ values: [Double], single: Bool = false) -> [UInt8] {
+        values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: single, profile: .fast) }
     }
 
     @Test func `encodings keep their ids`() {
         #expect(
-            WordsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
-                "empty 0", "constant 1", "sequence 2", "packed 3", "scaled 4", "delta 5", "dictionary 6", "repeats 7", "entropy 8",
+            IntegersEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
+                "empty 0", "constant 1", "sequence 2", "packed 3", "scaled 4", "delta 5", "dictionary 6", "runLength 7", "entropy 8",
             ])
         #expect(
-            RealsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
+            FloatsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
                 "empty 0", "raw 1", "decimals 2", "single 3", "singleDecimals 4", "split 5",
             ])
         #expect(
-            BitsEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
+            BooleansEncoding.allCases.map { "\($0) \($0.rawValue)" } == [
                 "zeros 0", "ones 1", "raw 2", "sparseOnes 3", "sparseZeros 4", "runs 5", "bytes 6",
             ])
         #expect(LengthsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["empty 0", "starts 1"])
     }
 
     @Test func `small streams have the bytes of the specification`() {
-        #expect(words([]) == [0])
-        #expect(words([5, 6], present: Bits(repeating: false, count: 2)) == [0])
-        #expect(words([7, 7, 7]) == [1, 14])
-        #expect(words([10, 7, 4]) == [2, 20, 5])
-        #expect(words([0, 3, 1, 2, 3]) == [3, 0, 0, 3, 0, 2, 0b1001_1100, 0b11])
+        #expect(integers([]) == [0])
+        #expect(integers([5, 6], present: Bits(repeating: false, count: 2)) == [0])
+        #expect(integers([7, 7, 7]) == [1, 14])
+        #expect(integers([10, 7, 4]) == [2, 20, 5])
+        #expect(integers([0, 3, 1, 2, 3]) == [3, 0, 0, 3, 0, 2, 0b1001_1100, 0b11])
         // 4: minimum 100, factor 10, then 0, 5, 1, 3 in three bits each.
-        #expect(words([100, 150, 110, 130]) == [4, 200, 1, 10, 3, 0, 0, 5, 0, 3, 0b0110_1000, 0b0110])
+        #expect(integers([100, 150, 110, 130]) == [4, 200, 1, 10, 3, 0, 0, 5, 0, 3, 0b0110_1000, 0b0110])
         // Two decimals, no exceptions, then 50, 150, 150, 25 = 25 + 25·{1, 5, 5, 0}.
-        #expect(reals([0.5, 1.5, 1.5, 0.25]) == [2, 2, 0, 4, 50, 25, 3, 0, 0, 5, 0, 3, 0b0110_1001, 0b0001])
-        #expect(BitsEncoder.encode(Bits(repeating: true, count: 9), profile: .fast) == [1])
-        #expect(BitsEncoder.encode(Bits(words: [0b1_0110_1001], count: 9), profile: .fast) == [2, 0b0110_1001, 1])
+        #expect(floats([0.5, 1.5, 1.5, 0.25]) == [2, 2, 0, 4, 50, 25, 3, 0, 0, 5, 0, 3, 0b0110_1001, 0b0001])
+        #expect(BooleansEncoder.encode(Bits(repeating: true, count: 9), profile: .fast) == [1])
+        #expect(BooleansEncoder.encode(Bits(words: [0b1_0110_1001], count: 9), profile: .fast) == [2, 0b0110_1001, 1])
         var one = Bits(repeating: false, count: 1000)
         one[513] = true
-        #expect(BitsEncoder.encode(one, profile: .fast) == [3, 1, 1, 2])
+        #expect(BooleansEncoder.encode(one, profile: .fast) == [3, 1, 1, 2])
     }
 
     /// Compares larger streams by their hash.
     @Test func `streams of every encoding keep their bytes`() {
         var dump: [String] = []
-        for (name, values) in sampleWords(count: 3000, seed: 1) {
+        for (name, values) in sampleIntegers(count: 3000, seed: 1) {
             for profile in [Profile.fast, .standard] {
-                let bytes = words(values, profile)
+                let bytes = integers(values, profile)
                 dump.append("\(name) \(profile) \(bytes.count) \(Hash128(of: bytes).low & 0xFFFF_FFFF)")
             }
         }
-        for (name, values, single) in sampleReals(count: 3000, seed: 1) {
-            let bytes = reals(values, single: single)
+        for (name, values, single) in sampleFloats(count: 3000, seed: 1) {
+            let bytes = floats(values, single: single)
             dump.append("\(name) \(bytes.count) \(Hash128(of: bytes).low & 0xFFFF_FFFF)")
         }
         let text = dump.joined(separator: "\n")
@@ -64,15 +64,15 @@ import Testing
     }
 
     @Test func `constant, short and ascending columns need few bytes`() {
-        #expect(words([Int64](repeating: .min, count: 65_536)).count <= 12)
+        #expect(integers([Int64](repeating: .min, count: 65_536)).count <= 12)
         var dice = Random(seed: 3)
         let short = (0..<249).map { _ in Int64(dice.below(32)) }
-        #expect(words(short, .standard).count <= 249 * 5 / 8 + 12)
-        #expect(words((0..<65_536).map { Int64($0) }).count <= 6)
+        #expect(integers(short, .standard).count <= 249 * 5 / 8 + 12)
+        #expect(integers((0..<65_536).map { Int64($0) }).count <= 6)
     }
 
     @Test func `equal values give equal bytes`() {
-        for (_, values) in sampleWords(count: 5000, seed: 4) { #expect(words(values, .standard) == words(values, .standard)) }
+        for (_, values) in sampleIntegers(count: 5000, seed: 4) { #expect(integers(values, .standard) == integers(values, .standard)) }
     }
 }
 

@@ -16,7 +16,7 @@ import Testing
 
     private func read(words bytes: [UInt8], count: Int, _ tally: inout Tally) {
         withExactBytes(bytes) { raw in
-            guard let reader = try? WordsReader(raw, count: count) else {
+            guard let reader = try? IntegersReader(raw, count: count) else {
                 tally.refused += 1
                 return
             }
@@ -34,7 +34,7 @@ import Testing
 
     private func read(reals bytes: [UInt8], count: Int, _ tally: inout Tally) {
         withExactBytes(bytes) { raw in
-            guard let reader = try? RealsReader(raw, count: count) else {
+            guard let reader = try? FloatsReader(raw, count: count) else {
                 tally.refused += 1
                 return
             }
@@ -51,7 +51,7 @@ import Testing
 
     private func read(bits bytes: [UInt8], count: Int, _ tally: inout Tally) {
         withExactBytes(bytes) { raw in
-            guard let reader = try? BitsReader(raw, count: count) else {
+            guard let reader = try? BooleansReader(raw, count: count) else {
                 tally.refused += 1
                 return
             }
@@ -110,9 +110,9 @@ import Testing
     @Test func `damaged integer streams are an error or are decoded`() {
         var tally = Tally()
         for count in Self.lengths {
-            for (i, (_, values)) in sampleWords(count: count, seed: 77).enumerated() {
+            for (i, (_, values)) in sampleIntegers(count: count, seed: 77).enumerated() {
                 for profile in [Profile.fast, .standard] {
-                    let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+                    let bytes = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
                     torment(bytes, seed: UInt64(i * 10 + count)) { read(words: $0, count: count, &tally) }
                     for wrong in [0, 1, count + 1, count * 3, 100_000] { read(words: bytes, count: wrong, &tally) }
                 }
@@ -124,8 +124,8 @@ import Testing
     @Test func `damaged float streams are an error or are decoded`() {
         var tally = Tally()
         for count in Self.lengths {
-            for (i, (_, values, single)) in sampleReals(count: count, seed: 78).enumerated() {
-                let bytes = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: .standard) }
+            for (i, (_, values, single)) in sampleFloats(count: count, seed: 78).enumerated() {
+                let bytes = values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: single, profile: .standard) }
                 torment(bytes, seed: UInt64(i * 10 + count)) { read(reals: $0, count: count, &tally) }
                 for wrong in [0, 1, count + 1, count * 3, 100_000] { read(reals: bytes, count: wrong, &tally) }
             }
@@ -143,7 +143,7 @@ import Testing
                         if i % clump == 0 { on = dice.below(1000) < density }
                         bits[i] = on
                     }
-                    let bytes = BitsEncoder.encode(bits, profile: .standard)
+                    let bytes = BooleansEncoder.encode(bits, profile: .standard)
                     torment(bytes, seed: UInt64(density + count)) { read(bits: $0, count: count, &tally) }
                     for wrong in [0, 1, count + 1, 100_000] { read(bits: bytes, count: wrong, &tally) }
                 }

@@ -22,11 +22,11 @@ import Testing
     func `integers in a range are found in every encoding`(profile: Profile) throws {
         var encodings: Set<String> = []
         for count in Self.lengths {
-            for (name, values) in sampleWords(count: count, seed: UInt64(count) &+ 77) {
+            for (name, values) in sampleIntegers(count: count, seed: UInt64(count) &+ 77) {
                 var dice = Random(seed: UInt64(count) &+ 3)
-                let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+                let bytes = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
                 try withExactBytes(bytes) { raw in
-                    let reader = try WordsReader(raw, count: count)
+                    let reader = try IntegersReader(raw, count: count)
                     encodings.insert(reader.encodingName)
                     var out = [UInt64](repeating: 0, count: 16)
                     for _ in 0..<12 {
@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: [Profile.fast, .standard, .small])
     func `doubles in a range are found in every encoding`(profile: Profile) throws {
         for count in Self.lengths {
-            for (name, values, single) in sampleReals(count: count, seed: UInt64(count) &+ 9) {
+            for (name, values, single) in sampleFloats(count: count, seed: UInt64(count) &+ 9) {
                 var dice = Random(seed: UInt64(count) &+ 31)
                 func end() -> Double {
                     let value = values[dice.below(values.count)]
@@ -65,9 +65,9 @@ import Testing
                     default: return value.isNaN ? 0.1 : value
                     }
                 }
-                let bytes = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: profile) }
+                let bytes = values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: single, profile: profile) }
                 try withExactBytes(bytes) { raw in
-                    let reader = try RealsReader(raw, count: count)
+                    let reader = try FloatsReader(raw, count: count)
                     var out = [UInt64](repeating: 0, count: 16)
                     for _ in 0..<14 {
                         let low = end(), high = end()
@@ -89,13 +89,13 @@ import Testing
 
     @Test func `searching damaged streams never traps`() throws {
         var dice = Random(seed: 41), opened = 0, refused = 0
-        for (_, values) in sampleWords(count: 3000, seed: 8) {
-            let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
+        for (_, values) in sampleIntegers(count: 3000, seed: 8) {
+            let bytes = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .standard) }
             for _ in 0..<60 {
                 var spoilt = bytes
                 for _ in 0..<(1 + dice.below(3)) { spoilt[dice.below(min(spoilt.count, 64))] = UInt8(truncatingIfNeeded: dice.next()) }
                 withExactBytes(spoilt) { raw in
-                    guard let reader = try? WordsReader(raw, count: 3000) else {
+                    guard let reader = try? IntegersReader(raw, count: 3000) else {
                         refused += 1
                         return
                     }

@@ -21,7 +21,7 @@ import Testing
         #expect(TextEncoding.constant.rawValue == 0x60)
         #expect(TextEncoding.dictionary.rawValue == 0x61)
         #expect(TextEncoding.pages.rawValue == 0x62)
-        #expect(TextEncoding.tokens.rawValue == 0x63)
+        #expect(TextEncoding.symbols.rawValue == 0x63)
         #expect(TextEncoding.raw.rawValue == 0x64)
         #expect(SharedBlob.Kind.values.rawValue == 1)
         #expect(SharedBlob.Kind.trained.rawValue == 2)

@@ -91,10 +91,4 @@ import Testing
         line.add("c", ["1", "2"])
         #expect(line.object == #"{"a":"x\"\u0001\n","b":null,"c":["1","2"]}"#)
     }
-
-    @Test func `the most similar word is found, or none if all words differ too much`() {
-        #expect(Suggestion.nearest(to: "vreify", among: ["verify", "info"]) == "verify")
-        #expect(Suggestion.nearest(to: "xyz", among: ["verify", "info"]) == nil)
-        #expect(Suggestion.distance("abcd", "acbd") == 1)
-    }
 }

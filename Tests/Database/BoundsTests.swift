@@ -38,7 +38,7 @@ import Testing
 
     @Test func `a chunk of a few bytes that claims a billion elements is damage [T7]`() throws {
         let total = 1 << 30
-        let starts = [0, total / 2].map { Int64($0) }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .fast) }
+        let starts = [0, total / 2].map { Int64($0) }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .fast) }
         var lengths = ByteWriter()
         lengths.append(1 as UInt8)
         lengths.appendVarint(total)

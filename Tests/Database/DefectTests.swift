@@ -155,7 +155,7 @@ import Testing
             // A damaged root without a loss is a notice, not a defect.
             let notice = try database.rootNotice().map { Defect(part: "structure", $0) }
             return try database.verify(try database.snapshot(), full: false) + [notice].compactMap { $0 }
-        } catch { return [Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))] }
+        } catch { return [Defect(part: "structure", Damage(error.message, at: Int(clamping: error.location?.byte ?? 0)))] }
     }
 
     /// Returns whether a defect describes the damage of a part.

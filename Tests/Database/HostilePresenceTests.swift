@@ -33,7 +33,9 @@ private final class Nowhere: ExtentSource, Sendable {
     private var words: (kind: StreamKind, bytes: [UInt8]) {
         (
             .words,
-            Array(repeating: Int64(7), count: count).withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
+            Array(repeating: Int64(7), count: count).withUnsafeBufferPointer {
+                IntegersEncoder.encode($0, present: nil, profile: .standard)
+            }
         )
     }
 
@@ -76,11 +78,11 @@ private final class Nowhere: ExtentSource, Sendable {
         Chunk(streams: streams.sorted { $0.kind.rawValue < $1.kind.rawValue }).encoded
     }
 
-    private var own: [UInt8] { chunk((.present, BitsEncoder.encode(outer, profile: .standard)), words) }
+    private var own: [UInt8] { chunk((.present, BooleansEncoder.encode(outer, profile: .standard)), words) }
     private func like(_ column: Int, nested: [UInt8]? = nil) -> [UInt8] {
         chunk((.presentLike, PresenceReference.encoded(column, nested: nested)), words)
     }
-    private var nested: [UInt8] { BitsEncoder.encode(inner, within: outer, profile: .standard) }
+    private var nested: [UInt8] { BooleansEncoder.encode(inner, within: outer, profile: .standard) }
 
     @Test func `references to the validity of an earlier column are followed`() throws {
         let columns = try read([own, like(0), like(0, nested: nested), own])
@@ -94,7 +96,7 @@ private final class Nowhere: ExtentSource, Sendable {
             ([own, like(4), own, own], [1]), ([own, like(1 << 31), own, own], [1]), ([own, like(0), like(1), own], [2]),
             ([own, like(0), like(1, nested: nested), like(0)], [2]), ([like(2), own, like(0), own], [0, 2]),
             ([chunk(words), like(0), own, own], [1]), ([own, like(0), own, chunk((.presentLike, []), words)], [3]),
-            ([own, chunk((.present, BitsEncoder.encode(outer, profile: .standard)), (.presentLike, [0]), words), own, own], [1]),
+            ([own, chunk((.present, BooleansEncoder.encode(outer, profile: .standard)), (.presentLike, [0]), words), own, own], [1]),
             // An id whose varint exceeds the number of its bits.
             ([own, chunk((.presentLike, [UInt8](repeating: 0xFF, count: 12)), words), own, own], [1]),
             // A column that cannot be read makes columns that refer to it unreadable.
@@ -108,7 +110,7 @@ private final class Nowhere: ExtentSource, Sendable {
     @Test func `nested validity of another length, or that disagrees with the outer column, is damage`() throws {
         var other = outer
         other[1] = false
-        let foreign = BitsEncoder.encode(
+        let foreign = BooleansEncoder.encode(
             Bits(words: inner.words.enumerated().map { $1 & other.words[$0] }, count: count), within: other, profile: .standard)
         var longer = nested
         longer[0] += 1
@@ -128,7 +130,7 @@ private final class Nowhere: ExtentSource, Sendable {
     }
 
     @Test func `a column can share the validity of a dropped column, and rows with different validity are found`() throws {
-        let other = chunk((.present, BitsEncoder.encode(inner, profile: .standard)), words)
+        let other = chunk((.present, BooleansEncoder.encode(inner, profile: .standard)), words)
         let cores = [own, own, other].map { core([$0, like(0), own, own], keeping: [1, 2, 3]) }
         defer { for core in cores { core.close() } }
         let segments = try cores.map { try $0.segment(type: 0, index: 0) }
@@ -155,7 +157,7 @@ private final class Nowhere: ExtentSource, Sendable {
                 == [3, 5])
         var out = ByteWriter()
         out.appendVarint(2)
-        out.append(lengthPrefixed: [Int64(3), 5].withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) })
+        out.append(lengthPrefixed: [Int64(3), 5].withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .standard) })
         out.append(contentsOf: like(0))
         bytes = out.bytes
         #expect(throws: Damage.self) {

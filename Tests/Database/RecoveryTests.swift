@@ -369,7 +369,7 @@ import Testing
                 }
                 #expect(header.entries.allSatisfy { $0.packed == nil })
                 let ids = (0..<Int64(7999)).map { $0 } + [.max]
-                header.rowIDs = ids.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
+                header.rowIDs = ids.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .standard) }
                 var ref = try transaction.write(header.encoded)
                 ref.hash = Hash128(low: 1, high: 2)
                 entries[1].header = ref

@@ -71,8 +71,8 @@ private final class Nowhere: ExtentSource, Sendable {
         try writer.append(RandomTables.batch([[.int(5), .string("ä")], [.int(9), .null]], of: types[0], in: Schema(types)))
         try transaction.commit()
         let schema = try database.snapshot().schema.encoded
-        let words = [Int64(5), 9].withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
-        let present = BitsEncoder.encode(Bits(words: [1], count: 2), profile: .standard)
+        let words = [Int64(5), 9].withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .standard) }
+        let present = BooleansEncoder.encode(Bits(words: [1], count: 2), profile: .standard)
         let group = TextGroupEncoder(profile: .standard)
         var text = Text()
         text.append(Array("ä".utf8))

@@ -54,7 +54,7 @@ import Testing
             for ones in [1, 2, 5, 20, 100, 1000] where ones * 8 < rows {
                 var random = Random(seed: UInt64(rows + ones)), bits = Bits(repeating: false, count: rows)
                 for _ in 0..<ones { bits[random.below(rows)] = true }
-                let encoded = BitsEncoder.encode(bits, profile: .standard).count
+                let encoded = BooleansEncoder.encode(bits, profile: .standard).count
                 if !PresencePlan.mayGain(rows, ones: bits.ones) {
                     #expect(encoded < max(32, rows / 512) + 2, "\(rows) rows, \(ones) ones: \(encoded) bytes")
                 }

@@ -77,7 +77,7 @@ import Testing
             #expect(Replacement.shown("cannot rename to \(replacement.temporaryPath): no") == "cannot rename to \(folder.file("a")): no")
             try Paths.remove(replacement.temporaryPath)
             let error = #expect(throws: FirnError.self) { try replacement.finish() }
-            #expect(error?.place?.file == folder.file("a") && error?.message.contains(".tmp-") == false, "\(String(describing: error))")
+            #expect(error?.location?.file == folder.file("a") && error?.message.contains(".tmp-") == false, "\(String(describing: error))")
         }
 
         @Test func `exceeding the limit of file lengths is an error, and the handler of the signal stays unchanged`() throws {

@@ -46,7 +46,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
             _ = try File(path: scratch("none"), .read)
             Issue.record("a missing file was opened")
         } catch {
-            #expect(error.code == .notFound && error.message.contains("No such file") && error.place?.file == scratch("none"))
+            #expect(error.code == .notFound && error.message.contains("No such file") && error.location?.file == scratch("none"))
         }
         #expect(throws: FirnError.self) {
             _ = try File(path: scratch("a"), .createNew); _ = try File(path: scratch("a"), .createNew)

@@ -74,7 +74,7 @@ import Testing
             #expect(
                 error?.code == .rejected && error?.message.contains("followed by bytes that are not gzip") == true,
                 "\(String(describing: error))")
-            #expect(error?.place?.byte == UInt64(one.count + byte), "\(String(describing: error))")
+            #expect(error?.location?.byte == UInt64(one.count + byte), "\(String(describing: error))")
         }
     }
 
@@ -89,7 +89,7 @@ import Testing
         try (packed + Data("garbage".utf8)).write(to: URL(filePath: folder + "more"))
         let error = #expect(throws: FirnError.self) { _ = try Input(path: folder + "more").readToEnd() }
         #expect(
-            error?.message.contains("followed by bytes that are not Zstandard") == true && error?.place?.byte == UInt64(packed.count),
+            error?.message.contains("followed by bytes that are not Zstandard") == true && error?.location?.byte == UInt64(packed.count),
             "\(String(describing: error))")
     }
 

@@ -30,7 +30,7 @@ import Testing
         for (text, line, column, message) in cases {
             let error = #expect(throws: FirnError.self, "\(text)") { try JSONDocument(text, file: "s.json") }
             #expect(
-                error?.place == .init(file: "s.json", line: line, column: column),
+                error?.location == .init(file: "s.json", line: line, column: column),
                 "\(text.prefix(40)): \(error.map(String.init(describing:)) ?? "")")
             #expect(error?.message.contains(message) == true, "\(text.prefix(40)): \(error?.message ?? "")")
         }

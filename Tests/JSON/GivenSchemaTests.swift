@@ -220,7 +220,7 @@ import Testing
                 .object([("a", .string("}\""))]), .object([("b", .array([.number("1")]))]),
             ])
         let error = #expect(throws: FirnError.self) { try JSONDocument.several(bytes: Array("{\"a\":1}\n{\"b\" 2}\n".utf8)) }
-        #expect(error?.place?.line == 2)
+        #expect(error?.location?.line == 2)
         for text in ["", "  ", "{", "}", "]]", "{}}", "\"", "{\"a"] {
             #expect(throws: FirnError.self) { try JSONDocument.several(bytes: Array(text.utf8)) }
         }

@@ -14,8 +14,8 @@ import Testing
         case 1: return .bool(dice.below(2) == 0)
         case 2: return .number(String(dice.below(100)))
         case 3: return .number(String(Int64(bitPattern: dice.next())))
-        case 4: return .number(JSONText.plain(Double(dice.below(100_000)) / 100))
-        case 5: return .number(JSONText.plain(Double(Int64(bitPattern: dice.next())) * 1e-30))
+        case 4: return .number(JSONBytes.plain(Double(dice.below(100_000)) / 100))
+        case 5: return .number(JSONBytes.plain(Double(Int64(bitPattern: dice.next())) * 1e-30))
         case 6:
             return .string(
                 [

@@ -59,7 +59,7 @@ import Testing
         #expect(try column("0.1 0.30000000000000004 123456.7890123") == ("double", "0.1 0.30000000000000004 123456.7890123 "))
         #expect(try column("1e400") == ("decimal128", "1e400 "))
         let error = #expect(throws: FirnError.self) { try Table("{\"x\":1}\n\n{\"x\": 1.2345678901234567890123456789012345}\n", .lines) }
-        #expect(error?.place == .init(file: "test.json", line: 3, column: 7))
+        #expect(error?.location == .init(file: "test.json", line: 3, column: 7))
         #expect(throws: FirnError.self) { try Table("[1e99999]") }
     }
 
@@ -158,7 +158,7 @@ import Testing
             do {
                 _ = try Table(text, layout)
                 return "accepted"
-            } catch let error as FirnError { return error.place?.description ?? "no place" } catch { return "\(error)" }
+            } catch let error as FirnError { return error.location?.description ?? "no location" } catch { return "\(error)" }
         }
         #expect(place("{\"a\":1}\n{\"a\":x}\n", .lines) == "test.json:2:6")
         #expect(place("{\"a\":1}\n\n{\"a\":1} 5\n", .lines) == "test.json:3:9")
@@ -172,7 +172,7 @@ import Testing
         let invalid = #expect(throws: FirnError.self) {
             try Table(Array("{\"a\":\"ok\"}\n{\"a\":\"".utf8) + [0xFF] + Array("\"}\n".utf8), .lines)
         }
-        #expect(invalid?.place == .init(file: "test.json", line: 2, column: 7))
+        #expect(invalid?.location == .init(file: "test.json", line: 2, column: 7))
         let deep = String(repeating: "[", count: 100_000)
         #expect(throws: FirnError.self) { try Table(deep, .document) }
         #expect(throws: FirnError.self) { try Table(String(repeating: "[", count: 300) + String(repeating: "]", count: 300), .document) }
@@ -197,7 +197,7 @@ import Testing
         let error = #expect(throws: FirnError.self) {
             try Table("{\"\(key)\":1,\"\(key)\":2}\n{\"\(key)\":1}\n{\"k\":1,\"k\" 2}\n", .lines)
         }
-        #expect(error?.place?.line == 3)
+        #expect(error?.location?.line == 3)
     }
 
     @Test func `batches have 65,536 rows wherever blocks end`() throws {

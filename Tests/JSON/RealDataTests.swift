@@ -24,7 +24,7 @@ import Testing
             if file.hasPrefix("y_") { try expectSameDocument(bytes) }
             if file.hasPrefix("n_") {
                 let error = #expect(throws: FirnError.self, "\(file)") { try Table(bytes, .document) }
-                #expect(error?.place?.column != nil)
+                #expect(error?.location?.column != nil)
             }
         }
     }
@@ -86,7 +86,7 @@ import Testing
                     } catch let error as FirnError {
                         if layout == .document {
                             #expect(!file.hasPrefix("y_"), "refused \(file): \(error)")
-                            #expect(error.place?.line != nil && error.place?.column != nil, "\(file): \(error)")
+                            #expect(error.location?.line != nil && error.location?.column != nil, "\(file): \(error)")
                         }
                     }
                 }

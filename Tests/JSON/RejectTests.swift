@@ -120,7 +120,7 @@ import Testing
         let table = try Table(good + bad + good + [0, 10], .lines) {
             $0.rejects = Rejects { row, reason in
                 aside += Array(row)
-                places += [reason?.place?.line, reason?.place?.column]
+                places += [reason?.location?.line, reason?.location?.column]
             }
         }
         #expect(try table.written(.lines) == good + good)

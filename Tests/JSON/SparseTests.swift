@@ -96,12 +96,12 @@ import Testing
             let error = #expect(throws: FirnError.self) { try batches(text, limit: limit) }
             #expect(
                 error?.code == .outOfMemory && error?.message.contains(what) == true && error?.advice?.contains("--memory") == true
-                    && error?.place?.file == "test.json", "\(String(describing: error))")
+                    && error?.location?.file == "test.json", "\(String(describing: error))")
         }
         // The inferred types of 30,000 paths and a small block exceed the limit. With more memory the rows are read.
         func small(_ options: inout JSONOptions) { options.blockSize = 4096 }
         let error = #expect(throws: FirnError.self) { try batches(many, limit: 3 << 20, change: small) }
-        #expect(error?.code == .outOfMemory && (error?.place?.line ?? 0) > 1, "\(String(describing: error))")
+        #expect(error?.code == .outOfMemory && (error?.location?.line ?? 0) > 1, "\(String(describing: error))")
         let (all, peak) = try batches(many, limit: 256 << 20, change: small)
         #expect(all.reduce(0) { $0 + $1.count } == 30_000 && peak <= 256 << 20)
     }
@@ -125,7 +125,8 @@ import Testing
             let error = #expect(throws: FirnError.self) { try JSONReader(input, options: options) }
             #expect(error?.code == .rejected && error?.message == "values nest deeper than 512 levels", "\(String(describing: error))")
             #expect(
-                error?.place?.line == line && error?.place?.column == column + (prefix == "\n " ? 1 : 0), "\(String(describing: error))")
+                error?.location?.line == line && error?.location?.column == column + (prefix == "\n " ? 1 : 0),
+                "\(String(describing: error))")
         }
     }
 

@@ -154,14 +154,14 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func `a file whose name was never synced exists after an acknowledged commit of another store [T2]`(
-        beginsAlone: Bool
+        beginsInline: Bool
     ) throws {
         let folder = TemporaryFolder(), journal = DiskJournal(of: folder, .init(after: 0, only: "syncDirectory")),
             images = TemporaryFolder()
         defer { ScriptedDisk.end(in: folder.path) }
         #expect(throws: FirnError.self) {
-            let store = try Store.create(path: folder.file("a"), overwrite: false, atFirstCommit: beginsAlone)
-            try store.begin().commitAlone(pattern(1, 100))
+            let store = try Store.create(path: folder.file("a"), overwrite: false, atFirstCommit: beginsInline)
+            try store.begin().commitInline(pattern(1, 100))
         }
         #expect(journal.refusals == ["syncDirectory"])
         var acknowledged: [Int] = []
@@ -180,7 +180,7 @@ import Testing
                 return
             }
             try FirnStoreTests.place(image, at: images.file("b"))
-            let least = acknowledged.count { $0 <= stop } + (beginsAlone ? 1 : 0)
+            let least = acknowledged.count { $0 <= stop } + (beginsInline ? 1 : 0)
             #expect(try Store.open(path: images.file("b"), writable: false).latestVersion() >= UInt64(least), "\(stop), \(what)")
         }
     }

@@ -128,7 +128,7 @@ import Testing
         for last in 2...3 {
             let store = try Store.create(path: path, overwrite: true, atFirstCommit: isInline)
             let first = try store.begin()
-            if isInline { try first.commitAlone([]) } else { try first.commit(catalogue: try first.write([])) }
+            if isInline { try first.commitInline([]) } else { try first.commit(catalogue: try first.write([])) }
             for version in 2...last {
                 let transaction = try store.begin()
                 transaction.free(transaction.base.catalogue)

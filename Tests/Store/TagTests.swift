@@ -121,7 +121,7 @@ extension Story {
             let scratch = Scratch()
             let store = try Store.create(path: scratch("a"), overwrite: true, atFirstCommit: true)
             let transaction = try store.begin()
-            try transaction.commitAlone(pattern(size, size))
+            try transaction.commitInline(pattern(size, size))
             let first = try store.snapshot(), next = try store.begin()
             next.tag("first", first)
             first.release()

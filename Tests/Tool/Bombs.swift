@@ -154,7 +154,7 @@ struct HostileWriter {
     }
 
     private static func words(_ values: [Int64]) -> [UInt8] {
-        values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
+        values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .standard) }
     }
 
     /// A column of text with this stream.
@@ -192,7 +192,7 @@ struct HostileWriter {
     }
 
     private static var reals: [UInt8] {
-        [0].withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: false, profile: .standard) }
+        [0].withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: false, profile: .standard) }
     }
 
     /// A row with a list of equal numbers.

@@ -12,7 +12,7 @@ enum StreamsAttack {
         switch bytes[0] & 63 % 8 {
         case 0: words(rest, count)
         case 1: reals(rest, count)
-        case 2: exact(rest) { bytes in if let reader = try? BitsReader(bytes, count: count) { bits(reader) } }
+        case 2: exact(rest) { bytes in if let reader = try? BooleansReader(bytes, count: count) { bits(reader) } }
         case 3: lengths(rest, count)
         case 4: exact(rest) { text($0, count, []) }
         case 5: nested(rest, count)
@@ -41,13 +41,13 @@ enum StreamsAttack {
         return all <= 4 ? Array(0..<all) : [0, 1, all / 2, all - 1]
     }
 
-    private static func places(_ count: Int) -> [Int] {
+    private static func positions(_ count: Int) -> [Int] {
         Set([0, 1, 63, 1023, 1024, count / 2, count - 2, count - 1]).filter { $0 >= 0 && $0 < count }.sorted()
     }
 
     private static func words(_ bytes: UnsafeRawBufferPointer, _ count: Int) {
         exact(bytes) { bytes in
-            guard let reader = try? WordsReader(bytes, count: count) else { return }
+            guard let reader = try? IntegersReader(bytes, count: count) else { return }
             _ = reader.bounds()
             var out = [Int64](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
             for vector in vectors(count) {
@@ -58,17 +58,17 @@ enum StreamsAttack {
                 }
                 _ = try? reader.sum(vector: vector)
             }
-            for place in places(count) {
-                _ = try? reader.value(at: place)
-                let n = min(count - place, 130)
-                out.withUnsafeMutableBufferPointer { _ = try? reader.decode(from: place, count: n, into: $0.baseAddress!) }
+            for position in positions(count) {
+                _ = try? reader.value(at: position)
+                let n = min(count - position, 130)
+                out.withUnsafeMutableBufferPointer { _ = try? reader.decode(from: position, count: n, into: $0.baseAddress!) }
             }
         }
     }
 
     private static func reals(_ bytes: UnsafeRawBufferPointer, _ count: Int) {
         exact(bytes) { bytes in
-            guard let reader = try? RealsReader(bytes, count: count) else { return }
+            guard let reader = try? FloatsReader(bytes, count: count) else { return }
             _ = reader.bounds()
             var out = [Double](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
             for vector in vectors(count) {
@@ -79,11 +79,11 @@ enum StreamsAttack {
                 }
                 _ = try? reader.sum(vector: vector)
             }
-            for place in places(count) { _ = try? reader.value(at: place) }
+            for position in positions(count) { _ = try? reader.value(at: position) }
         }
     }
 
-    private static func bits(_ reader: BitsReader) {
+    private static func bits(_ reader: BooleansReader) {
         let count = reader.count
         _ = reader.isConstant
         var out = [UInt64](repeating: 0, count: 16)
@@ -93,14 +93,16 @@ enum StreamsAttack {
             let n = min(1024, count - vector * 1024)
             for i in n..<max(n, 1024) { trap(unless: out[i / 64] >> UInt64(i % 64) & 1 == 0, "a bit after the last one is set") }
         }
-        for place in places(count) { _ = try? reader.value(at: place) }
+        for position in positions(count) { _ = try? reader.value(at: position) }
     }
 
     private static func nested(_ bytes: UnsafeRawBufferPointer, _ count: Int) {
         guard let (first, second) = parts(bytes) else { return }
         exact(first) { first in
             exact(second) { second in
-                guard let outer = try? BitsReader(first, count: count), let reader = try? BitsReader(second, within: outer) else { return }
+                guard let outer = try? BooleansReader(first, count: count), let reader = try? BooleansReader(second, within: outer) else {
+                    return
+                }
                 bits(reader)
             }
         }
@@ -118,8 +120,8 @@ enum StreamsAttack {
                 for i in 0..<n { trap(unless: out[i] <= out[i + 1], "offsets of lists are not ascending") }
                 trap(unless: out[0] >= 0 && out[n] <= reader.total, "offsets of lists are out of bounds")
             }
-            for place in places(count) {
-                if let range = try? reader.range(at: place) {
+            for position in positions(count) {
+                if let range = try? reader.range(at: position) {
                     trap(unless: range.lowerBound >= 0 && range.upperBound <= reader.total, "a list is out of bounds")
                 }
             }
@@ -150,6 +152,6 @@ enum StreamsAttack {
                 trap(unless: codes[..<n].allSatisfy { $0 >= 0 && $0 < values.count }, "a code is out of bounds")
             }
         }
-        for place in places(count) { _ = try? reader.withValue(at: place) { $0.reduce(0) { $0 &+ Int($1) } } }
+        for position in positions(count) { _ = try? reader.withValue(at: position) { $0.reduce(0) { $0 &+ Int($1) } } }
     }
 }

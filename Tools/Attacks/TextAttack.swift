@@ -4,7 +4,7 @@ import FirnExchange
 import FirnJSON
 import FirnTable
 
-/// Reads text of an outside format. The result must be rows, which are written again, or an error with its place. The first byte selects
+/// Reads text of an outside format. The result must be rows, which are written again, or an error with its location. The first byte selects
 /// the options.
 enum TextAttack {
     /// A given schema: values of the text fit it or are rejected.
@@ -90,7 +90,7 @@ enum TextAttack {
             try writer.finish()
         } catch {
             trap(unless: !error.message.isEmpty, "an error has no message")
-            trap(unless: error.place != nil || error.code != .rejected, "\(name) is rejected without a place: \(error.message)")
+            trap(unless: error.location != nil || error.code != .rejected, "\(name) is rejected without a location: \(error.message)")
         }
     }
 }

@@ -31,9 +31,9 @@ enum ValuesAttack {
 
     private static func words(_ values: [Int64], _ profile: Profile) {
         guard !values.isEmpty else { return }
-        let stream = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+        let stream = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
         stream.withUnsafeBytes { bytes in
-            guard let reader = try? WordsReader(bytes, count: values.count) else { return expect(false, "integers cannot be decoded") }
+            guard let reader = try? IntegersReader(bytes, count: values.count) else { return expect(false, "integers cannot be decoded") }
             var out = [Int64](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
             if let (low, high) = reader.bounds() {
                 expect(values.allSatisfy { low <= $0 && $0 <= high }, "integers are outside of their bounds")
@@ -72,9 +72,9 @@ enum ValuesAttack {
 
     private static func reals(_ values: [Double], _ profile: Profile) {
         guard !values.isEmpty else { return }
-        let stream = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: false, profile: profile) }
+        let stream = values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: false, profile: profile) }
         stream.withUnsafeBytes { bytes in
-            guard let reader = try? RealsReader(bytes, count: values.count) else { return expect(false, "floats cannot be decoded") }
+            guard let reader = try? FloatsReader(bytes, count: values.count) else { return expect(false, "floats cannot be decoded") }
             var out = [Double](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
             for vector in 0..<((values.count + 1023) / 1024) {
                 let part = Array(values[(vector * 1024)..<min(values.count, vector * 1024 + 1024)])
@@ -103,8 +103,8 @@ enum ValuesAttack {
     private static func bits(_ bytes: UnsafeRawBufferPointer, _ profile: Profile) {
         var bits = Bits(repeating: false, count: bytes.count * 8)
         for i in 0..<bits.count { bits[i] = bytes[i / 8] >> UInt8(i % 8) & 1 == 1 }
-        BitsEncoder.encode(bits, profile: profile).withUnsafeBytes { stream in
-            guard let reader = try? BitsReader(stream, count: bits.count) else { return expect(false, "booleans cannot be decoded") }
+        BooleansEncoder.encode(bits, profile: profile).withUnsafeBytes { stream in
+            guard let reader = try? BooleansReader(stream, count: bits.count) else { return expect(false, "booleans cannot be decoded") }
             var out = [UInt64](repeating: 0, count: 16)
             for vector in 0..<((bits.count + 1023) / 1024) {
                 expect(

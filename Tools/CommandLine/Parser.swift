@@ -125,7 +125,7 @@ private struct ArgumentScan {
         if !flag.choices.isEmpty, !flag.choices.contains(value) {
             let near = Suggestion.nearest(to: value, among: flag.choices)
             throw FirnError(
-                .usage, "--\(flag.name) takes \(Suggestion.alternatives(flag.choices)), not \"\(value)\"",
+                .usage, "--\(flag.name) takes \(flag.choices.alternatives), not \"\(value)\"",
                 advice: near.map { "did you mean \($0)?" })
         }
         if flag.takesValue, flag.repetition == .once, values[flag.name] != nil { throw usage("--\(flag.name) is given twice") }
@@ -156,4 +156,9 @@ private struct ArgumentScan {
     private func usage(_ message: String) -> FirnError {
         FirnError(.usage, message, advice: "'\(program.name) \(command.name) -h' shows the usage")
     }
+}
+
+extension [String] {
+    /// The words as alternatives: `a, b or c`.
+    fileprivate var alternatives: String { last.map { count < 2 ? $0 : dropLast().joined(separator: ", ") + " or " + $0 } ?? "" }
 }

@@ -13,13 +13,13 @@ final class ColumnSample {
     /// The index of each sampled vector's first row in the hashes.
     private var starts: [Int] = [0]
     private let reader: SQLReader
-    private let places: Int
+    private let vectorCount: Int
 
-    init(_ table: any Table, _ columns: [SQLColumn], _ places: VectorPlaces) throws(Damage) {
+    init(_ table: any Table, _ columns: [SQLColumn], _ numbers: VectorNumbers) throws(Damage) {
         reader = SQLReader(table, columns)
-        self.places = places.count
-        let count = min(ColumnSample.vectors, places.count)
-        taken = (0..<count).map { places[$0 * places.count / count] }
+        vectorCount = numbers.count
+        let count = min(ColumnSample.vectors, numbers.count)
+        taken = (0..<count).map { numbers[$0 * numbers.count / count] }
         for (segment, vector) in taken { starts.append(starts.last! + (try table.segment(segment)).rows(ofVector: vector).count) }
     }
 
@@ -30,9 +30,9 @@ final class ColumnSample {
         var all = [UInt64](repeating: 0, count: count)
         let buffer = ColumnBuffer(), out = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize)
         defer { out.deallocate() }
-        for (i, place) in taken.enumerated() {
-            try reader.move(to: place.segment)
-            let filled = try reader.fill(buffer, column: column, vector: place.vector), rows = starts[i + 1] - starts[i]
+        for (i, sampled) in taken.enumerated() {
+            try reader.move(to: sampled.segment)
+            let filled = try reader.fill(buffer, column: column, vector: sampled.vector), rows = starts[i + 1] - starts[i]
             EqualityKey.hash(filled, reader.columns[column].form, count: rows, into: out)
             for row in 0..<rows { all[starts[i] + row] = out[row] }
         }
@@ -68,7 +68,8 @@ final class ColumnSample {
         for block in taken.indices {
             pairsWithin += Double(starts[block + 1] - starts[block]) * Double(starts[block + 1] - starts[block] - 1)
         }
-        let pairsAcross = Double(count) * Double(count - 1) - pairsWithin, weight = taken.count == places ? nil : 1 / Double(max(places, 1))
+        let pairsAcross = Double(count) * Double(count - 1) - pairsWithin,
+            weight = taken.count == vectorCount ? nil : 1 / Double(max(vectorCount, 1))
         let share: Double =
             if let weight, pairsAcross > 0 {
                 (all - within) / pairsAcross * (1 - weight) + within / max(1, pairsWithin) * weight

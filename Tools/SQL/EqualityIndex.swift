@@ -7,7 +7,7 @@ import FirnTable
 /// values itself. It takes 8 bytes per row, and 4 to 8 bytes per row for the slots.
 final class EqualityIndex {
     struct Entry {
-        /// The row: its vector number in `VectorPlaces`, times `vectorSize`, plus its position in the vector.
+        /// The row: its vector number in `VectorNumbers`, times `vectorSize`, plus its position in the vector.
         var spot: UInt32
         /// The high bits of the hash, which exclude most rows with other values.
         var tag: UInt32
@@ -49,10 +49,10 @@ final class EqualityIndex {
     /// The number of bytes per row while the index is built.
     private static let rowBytes = 24
 
-    init(_ table: any Table, _ columns: [SQLColumn], on key: [Int], _ places: VectorPlaces) throws(Damage) {
+    init(_ table: any Table, _ columns: [SQLColumn], on key: [Int], _ numbers: VectorNumbers) throws(Damage) {
         charge = try table.memory.holding(
             table.rowCount * EqualityIndex.rowBytes, for: "an index of the rows of type \"\(table.type.name)\"")
-        let hashes = try EqualityIndex.hashes(table, columns, key, places)
+        let hashes = try EqualityIndex.hashes(table, columns, key, numbers)
         odd = hashes.odd
         hasTooManyOdd = hashes.hasTooManyOdd
         var size = 64
@@ -106,7 +106,7 @@ final class EqualityIndex {
         return Set(spots).union(odd[0]).sorted()
     }
 
-    private static func hashes(_ table: any Table, _ columns: [SQLColumn], _ key: [Int], _ places: VectorPlaces) throws(Damage)
+    private static func hashes(_ table: any Table, _ columns: [SQLColumn], _ key: [Int], _ numbers: VectorNumbers) throws(Damage)
         -> (hashes: [UInt64], spots: [UInt32], odd: [[UInt32]], hasTooManyOdd: [Bool])
     {
         var all: [UInt64] = [], spots: [UInt32] = [], odd = key.map { _ in [UInt32]() }, hasTooManyOdd = key.map { _ in false }
@@ -122,7 +122,7 @@ final class EqualityIndex {
         for number in 0..<table.segmentCount {
             let segment = try reader.move(to: number), live = segment.live
             for vector in 0..<segment.vectorCount {
-                let range = segment.rows(ofVector: vector), base = UInt32(truncatingIfNeeded: (places.first[number] + vector) * vectorSize)
+                let range = segment.rows(ofVector: vector), base = UInt32(truncatingIfNeeded: (numbers.first[number] + vector) * vectorSize)
                 for (k, index) in key.enumerated() {
                     let column = try reader.fill(buffer, column: index, vector: vector), form = columns[index].form
                     EqualityKey.hash(column, form, count: range.count, into: k == 0 ? hash : next)

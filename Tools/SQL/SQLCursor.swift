@@ -45,7 +45,7 @@ final class SQLCursor {
     /// Whether there can be more rows than were found.
     private var isPartial = false
     private var vectors: VectorStore?
-    private var places: VectorPlaces?
+    private var numbers: VectorNumbers?
     private var lookups = 0
     /// The index of the last look-up. It must stay alive while its candidates are read.
     private var index: EqualityIndex?
@@ -115,8 +115,8 @@ final class SQLCursor {
         }
         if plan.order.isEmpty {
             let run = filter == .constant(true) ? nil : try table.run(QueryRequest(parsed: QuerySyntax(filter)))
-            if let run, let places = try run.locationsByIndex() {
-                begin(found: places.map { UInt64($0.segment) << 32 | UInt64($0.position) })
+            if let run, let locations = try run.locationsByIndex() {
+                begin(found: locations.map { UInt64($0.segment) << 32 | UInt64($0.position) })
                 isPartial = false
                 table.work.add(run.statistics)
                 table.work.lookups += 1
@@ -249,8 +249,8 @@ final class SQLCursor {
             begin(candidates: index.matches(hash))
             return true
         }
-        let places = try table.places()
-        try begin(lookedUp: index.spots(hash, orOdd: false).map(places.position))
+        let numbers = try table.vectorNumbers()
+        try begin(lookedUp: index.spots(hash, orOdd: false).map(numbers.position))
         return true
     }
 
@@ -285,15 +285,15 @@ final class SQLCursor {
             rest.append((term.column, next.hash, next.orOdd))
             position += 1
         }
-        let places = try table.places()
+        let numbers = try table.vectorNumbers()
         if !hasOdd || rest.count == 1 && !whole.hasTooManyOdd[0] {
-            try begin(lookedUp: whole.spots(hash, orOdd: hasOdd).map(places.position))
+            try begin(lookedUp: whole.spots(hash, orOdd: hasOdd).map(numbers.position))
             return true
         }
         let others = rest.filter { !$0.orOdd }
         guard !others.isEmpty, let index = try index(of: others.map(\.column)) else { return false }
         let known = others.dropFirst().reduce(others[0].hash) { EqualityKey.combine($0, $1.hash) }
-        try begin(lookedUp: index.spots(known, orOdd: false).map(places.position))
+        try begin(lookedUp: index.spots(known, orOdd: false).map(numbers.position))
         return true
     }
 
@@ -332,8 +332,8 @@ final class SQLCursor {
     @discardableResult
     private func keepVectors() throws(FirnError) -> VectorStore {
         if let vectors { return vectors }
-        let places = try table.places(), store = VectorStore(places, width: width + 1)
-        self.places = places
+        let numbers = try table.vectorNumbers(), store = VectorStore(numbers, width: width + 1)
+        self.numbers = numbers
         vectors = store
         return store
     }
@@ -387,39 +387,39 @@ final class SQLCursor {
     private func nextKept() -> Bool {
         let start = chunk.upperBound
         guard start < positions.count else { return false }
-        let first = positions[start], place = first / UInt64(vectorSize)
+        let first = positions[start], number = first / UInt64(vectorSize)
         var end = start
-        while end < positions.count, end - start < vectorSize, positions[end] / UInt64(vectorSize) == place {
+        while end < positions.count, end - start < vectorSize, positions[end] / UInt64(vectorSize) == number {
             chosen[end - start] = Int32(positions[end] % UInt64(vectorSize))
             end += 1
         }
         chunk = start..<end
-        hand(chunk.count, ofPlace: places!.place(ofPosition: first), isLast: end == positions.count)
+        hand(chunk.count, ofVector: numbers!.number(ofPosition: first), isLast: end == positions.count)
         return true
     }
 
     /// Takes the next candidates of one vector.
     private func nextCandidates() -> Bool {
         guard var matches = candidates, matches.at < matches.end else { return false }
-        let place = Int(matches.at.pointee.spot) / vectorSize
+        let number = Int(matches.at.pointee.spot) / vectorSize
         var count = 0
         repeat {
             chosen[count] = Int32(truncatingIfNeeded: Int(matches.at.pointee.spot) % vectorSize)
             count &+= 1
             matches.at += 1
             matches.skip()
-        } while matches.at < matches.end && Int(matches.at.pointee.spot) / vectorSize == place
+        } while matches.at < matches.end && Int(matches.at.pointee.spot) / vectorSize == number
         candidates = matches
-        hand(count, ofPlace: place, isLast: matches.at == matches.end)
+        hand(count, ofVector: number, isLast: matches.at == matches.end)
         return true
     }
 
-    private func hand(_ count: Int, ofPlace place: Int, isLast: Bool) {
+    private func hand(_ count: Int, ofVector number: Int, isLast: Bool) {
         vectors!.trim()
         rows.pointee.rows = UnsafePointer(chosen)
         rows.pointee.count = Int32(count)
         rows.pointee.kept = UnsafePointer(vectors!.columns)
-        rows.pointee.place = Int64(place)
+        rows.pointee.vector = Int64(number)
         rows.pointee.is_last = isLast
     }
 
@@ -487,8 +487,8 @@ final class SQLCursor {
 
     private func loaded(_ index: Int) throws(Damage) -> firn_sql_column {
         if rows.pointee.kept != nil {
-            let place = Int(rows.pointee.place), (segment, vector) = places![place]
-            return try vectors!.column(index, place: place) { (buffer) throws(Damage) in
+            let number = Int(rows.pointee.vector), (segment, vector) = numbers![number]
+            return try vectors!.column(index, number: number) { (buffer) throws(Damage) in
                 try reader.move(to: segment)
                 return index == width
                     ? buffer.fill(rowIDs: try reader.rowIDs(vector: vector)) : try reader.fill(buffer, column: index, vector: vector)

@@ -12,7 +12,7 @@ private func release<T: AnyObject>(_ pointer: UnsafeMutableRawPointer?, _ type: 
 }
 
 extension SQLContext {
-    /// Passes an error to SQLite, with place, message and advice.
+    /// Passes an error to SQLite, with location, message and advice.
     func report(_ error: FirnError, _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
         lastError = error
         out?.pointee = sqlText(error.description + (error.advice.map { " (\($0))" } ?? ""))

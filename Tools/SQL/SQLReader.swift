@@ -78,7 +78,7 @@ final class SQLReader {
                 out.appendGathered(scratch[index], rows: vectorRows)
             }
         }
-        return try fill(buffer, index, found.places.map { out.gather($0) } ?? out)
+        return try fill(buffer, index, found.order.map { out.gather($0) } ?? out)
     }
 
     private func fill(_ buffer: ColumnBuffer, _ index: Int, _ column: Column) throws(Damage) -> firn_sql_column {
@@ -138,7 +138,7 @@ final class SQLReader {
             let (segment, row) = found[at]
             ids.append(try move(to: segment).rowID(at: row))
         }
-        return found.places.map { places in places.map { ids[$0] } } ?? ids
+        return found.order.map { order in order.map { ids[$0] } } ?? ids
     }
 }
 
@@ -147,7 +147,7 @@ struct FoundRows {
     /// The position in the table in the high bits, and the index among the found rows in the low 16 bits; ascending.
     private var keys: [UInt64] = []
     /// For each found row its index in `keys`; nil if the order is the same.
-    private(set) var places: [Int]?
+    private(set) var order: [Int]?
 
     /// Takes at most 65,536 positions: the segment in the high half, the row within it in the low half.
     init(_ positions: ArraySlice<UInt64>) {
@@ -162,9 +162,9 @@ struct FoundRows {
         }
         guard !isAscending else { return }
         keys.sort()
-        var places = [Int](repeating: 0, count: keys.count)
-        for (i, key) in keys.enumerated() { places[Int(key & 0xFFFF)] = i }
-        self.places = places
+        var order = [Int](repeating: 0, count: keys.count)
+        for (i, key) in keys.enumerated() { order[Int(key & 0xFFFF)] = i }
+        self.order = order
     }
 
     var count: Int { keys.count }

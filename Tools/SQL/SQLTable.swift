@@ -20,7 +20,7 @@ package final class SQLTable {
     private var indexes: [[Int]: EqualityIndex] = [:]
     /// The number of look-ups without an index, by their columns.
     private var lookups: [[Int]: Int] = [:]
-    private var knownPlaces: VectorPlaces?
+    private var knownNumbers: VectorNumbers?
     private var knownSample: ColumnSample?
     private var orderedColumns: [Int: Bool] = [:]
     /// The work for statements so far.
@@ -65,7 +65,7 @@ package final class SQLTable {
         table = newest
         forgetIndexes()
         lookups = [:]
-        knownPlaces = nil
+        knownNumbers = nil
         knownSample = nil
         orderedColumns = [:]
     }
@@ -132,10 +132,10 @@ package final class SQLTable {
         let count = lookups[key, default: 0]
         lookups[key] = count + 1
         guard count >= 4, EqualityIndex.isPossible(rows: table.rowCount) else { return nil }
-        let places = try places()
-        guard places.count <= EqualityIndex.mostVectors else { return nil }
+        let numbers = try vectorNumbers()
+        guard numbers.count <= EqualityIndex.mostVectors else { return nil }
         do throws(Damage) {
-            let index = try EqualityIndex(table, columns, on: key, places)
+            let index = try EqualityIndex(table, columns, on: key, numbers)
             context.makeRoom(for: index.bytes, of: self, key)
             indexes[key] = index
             return index
@@ -154,20 +154,20 @@ package final class SQLTable {
         indexes = [:]
     }
 
-    func places() throws(FirnError) -> VectorPlaces {
-        if let knownPlaces { return knownPlaces }
+    func vectorNumbers() throws(FirnError) -> VectorNumbers {
+        if let knownNumbers { return knownNumbers }
         do {
-            let places = try VectorPlaces(table)
-            knownPlaces = places
-            return places
+            let numbers = try VectorNumbers(table)
+            knownNumbers = numbers
+            return numbers
         } catch { throw damaged(error) }
     }
 
     /// Returns a sample for estimates, or nil if the rows cannot be read. The error is reported when a query reads them.
     func sample() -> ColumnSample? {
         if let knownSample { return knownSample }
-        guard let places = try? places() else { return nil }
-        knownSample = try? ColumnSample(table, columns, places)
+        guard let numbers = try? vectorNumbers() else { return nil }
+        knownSample = try? ColumnSample(table, columns, numbers)
         return knownSample
     }
 

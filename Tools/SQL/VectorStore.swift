@@ -4,7 +4,7 @@ import FirnDisk
 import FirnTable
 
 /// The vectors of a table, numbered across all segments.
-final class VectorPlaces {
+final class VectorNumbers {
     /// The number of each segment's first vector.
     let first: [Int]
     /// The segment of each vector.
@@ -21,9 +21,9 @@ final class VectorPlaces {
         self.segments = segments
     }
 
-    subscript(_ place: Int) -> (segment: Int, vector: Int) {
-        let segment = Int(segments[place])
-        return (segment, place - first[segment])
+    subscript(_ number: Int) -> (segment: Int, vector: Int) {
+        let segment = Int(segments[number])
+        return (segment, number - first[segment])
     }
 
     func position(ofSpot spot: UInt32) -> UInt64 {
@@ -31,21 +31,21 @@ final class VectorPlaces {
         return UInt64(segment) << 32 | UInt64(vector * vectorSize + Int(spot) % vectorSize)
     }
 
-    func place(ofPosition position: UInt64) -> Int { first[Int(position >> 32)] + Int(position & 0xFFFF_FFFF) / vectorSize }
+    func number(ofPosition position: UInt64) -> Int { first[Int(position >> 32)] + Int(position & 0xFFFF_FFFF) / vectorSize }
 }
 
 /// Decoded vectors of columns, which are kept between look-ups. When they exceed a number of bytes, all of them are released.
 final class VectorStore {
     private static let most = min(max(256 << 20, Machine.memory / 8), MemoryBudget.process.limit / 4)
-    private let places: VectorPlaces
+    private let numbers: VectorNumbers
     private let width: Int
     /// The vectors of each column, or null. The C side reads values from here.
     let columns: UnsafeMutablePointer<UnsafeMutablePointer<firn_sql_column>?>
     private var buffers: [ColumnBuffer] = []
     private var bytes = 0
 
-    init(_ places: VectorPlaces, width: Int) {
-        self.places = places
+    init(_ numbers: VectorNumbers, width: Int) {
+        self.numbers = numbers
         self.width = width
         columns = .allocate(capacity: width)
         columns.initialize(repeating: nil, count: width)
@@ -56,17 +56,17 @@ final class VectorStore {
         columns.deallocate()
     }
 
-    func column(_ index: Int, place: Int, _ fill: (ColumnBuffer) throws(Damage) -> firn_sql_column) throws(Damage) -> firn_sql_column {
-        if let column = columns[index], column[place].form != 0 { return column[place] }
+    func column(_ index: Int, number: Int, _ fill: (ColumnBuffer) throws(Damage) -> firn_sql_column) throws(Damage) -> firn_sql_column {
+        if let column = columns[index], column[number].form != 0 { return column[number] }
         let buffer = ColumnBuffer(), filled = try fill(buffer)
         buffers.append(buffer)
         bytes += buffer.footprint
         if columns[index] == nil {
-            columns[index] = .allocate(capacity: places.count)
-            columns[index]!.initialize(repeating: firn_sql_column(), count: places.count)
-            bytes += places.count * MemoryLayout<firn_sql_column>.stride
+            columns[index] = .allocate(capacity: numbers.count)
+            columns[index]!.initialize(repeating: firn_sql_column(), count: numbers.count)
+            bytes += numbers.count * MemoryLayout<firn_sql_column>.stride
         }
-        columns[index]![place] = filled
+        columns[index]![number] = filled
         return filled
     }
 

@@ -32,8 +32,8 @@ func benchCodecs(_ arguments: [String]) throws {
                                 let slice = UnsafeRawBufferPointer(rebasing: raw[(first * 8)..<((first + n) * 8)])
                                 let bytes =
                                     name.hasSuffix("f64")
-                                    ? RealsEncoder.encode(slice.bindMemory(to: Double.self), present: nil, single: false, profile: profile)
-                                    : WordsEncoder.encode(slice.bindMemory(to: Int64.self), present: nil, profile: profile)
+                                    ? FloatsEncoder.encode(slice.bindMemory(to: Double.self), present: nil, single: false, profile: profile)
+                                    : IntegersEncoder.encode(slice.bindMemory(to: Int64.self), present: nil, profile: profile)
                                 let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 64)
                                 copy.copyBytes(from: bytes)
                                 streams.append((UnsafeRawBufferPointer(copy), n))
@@ -48,7 +48,7 @@ func benchCodecs(_ arguments: [String]) throws {
             var total = 0.0, points = 0.0
             for stream in streams {
                 if name.hasSuffix("f64") {
-                    let reader = try RealsReader(stream.bytes, count: stream.count)
+                    let reader = try FloatsReader(stream.bytes, count: stream.count)
                     encodingName = reader.encodingName
                     let target = out.bindMemory(to: Double.self, capacity: 1024)
                     total += seconds(
@@ -58,7 +58,7 @@ func benchCodecs(_ arguments: [String]) throws {
                             for k in 0..<1000 { sum &+= try reader.value(at: k * 7919 % stream.count).bitPattern == 1 ? 1 : 0 }
                         })
                 } else {
-                    let reader = try WordsReader(stream.bytes, count: stream.count)
+                    let reader = try IntegersReader(stream.bytes, count: stream.count)
                     encodingName = reader.encodingName
                     let target = out.bindMemory(to: Int64.self, capacity: 1024)
                     total += seconds(

@@ -171,13 +171,13 @@ struct ObjectFigures {
     /// Measures the time from the call of `commitWrite` for one row to the call of the block, on a queue.
     private func measureTelling(_ realm: Realm) throws {
         guard isChosen("objects.tell") else { return }
-        let told = DispatchSemaphore(value: 0), moment = Moment()
+        let notified = DispatchSemaphore(value: 0), moment = Moment()
         let all = realm.objects(Score.self), one = all[rows / 2]
         let token = all.observe(on: DispatchQueue(label: "firn-bench")) { _ in
             moment.nanoseconds = DispatchTime.now().uptimeNanoseconds
-            told.signal()
+            notified.signal()
         }
-        told.wait()
+        notified.wait()
         var whole: [Double] = [], after: [Double] = []
         for i in 0..<101 {
             realm.beginWrite()
@@ -185,7 +185,7 @@ struct ObjectFigures {
             let start = DispatchTime.now().uptimeNanoseconds
             try realm.commitWrite()
             let committed = DispatchTime.now().uptimeNanoseconds
-            told.wait()
+            notified.wait()
             whole.append(Double(moment.nanoseconds &- start) / 1e6)
             after.append(max(0, Double(moment.nanoseconds) - Double(committed)) / 1e6)
         }

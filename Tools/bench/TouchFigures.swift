@@ -37,8 +37,8 @@ enum TouchFigures {
         for index in 0..<table.segmentCount {
             let segment = try table.segment(index)
             rows += segment.rowCount
-            for place in table.type.columns.indices {
-                let column = try segment.storedColumn(place)
+            for index in table.type.columns.indices {
+                let column = try segment.storedColumn(index)
                 guard decodesAll || column.type.kind == .int || column.type.kind == .double, !column.type.isCollection else { continue }
                 var room = Column(column.type)
                 for vector in 0..<segment.vectorCount {

@@ -20,8 +20,8 @@ def main():
             taken = {"checked": [], "unchecked": []}
             for _ in range(options.rounds):
                 for check in taken: taken[check].append(once(options, scan, check, cache))
-            for what, place in (("wall", 0), ("processor", 1)):
-                with_, without = ([t[place] for t in taken[c]] for c in ("checked", "unchecked"))
+            for what, column in (("wall", 0), ("processor", 1)):
+                with_, without = ([t[column] for t in taken[c]] for c in ("checked", "unchecked"))
                 print(f"touch.{cache}.{scan}.{what} {min(with_):.1f} ms checked (median {statistics.median(with_):.1f}), {min(without):.1f} unchecked "
                       f"({statistics.median(without):.1f}): {100 * (min(with_) / min(without) - 1):+.1f} % (medians {100 * (statistics.median(with_) / statistics.median(without) - 1):+.1f} %)")
 

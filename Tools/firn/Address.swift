@@ -29,8 +29,8 @@ struct Address {
     private static func isVersion(_ word: String) -> Bool { UInt64(word) != nil || VersionTag.refusal(of: word) == nil }
 
     private static func split(_ text: String, at byte: UInt8) -> (String, String)? {
-        guard let place = text.utf8.lastIndex(of: byte), place > text.startIndex else { return nil }
-        return (String(text[..<place]), String(text[text.utf8.index(after: place)...]))
+        guard let index = text.utf8.lastIndex(of: byte), index > text.startIndex else { return nil }
+        return (String(text[..<index]), String(text[text.utf8.index(after: index)...]))
     }
 
     /// Returns the last component of the path without extensions: the default name of a type.

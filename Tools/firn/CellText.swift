@@ -86,10 +86,7 @@ enum CellText {
     }
 
     private static func double(_ value: Double, _ notation: Notation) -> String {
-        spelled(NumberText.room) { out in
-            if notation.code == Notation.fixed(0).code { return NumberText.write(value, fixed: Int(notation.parameter), to: out) }
-            return notation == .pointZero ? NumberText.writePointZero(value, to: out) : NumberText.writePlain(value, to: out)
-        }
+        spelled(NumberText.room) { NumberText.write(value, notation, to: $0) }
     }
 
     private static func date(_ value: Timestamp, _ notation: Notation) -> String {

@@ -189,16 +189,12 @@ struct CompactCommand {
         line.add("bytesBefore", before)
         line.add("bytesAfter", after)
         line.add("replaced", replaced)
-        line.add(
-            "columns",
-            columns.map { change in
-                var inner = JSONLine()
-                inner.add("type", change.type)
-                inner.add("column", change.column)
-                inner.add("bytesBefore", change.before)
-                inner.add("bytesAfter", change.after)
-                return inner
-            })
+        line.add("columns", columns) { change, inner in
+            inner.add("type", change.type)
+            inner.add("column", change.column)
+            inner.add("bytesBefore", change.before)
+            inner.add("bytesAfter", change.after)
+        }
         return line
     }
 }

@@ -15,9 +15,9 @@ extension FirnError {
     /// Adds advice to list the versions, if the error is `.notFound` and has no advice.
     func pointing(toLogOf path: String) -> FirnError {
         guard code == .notFound, advice == nil else { return self }
-        var told = self
-        told.advice = "'firn log \(path)' lists the versions"
-        return told
+        var advised = self
+        advised.advice = "'firn log \(path)' lists the versions"
+        return advised
     }
 }
 

@@ -37,7 +37,8 @@ struct DiffLines {
 
     /// Prints the totals. `withSchema`: also the differences of the schema.
     func writeSummary(withSchema: Bool = true) throws(FirnError) {
-        let columns = difference.columns.filter { $0.changed > 0 }.map { quoted($0.name) + ":\($0.changed)" }.joined(separator: ",")
+        let columns = difference.columns.filter { $0.changed > 0 }.map { JSONString.quoted($0.name) + ":\($0.changed)" }.joined(
+            separator: ",")
         try out.write(
             """
             {"kind":"summary","v":1,"added":\(difference.added),"removed":\(difference.removed),"changed":\(difference.changed),\
@@ -54,9 +55,13 @@ struct DiffLines {
     private var schemaMembers: String {
         let schema = difference.schema
         func list(_ columns: [ColumnSchema]) -> String {
-            "[" + columns.map { "{\"name\":\(quoted($0.name)),\"type\":\(quoted($0.type.name))}" }.joined(separator: ",") + "]"
+            "["
+                + columns.map { "{\"name\":\(JSONString.quoted($0.name)),\"type\":\(JSONString.quoted($0.type.name))}" }.joined(
+                    separator: ",") + "]"
         }
-        let retyped = schema.retyped.map { "{\"name\":\(quoted($0.name)),\"old\":\(quoted($0.old.name)),\"new\":\(quoted($0.new.name))}" }
+        let retyped = schema.retyped.map {
+            "{\"name\":\(JSONString.quoted($0.name)),\"old\":\(JSONString.quoted($0.old.name)),\"new\":\(JSONString.quoted($0.new.name))}"
+        }
         return
             "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"
     }
@@ -64,7 +69,7 @@ struct DiffLines {
     private func line(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> String {
         var key: [String] = []
         for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) {
-            key.append(quoted(column.name) + ":" + nestedText(value, notation: difference.notation(of: column, entry)))
+            key.append(JSONString.quoted(column.name) + ":" + nestedText(value, notation: difference.notation(of: column, entry)))
         }
         let name = "\"key\":{" + key.joined(separator: ",") + "}"
         switch entry {
@@ -86,7 +91,7 @@ struct DiffLines {
                     }
                     if edit.kind != .added { members.append("\"old\":" + nestedText(edit.old, notation: notations.old)) }
                     if edit.kind != .removed { members.append("\"new\":" + nestedText(edit.new, notation: notations.new)) }
-                    cells.append("\(quoted(edit.text(column.name))):{\(members.joined(separator: ","))}")
+                    cells.append("\(JSONString.quoted(edit.text(column.name))):{\(members.joined(separator: ","))}")
                 }
             }
             return "{\"kind\":\"changed\",\(name),\"cells\":{\(cells.joined(separator: ","))}}\n"
@@ -96,7 +101,7 @@ struct DiffLines {
     private func object(_ row: RowLocation, _ reader: RowReader) throws(FirnError) -> String {
         var members: [String] = []
         for (i, column) in difference.columns(of: reader).enumerated() {
-            members.append(quoted(column.name) + ":" + nestedText(try reader.value(row, i), notation: column.notation))
+            members.append(JSONString.quoted(column.name) + ":" + nestedText(try reader.value(row, i), notation: column.notation))
         }
         return "{" + members.joined(separator: ",") + "}"
     }

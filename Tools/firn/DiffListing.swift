@@ -100,7 +100,7 @@ struct DiffListing {
         guard case .string(let text) = value else { return value.isNull ? "null" : canonicalText(value, notation: notation) }
         var isPlain = !text.isEmpty && text != "null" && !text.hasPrefix(" ") && !text.hasSuffix(" ")
         if case .string = other {} else if !other.isNull { isPlain = false }
-        return isPlain ? text : quoted(text)
+        return isPlain ? text : JSONString.quoted(text)
     }
 }
 

@@ -103,9 +103,11 @@ final class FirnWriter: BatchWriter {
             do throws(FirnError) {
                 _ = try TableDifference.compute(old: MemoryTable(type, schema: snapshot.schema, batches: []), new: table, options: options)
             } catch {
-                var told = error
-                if told.code == .duplicateKey { told.advice = "use --key to choose columns that are unique together, or omit the key" }
-                throw told
+                var advised = error
+                if advised.code == .duplicateKey {
+                    advised.advice = "use --key to choose columns that are unique together, or omit the key"
+                }
+                throw advised
             }
         }
     }

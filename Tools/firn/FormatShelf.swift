@@ -35,7 +35,6 @@ enum FormatShelf {
         csv.typeName = given?.rows ?? typeName
         if !options.columns.isEmpty { csv.columns = options.columns }
         csv.types = given?.type
-        csv.nearest = { Suggestion.nearest(to: $0, among: $1) }
         csv.threads = options.threads
         csv.progress = progress
         csv.rejects = options.rejects
@@ -87,9 +86,9 @@ enum FormatShelf {
         let bytes = try Input(path: path).readToEnd()
         let documents: [JSONDocument]
         do throws(FirnError) { documents = try JSONDocument.several(bytes: bytes, file: path) } catch {
-            var told = error
-            told.advice = told.advice ?? SchemaFile.advice
-            throw told
+            var advised = error
+            advised.advice = advised.advice ?? SchemaFile.advice
+            throw advised
         }
         var spellings: [SchemaFile.Spelling] = []
         for document in documents {

@@ -66,26 +66,18 @@ struct HashCommand {
             if case .stored(_, let snapshot) = file.content { line.add("version", Int(clamping: snapshot.version)) }
             line.add("hash", "\(whole)")
             line.add("rows", hashes.reduce(0) { $0 + $1.rows })
-            line.add(
-                "types",
-                hashes.map { type in
-                    var inner = JSONLine()
-                    inner.add("type", type.name)
-                    inner.add("key", type.key)
-                    inner.add("rows", type.rows)
-                    inner.add("hash", "\(type.hash)")
-                    if arguments.has("each-column") {
-                        inner.add(
-                            "columns",
-                            type.columns.map { column in
-                                var pair = JSONLine()
-                                pair.add("name", column.name)
-                                pair.add("hash", "\(column.hash)")
-                                return pair
-                            })
+            line.add("types", hashes) { type, inner in
+                inner.add("type", type.name)
+                inner.add("key", type.key)
+                inner.add("rows", type.rows)
+                inner.add("hash", "\(type.hash)")
+                if arguments.has("each-column") {
+                    inner.add("columns", type.columns) { column, pair in
+                        pair.add("name", column.name)
+                        pair.add("hash", "\(column.hash)")
                     }
-                    return inner
-                })
+                }
+            }
             return try session.out.write(line.object + "\n")
         }
         try session.out.write("\(whole)  \(DisplayWidth.visible(operand))\n")

@@ -126,57 +126,37 @@ struct InfoCommand {
         line.add("liveBytes", used)
         line.add("deadBytes", space.dead)
         line.add("freeBytes", space.free)
-        line.add(
-            "versions",
-            versions.map { each in
-                var inner = JSONLine()
-                inner.add("version", Int(clamping: each.number))
-                inner.add("time", InfoCommand.date(each.time))
-                return inner
-            })
-        line.add(
-            "tags",
-            tags.map { tag in
-                var inner = JSONLine()
-                inner.add("tag", tag.name)
-                inner.add("version", Int(clamping: tag.version))
-                inner.add("time", InfoCommand.date(tag.time))
-                return inner
-            })
-        line.add(
-            "types",
-            types.map { type in
-                var inner = JSONLine()
-                inner.add("name", type.name)
-                inner.add("embedded", type.isEmbedded)
-                inner.add("rows", type.rows)
-                inner.add("bytes", type.bytes)
-                inner.add("structureBytes", type.overheadBytes)
-                inner.add("segments", type.segments)
-                inner.add("deltaRows", type.deltaRows)
-                inner.add("deltaChanges", type.deltaChanges)
-                inner.add("deletedRows", type.deletedRows)
-                inner.add(
-                    "columns",
-                    type.columns.map { column in
-                        var cell = JSONLine()
-                        cell.add("name", column.name)
-                        cell.add("type", column.type.name)
-                        cell.add("bytes", column.bytes + column.sharedBytes + column.indexBytes)
-                        cell.add("sharedBytes", column.sharedBytes)
-                        cell.add("indexBytes", column.indexBytes)
-                        cell.add(
-                            "encodings",
-                            column.encodings.map { encoding in
-                                var part = JSONLine()
-                                part.add("name", encoding.name)
-                                part.add("segments", encoding.segments)
-                                return part
-                            })
-                        return cell
-                    })
-                return inner
-            })
+        line.add("versions", versions) { each, inner in
+            inner.add("version", Int(clamping: each.number))
+            inner.add("time", InfoCommand.date(each.time))
+        }
+        line.add("tags", tags) { tag, inner in
+            inner.add("tag", tag.name)
+            inner.add("version", Int(clamping: tag.version))
+            inner.add("time", InfoCommand.date(tag.time))
+        }
+        line.add("types", types) { type, inner in
+            inner.add("name", type.name)
+            inner.add("embedded", type.isEmbedded)
+            inner.add("rows", type.rows)
+            inner.add("bytes", type.bytes)
+            inner.add("structureBytes", type.overheadBytes)
+            inner.add("segments", type.segments)
+            inner.add("deltaRows", type.deltaRows)
+            inner.add("deltaChanges", type.deltaChanges)
+            inner.add("deletedRows", type.deletedRows)
+            inner.add("columns", type.columns) { column, cell in
+                cell.add("name", column.name)
+                cell.add("type", column.type.name)
+                cell.add("bytes", column.bytes + column.sharedBytes + column.indexBytes)
+                cell.add("sharedBytes", column.sharedBytes)
+                cell.add("indexBytes", column.indexBytes)
+                cell.add("encodings", column.encodings) { encoding, part in
+                    part.add("name", encoding.name)
+                    part.add("segments", encoding.segments)
+                }
+            }
+        }
         return line
     }
 

@@ -41,10 +41,8 @@ extension EncryptionKey {
         let stream = try StreamIn(path: path), most = 2 * EncryptionKey.count + 1
         var bytes: [UInt8] = []
         while bytes.count < 4096, bytes.count(where: { !(0x09...0x0D ~= $0 || $0 == 0x20) }) < most {
-            var piece = [UInt8](repeating: 0, count: most), got = 0, failure: FirnError?
-            piece.withUnsafeMutableBytes { buffer in do throws(FirnError) { got = try stream.read(into: buffer) } catch { failure = error }
-            }
-            if let failure { throw failure }
+            var piece = [UInt8](repeating: 0, count: most)
+            let got = try piece.withMutableBytes { (buffer) throws(FirnError) in try stream.read(into: buffer) }
             bytes += piece[..<got]
             if got < most { break }
         }

@@ -112,19 +112,15 @@ struct LogCommand {
             line.add("tags", entry.tags)
             line.add("read", isRead)
             line.add("since", before.map { Int(clamping: $0.version) })
-            line.add(
-                "types",
-                types.map { type in
-                    var inner = JSONLine()
-                    inner.add("name", type.name)
-                    inner.add("rows", type.rows)
-                    let isKnown = before != nil || entry.version == 1
-                    inner.add("added", isKnown ? type.added : nil)
-                    inner.add("removed", isKnown ? type.removed : nil)
-                    inner.add("changed", isKnown ? type.changed : nil)
-                    inner.add("note", type.note)
-                    return inner
-                })
+            line.add("types", types) { type, inner in
+                inner.add("name", type.name)
+                inner.add("rows", type.rows)
+                let isKnown = before != nil || entry.version == 1
+                inner.add("added", isKnown ? type.added : nil)
+                inner.add("removed", isKnown ? type.removed : nil)
+                inner.add("changed", isKnown ? type.changed : nil)
+                inner.add("note", type.note)
+            }
             return try out.write(line.object + "\n")
         }
         var head = "version \(entry.version), \(InfoCommand.date(entry.time))"

@@ -37,8 +37,8 @@ struct LosslessCheck {
         while true {
             let first = try LosslessCheck.fill(&a, original), second = try LosslessCheck.fill(&b, written)
             let common = min(first, second)
-            if let place = (0..<common).first(where: { a[$0] != b[$0] }) ?? (first == second ? nil : common) {
-                LosslessCheck.advance(&line, &column, over: a[..<place])
+            if let index = (0..<common).first(where: { a[$0] != b[$0] }) ?? (first == second ? nil : common) {
+                LosslessCheck.advance(&line, &column, over: a[..<index])
                 throw FirnError(
                     .rejected, "the bytes of the input cannot be reproduced from here on",
                     at: .init(file: source.name, line: line, column: column),
@@ -55,11 +55,6 @@ struct LosslessCheck {
     }
 
     private static func fill(_ buffer: inout [UInt8], _ input: Input) throws(FirnError) -> Int {
-        var count = 0, failure: FirnError?
-        buffer.withUnsafeMutableBytes { bytes in
-            do throws(FirnError) { count = try input.read(into: bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
-        return count
+        try buffer.withMutableBytes { (bytes) throws(FirnError) in try input.read(into: bytes) }
     }
 }

@@ -83,16 +83,12 @@ struct PatchCommand {
             if let type {
                 line.add("type", type)
             } else {
-                line.add(
-                    "types",
-                    changes.parts.map { part in
-                        var inner = JSONLine()
-                        inner.add("type", part.name)
-                        inner.add("added", part.added)
-                        inner.add("removed", part.removed)
-                        inner.add("changed", part.pairs)
-                        return inner
-                    })
+                line.add("types", changes.parts) { part, inner in
+                    inner.add("type", part.name)
+                    inner.add("added", part.added)
+                    inner.add("removed", part.removed)
+                    inner.add("changed", part.pairs)
+                }
             }
             line.add("applied", version != nil)
             line.add("added", changes.added)
@@ -104,14 +100,10 @@ struct PatchCommand {
                 line.add("proven", isProven)
             }
             line.add("conflicts", count)
-            line.add(
-                "rows",
-                conflicts.map { conflict in
-                    var inner = JSONLine()
-                    inner.add("key", conflict.key)
-                    inner.add("what", conflict.what)
-                    return inner
-                })
+            line.add("rows", conflicts) { conflict, inner in
+                inner.add("key", conflict.key)
+                inner.add("what", conflict.what)
+            }
             return try session.out.write(line.object + "\n")
         }
         for conflict in conflicts {

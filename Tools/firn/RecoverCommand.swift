@@ -39,11 +39,11 @@ struct RecoverCommand {
         do throws(FirnError) {
             recovery = try keys.trying { (key) throws(FirnError) in try recover(source, key, to: target, encryption, effort, progress) }
         } catch {
-            var told = error
+            var advised = error
             // If nothing can be recovered, the usual advice does not apply; only the recovery's own advice does.
-            if error.code == .damaged, !(error.advice ?? "").contains("--unproven") { told.advice = nil }
-            if error.code == .exists { told.advice = error.advice ?? "choose another name, or use --force to overwrite it" }
-            throw told
+            if error.code == .damaged, !(error.advice ?? "").contains("--unproven") { advised.advice = nil }
+            if error.code == .exists { advised.advice = error.advice ?? "choose another name, or use --force to overwrite it" }
+            throw advised
         }
         display.end()
         if arguments.has("json") {
@@ -107,32 +107,24 @@ struct RecoverCommand {
         line.add("target", target)
         line.add("version", recovery.version > 0 ? Int(clamping: recovery.version) : nil)
         line.add("complete", recovery.losses.isEmpty)
-        line.add(
-            "saved",
-            recovery.saved.map { saved in
-                var inner = JSONLine()
-                inner.add("type", saved.type)
-                inner.add("rows", saved.rows)
-                if saved.isEmbedded { inner.add("embedded", true) }
-                return inner
-            })
-        line.add(
-            "losses",
-            recovery.losses.map { loss in
-                var inner = JSONLine()
-                if let type = loss.type { inner.add("type", type) }
-                if let column = loss.column { inner.add("column", column) }
-                if let rows = loss.rows {
-                    inner.add("firstRow", Int(rows.lowerBound))
-                    inner.add("lastRow", Int(rows.upperBound))
-                }
-                if let count = loss.count { inner.add("rows", count) }
-                if let version = loss.takenFrom { inner.add("takenFromVersion", Int(clamping: version)) }
-                if loss.isUnproven { inner.add("unproven", true) }
-                inner.add("what", loss.damage.what)
-                inner.add("byte", Int(clamping: loss.damage.offset))
-                return inner
-            })
+        line.add("saved", recovery.saved) { saved, inner in
+            inner.add("type", saved.type)
+            inner.add("rows", saved.rows)
+            if saved.isEmbedded { inner.add("embedded", true) }
+        }
+        line.add("losses", recovery.losses) { loss, inner in
+            if let type = loss.type { inner.add("type", type) }
+            if let column = loss.column { inner.add("column", column) }
+            if let rows = loss.rows {
+                inner.add("firstRow", Int(rows.lowerBound))
+                inner.add("lastRow", Int(rows.upperBound))
+            }
+            if let count = loss.count { inner.add("rows", count) }
+            if let version = loss.takenFrom { inner.add("takenFromVersion", Int(clamping: version)) }
+            if loss.isUnproven { inner.add("unproven", true) }
+            inner.add("what", loss.damage.what)
+            inner.add("byte", Int(clamping: loss.damage.offset))
+        }
         line.add("withheldRows", recovery.withheldRows)
         line.add("remarks", recovery.remarks)
         return line

@@ -27,7 +27,7 @@ struct RevertCommand {
         defer { transaction.cancel() }
         // This is the version that the transaction began from, because the write lock is held.
         let newest = try database.snapshot()
-        var facts: [String] = [], lines: [JSONLine] = []
+        var facts: [String] = [], reverted: [(name: String, counts: [(String, Int)])] = []
         for type in newest.schema.types {
             let changes: TableChanges
             do throws(Damage) { changes = try TableChanges.between(newest.table(named: type.name), wanted.table(named: type.name)) } catch {
@@ -38,10 +38,7 @@ struct RevertCommand {
             ]
             guard counts.contains(where: { $0.1 > 0 }) else { continue }
             facts.append("\(type.name): \(counts.filter { $0.1 > 0 }.map { "\(Quantity.count($0.1)) \($0.0)" }.joined(separator: ", "))")
-            var line = JSONLine()
-            line.add("name", type.name)
-            for (name, count) in counts { line.add(name, count) }
-            lines.append(line)
+            reverted.append((type.name, counts))
         }
         let isSame = facts.isEmpty && wanted.schema.types.allSatisfy { old in newest.schema[old.name].map { $0.id == old.id } ?? false }
         var version = newest.version
@@ -56,7 +53,10 @@ struct RevertCommand {
             line.add("from", Int(clamping: newest.version))
             line.add("to", Int(clamping: wanted.version))
             line.add("version", Int(clamping: version))
-            line.add("types", lines)
+            line.add("types", reverted) { type, inner in
+                inner.add("name", type.name)
+                for (name, count) in type.counts { inner.add(name, count) }
+            }
             try session.out.write(line.object + "\n")
         } else if isSame {
             session.remark("version \(newest.version) already has the rows of version \(wanted.version): nothing was changed")

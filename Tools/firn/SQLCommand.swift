@@ -29,8 +29,8 @@ struct SQLCommand {
         if let timeout { connection.setTimeout(seconds: timeout) }
 
         let sql = text.utf8.map { CChar(bitPattern: $0) }
-        var place = 0, rows = 0, results = 0, count = 0, bound: Set<String> = []
-        while let statement = try told(names, connection, { () throws(FirnError) in try connection.statement(sql, from: &place) }) {
+        var offset = 0, rows = 0, results = 0, count = 0, bound: Set<String> = []
+        while let statement = try withAdvice(names, connection, { () throws(FirnError) in try connection.statement(sql, from: &offset) }) {
             count += 1
             bound.formUnion(try parameters.bind(to: statement))
             if arguments.has("explain") {
@@ -82,22 +82,22 @@ struct SQLCommand {
     }
 
     /// Adds advice to errors about unknown tables and columns: the nearest name, or the names of all tables.
-    private func told<R>(_ names: [String], _ connection: SQLConnection, _ body: () throws(FirnError) -> R) throws(FirnError) -> R {
+    private func withAdvice<R>(_ names: [String], _ connection: SQLConnection, _ body: () throws(FirnError) -> R) throws(FirnError) -> R {
         do throws(FirnError) { return try body() } catch {
-            var told = error
-            if let mark = "no such column: ".endIndex(in: told.message) {
-                let wanted = String(told.message[mark...].split(separator: ".").last ?? "")
-                told.advice =
+            var advised = error
+            if let mark = "no such column: ".endIndex(in: advised.message) {
+                let wanted = String(advised.message[mark...].split(separator: ".").last ?? "")
+                advised.advice =
                     Suggestion.nearest(to: wanted, among: connection.columnNames).map { "did you mean \(SQLNames.written($0))?" }
-                    ?? told.advice
-            } else if told.advice == nil, let mark = "no such table: ".endIndex(in: told.message) {
-                let wanted = String(told.message[mark...]), split = names.filter { $0.hasSuffix("_" + wanted) }
+                    ?? advised.advice
+            } else if advised.advice == nil, let mark = "no such table: ".endIndex(in: advised.message) {
+                let wanted = String(advised.message[mark...]), split = names.filter { $0.hasSuffix("_" + wanted) }
                 let near = split.count > 1 ? nil : Suggestion.nearest(to: wanted, among: names)
-                told.advice =
+                advised.advice =
                     near.map { "did you mean \(SQLNames.written($0))?" }
                     ?? "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")"
             }
-            throw told
+            throw advised
         }
     }
 

@@ -20,8 +20,8 @@ struct SQLNames {
         let counts = Dictionary(grouping: types, by: { NameTable.folded($0.name) }).mapValues(\.count)
         for type in types {
             let version = type.opened.address.version.map { "@\($0)" } ?? ""
-            let isAlone = counts[NameTable.folded(type.name)] == 1
-            let name = names.unique(isAlone ? type.name : "\(Address.stem(of: type.opened.address.path))\(version)_\(type.name)")
+            let isUnique = counts[NameTable.folded(type.name)] == 1
+            let name = names.unique(isUnique ? type.name : "\(Address.stem(of: type.opened.address.path))\(version)_\(type.name)")
             try connection.add(type.file, type: type.name, as: name)
             given.append(name)
         }

@@ -69,7 +69,7 @@ extension Value {
             return .string(String(unsafeUninitializedCapacity: NumberText.room) { out in NumberText.writePlain(x, to: out.baseAddress!) })
         case .data(let x):
             var text: [UInt8] = []
-            FirnExchange.CellText.appendBase64(x, to: &text)
+            Base64.append(x, to: &text)
             return .string(String(decoding: text, as: UTF8.self))
         default: return self
         }

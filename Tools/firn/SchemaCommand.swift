@@ -31,10 +31,10 @@ struct SchemaCommand {
             var table = TextTable(
                 [.init("column"), .init("type")] + (hasNotation ? [.init("notation")] : []) + (hasKey ? [.init("key")] : []))
             for (position, column) in type.columns.enumerated() {
-                let place = type.key.firstIndex(of: position).map { type.key.count == 1 ? "key" : "key \($0 + 1)" }
+                let keyPosition = type.key.firstIndex(of: position).map { type.key.count == 1 ? "key" : "key \($0 + 1)" }
                 table.append(
                     [column.name, column.type.name] + (hasNotation ? [SchemaText.name(of: column.notation) ?? ""] : [])
-                        + (hasKey ? [place ?? ""] : []))
+                        + (hasKey ? [keyPosition ?? ""] : []))
             }
             for line in table.lines(style: session.outStyle) { try session.out.write(line) }
         }

@@ -50,7 +50,7 @@ final class Session {
             // Temporary files are deleted by now: messages name their target instead.
             named.message = Replacement.shown(error.message)
             named.advice = error.advice.map(Replacement.shown)
-            if let file = error.place?.file { named.place?.file = Replacement.shown(file) }
+            if let file = error.location?.file { named.location?.file = Replacement.shown(file) }
             Session.complain(named.complaint(style: style(colour, descriptor: 2)))
             return ExitCode(error.code)
         }

@@ -51,9 +51,9 @@ struct ShrinkCommand {
         let key = try keys.open(path: path).key
         do throws(FirnError) { return try Database.shrink(path: path, key: key, options: options, progress: progress) } catch {
             guard error.code == .noSpace else { throw error }
-            var told = error
-            told.advice = "nothing is lost: run it again with a few hundred kilobytes of free space"
-            throw told
+            var advised = error
+            advised.advice = "nothing is lost: run it again with a few hundred kilobytes of free space"
+            throw advised
         }
     }
 

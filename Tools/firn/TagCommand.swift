@@ -44,7 +44,9 @@ struct TagCommand {
             let snapshot: DatabaseSnapshot
             do throws(FirnError) {
                 snapshot =
-                    try at.map { (place) throws(FirnError) in try database.snapshot(at: String(word[word.utf8.index(after: place)...])) }
+                    try at.map { (separator) throws(FirnError) in
+                        try database.snapshot(at: String(word[word.utf8.index(after: separator)...]))
+                    }
                     ?? meant
             } catch { throw error.pointing(toLogOf: file.name) }
             if let other = existing.first(where: { $0.name == name }), other.version != snapshot.version, !arguments.has("force") {

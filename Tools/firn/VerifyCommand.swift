@@ -23,10 +23,10 @@ struct VerifyCommand {
                 display.end()
                 // A file that is too damaged to be opened is a result of this command, and is reported as a defect.
                 if error.code == .damaged {
-                    let place = error.place?.byte.map { " (byte \($0))" } ?? ""
-                    let defect = Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
+                    let offset = error.location?.byte.map { " (byte \($0))" } ?? ""
+                    let defect = Defect(part: "structure", Damage(error.message, at: Int(clamping: error.location?.byte ?? 0)))
                     try report(
-                        operand, "damaged: \(error.message)\(place)", defects: [defect], isIntact: false, isAnswer: true,
+                        operand, "damaged: \(error.message)\(offset)", defects: [defect], isIntact: false, isAnswer: true,
                         seconds: Machine.seconds - started)
                 } else {
                     if session.arguments.has("json") {
@@ -78,23 +78,19 @@ struct VerifyCommand {
             line.add("seconds", seconds)
             line.add("summary", summary)
             if let notice { line.add("notices", [notice]) }
-            line.add(
-                "defects",
-                defects.map { defect in
-                    var inner = JSONLine()
-                    inner.add("subject", defect.subject)
-                    if let version = defect.version { inner.add("version", Int(clamping: version)) }
-                    if let type = defect.type { inner.add("type", type) }
-                    if let column = defect.column { inner.add("column", column) }
-                    if let rows = defect.rows {
-                        inner.add("firstRow", Int(rows.lowerBound))
-                        inner.add("lastRow", Int(rows.upperBound))
-                    }
-                    inner.add("part", defect.part)
-                    inner.add("what", defect.damage.what)
-                    inner.add("byte", Int(clamping: defect.damage.offset))
-                    return inner
-                })
+            line.add("defects", defects) { defect, inner in
+                inner.add("subject", defect.subject)
+                if let version = defect.version { inner.add("version", Int(clamping: version)) }
+                if let type = defect.type { inner.add("type", type) }
+                if let column = defect.column { inner.add("column", column) }
+                if let rows = defect.rows {
+                    inner.add("firstRow", Int(rows.lowerBound))
+                    inner.add("lastRow", Int(rows.upperBound))
+                }
+                inner.add("part", defect.part)
+                inner.add("what", defect.damage.what)
+                inner.add("byte", Int(clamping: defect.damage.offset))
+            }
             return try session.out.write(line.object + "\n")
         }
         let name = DisplayWidth.visible(name)

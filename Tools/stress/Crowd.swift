@@ -8,7 +8,7 @@ import Synchronization
 /// version that is read must be complete.
 struct Crowd {
     let path: String
-    let options: Options
+    let options: StressOptions
 
     func run() throws(FirnError) {
         let seed = UInt64(options["seed", Int(Machine.random >> 2)]), commits = options["count", 200], writers = options["writers", 2],

@@ -12,10 +12,10 @@ import FirnTable
 /// processes are dead, the next writer must begin immediately, no acknowledged commit may be missing, and no version may be pinned.
 struct KillLoop {
     let path: String
-    let options: Options
+    let options: StressOptions
     private(set) var kills = 0, acknowledged = 0, reads = 0, unacknowledged = 0
 
-    init(_ path: String, _ options: Options) {
+    init(_ path: String, _ options: StressOptions) {
         self.path = path
         self.options = options
     }
@@ -28,7 +28,7 @@ struct KillLoop {
         while kills < options["kills", 20] {
             round += 1
             do throws(FirnError) { sequence = try play(&random, from: sequence, checksAll: round % 25 == 1) } catch {
-                throw FirnError(error.code, "round \(round), seed \(seed): \(error.message)", at: error.place)
+                throw FirnError(error.code, "round \(round), seed \(seed): \(error.message)", at: error.location)
             }
         }
         let faults = try Bank.open(path).verifyStructure()

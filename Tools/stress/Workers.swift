@@ -10,7 +10,7 @@ import FirnDisk
 /// The tasks of single processes, which run until they are stopped or killed.
 enum Workers {
     /// Commits repeatedly, and prints `committed N` after each commit is durable.
-    static func write(_ path: String, _ options: Options) throws(FirnError) {
+    static func write(_ path: String, _ options: StressOptions) throws(FirnError) {
         var random = Dice(UInt64(options["seed", 1]))
         let database = try Bank.open(path, writable: true, keep: options["keep", 8])
         var left = options["count", .max], kept: [DatabaseSnapshot] = []
@@ -32,7 +32,7 @@ enum Workers {
     }
 
     /// Checks the newest version repeatedly, and prints `read N`. Sequence numbers must not decrease.
-    static func read(_ path: String, _ options: Options) throws(FirnError) {
+    static func read(_ path: String, _ options: StressOptions) throws(FirnError) {
         var random = Dice(UInt64(options["seed", 1]))
         var database = try Bank.open(path), last: Int64 = 0, left = options["count", .max]
         while left > 0 {
@@ -55,7 +55,7 @@ enum Workers {
 
     /// Pins a version and prints `pinned N`. After a byte on standard input, checks that the version has not changed, and prints
     /// `intact N`.
-    static func pin(_ path: String, _ options: Options) throws(FirnError) {
+    static func pin(_ path: String, _ options: StressOptions) throws(FirnError) {
         let snapshot = try Bank.open(path).snapshot(), sequence = try Bank.check(snapshot)
         say("pinned \(snapshot.version)")
         var byte: UInt8 = 0
@@ -76,7 +76,7 @@ enum Workers {
     }
 
     /// Commits to data of constant size while versions are pinned and released, and prints the length that the file reached.
-    static func soak(_ path: String, _ options: Options) throws(FirnError) {
+    static func soak(_ path: String, _ options: StressOptions) throws(FirnError) {
         var random = Dice(UInt64(options["seed", 1])), held: [DatabaseSnapshot] = []
         let count = options["count", 2000], database = try Bank.make(path, keep: options["keep", 2])
         var settled: UInt64 = 0, largest: UInt64 = 0

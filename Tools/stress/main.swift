@@ -28,8 +28,8 @@ guard words.count >= 3 else {
     complain("usage: firn-stress kill|crowd|fork|soak|write|read|pin FILE [--name number]...")
     exit(2)
 }
-let options: Options
-do throws(FirnError) { options = try Options(words[3...]) } catch {
+let options: StressOptions
+do throws(FirnError) { options = try StressOptions(words[3...]) } catch {
     complain("\(error)")
     exit(2)
 }

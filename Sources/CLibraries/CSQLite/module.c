@@ -149,8 +149,8 @@ static int is_at_end(sqlite3_vtab_cursor *base) { return ((firn_cursor *)base)->
 static int loaded(firn_cursor *cursor, int index, const firn_sql_column **out) {
     if (cursor->rows.kept) {
         const firn_sql_column *vectors = cursor->rows.kept[index];
-        if (vectors && vectors[cursor->rows.place].form) {
-            *out = &vectors[cursor->rows.place];
+        if (vectors && vectors[cursor->rows.vector].form) {
+            *out = &vectors[cursor->rows.vector];
             return SQLITE_OK;
         }
     }

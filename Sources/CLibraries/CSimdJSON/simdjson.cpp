@@ -571,7 +571,7 @@ void firn_json_forget_keys(firn_json_parser *p) { p->forget(); }
 size_t firn_json_row_line(const firn_json_parser *p, size_t row) { return row < p->lines.size() ? p->lines[row].number : 0; }
 size_t firn_json_offset(const firn_json_parser *p, uint64_t address) { return size_t(address - uint64_t(uintptr_t(p->buffer + 1))); }
 
-void firn_json_place(const firn_json_parser *p, size_t offset, size_t *line, size_t *column) {
+void firn_json_location(const firn_json_parser *p, size_t offset, size_t *line, size_t *column) {
     const char *text = p->buffer + 1;
     if (!p->lines.empty()) {  // the newlines were replaced in the text, so the table of lines is used
         size_t low = 0, high = p->lines.size();

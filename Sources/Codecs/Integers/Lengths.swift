@@ -12,7 +12,7 @@ package enum LengthsEncoder {
         out.append(LengthsEncoding.starts.rawValue)
         out.appendVarint(total)
         let starts = offsets.dropLast().map { Int64($0) }
-        out.append(contentsOf: starts.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) })
+        out.append(contentsOf: starts.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) })
         return out.bytes
     }
 }
@@ -23,7 +23,7 @@ package final class LengthsReader: Sendable {
     package let count: Int
     /// The number of elements of all lists.
     package let total: Int
-    private let starts: WordsBody
+    private let starts: IntegersBody
 
     package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
         var reader = ByteReader(bytes)
@@ -33,10 +33,10 @@ package final class LengthsReader: Sendable {
         switch encoding {
         case .empty:
             total = 0
-            starts = WordsBody(count: count)
+            starts = IntegersBody(count: count)
         case .starts:
             total = try reader.readCount()
-            starts = try openWords(reader.readRest(), count: count, depth: 1)
+            starts = try openIntegers(reader.readRest(), count: count, depth: 1)
         }
     }
 
@@ -44,18 +44,12 @@ package final class LengthsReader: Sendable {
 
     /// Writes the n + 1 absolute offsets of a vector of n ≤ 1,024 lists. `into` must have space for 1,025.
     package func decode(vector: Int, into: UnsafeMutablePointer<Int>) throws(Damage) {
-        let first = vector &* vectorLength
-        trap(unless: vector >= 0 && first < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
-        let n = min(vectorLength, count &- first)
-        var fault: Damage?
+        let first = vector &* vectorLength, n = length(ofVector: vector, in: count)
         // Int and Int64 are the same on every platform that Firn runs on.
-        UnsafeMutableRawPointer(into).withMemoryRebound(to: Int64.self, capacity: n &+ 1) { words in
-            do throws(Damage) {
-                try starts.decode(from: first, count: n, into: words)
-                words[n] = first &+ n < count ? try starts.value(at: first &+ n) : Int64(total)
-            } catch { fault = error }
+        try UnsafeMutableRawPointer(into).withMemoryRebound(to: Int64.self, capacity: n &+ 1) { (offsets) throws(Damage) in
+            try starts.decode(from: first, count: n, into: offsets)
+            offsets[n] = first &+ n < count ? try starts.value(at: first &+ n) : Int64(total)
         }
-        if let fault { throw fault }
         var disorder = into[0] < 0 || into[n] > total
         for i in 0..<n { disorder = disorder || into[i] > into[i &+ 1] }
         if disorder { throw Damage("list offsets out of order") }

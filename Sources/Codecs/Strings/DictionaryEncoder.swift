@@ -39,9 +39,9 @@ struct DictionaryEncoder {
         if inline { out.append(lengthPrefixed: blob) } else { out.append(UInt8(0)) }
         if let remap {
             out.appendVarint(remap.count)
-            out.append(lengthPrefixed: remap.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) })
+            out.append(lengthPrefixed: remap.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) })
         }
-        out.append(contentsOf: codes.withUnsafeBufferPointer { WordsEncoder.encode($0, present: segment.present, profile: profile) })
+        out.append(contentsOf: codes.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: segment.present, profile: profile) })
         return out.bytes
     }
 

@@ -8,12 +8,12 @@ import Synchronization
 ///
 /// Remapped codes index only the values that occur in this segment.
 final class DictionaryReader: Sendable {
-    let codes: WordsReader
+    let codes: IntegersReader
     /// The size in bytes of the stream and of its shared blob.
     private let stored: Int
     private let source: SharedText
     private let memory: MemoryScope
-    private let remap: WordsReader?
+    private let remap: IntegersReader?
     private let localCache = Mutex<DictionaryText?>(nil)
 
     /// `reader` is positioned after the id of the encoding.
@@ -30,11 +30,11 @@ final class DictionaryReader: Sendable {
         }
         if flags & 2 != 0 {
             let local = try reader.readCount(limit: DictionaryValues.largestBytes * 4)
-            remap = try WordsReader(try reader.readLengthPrefixed(), count: local)
+            remap = try IntegersReader(try reader.readLengthPrefixed(), count: local)
         } else {
             remap = nil
         }
-        codes = try WordsReader(try reader.read(count: reader.remaining), count: count)
+        codes = try IntegersReader(try reader.read(count: reader.remaining), count: count)
         stored = reader.bytes.count + source.storedBytes
     }
 
@@ -49,7 +49,7 @@ final class DictionaryReader: Sendable {
         return made
     }
 
-    private static func subset(of all: Text, by remap: WordsReader, _ memory: MemoryScope) throws(Damage) -> Text {
+    private static func subset(of all: Text, by remap: IntegersReader, _ memory: MemoryScope) throws(Damage) -> Text {
         var codes = [Int64](repeating: 0, count: 1024)
         var local = Text()
         try local.reserve((remap.count + 1) * 8, memory)

@@ -11,7 +11,7 @@ final class PageReader: Sendable {
     private let training: SharedText?
     private let memory: MemoryScope
     private let offsets: Offsets
-    private let payload: FixedBytes
+    private let payload: BorrowedBytes
     private let outliers: [Outlier]
     /// The page that was decompressed last; kept only if pages hold more than one vector.
     private let last = Mutex<UnpackedPage?>(nil)
@@ -69,7 +69,7 @@ final class PageReader: Sendable {
         let pages = count == 0 ? 0 : ((count &- 1) >> log2) &+ 1
         let table = try PageOffsets(&reader, pages: pages)
         offsets = Offsets(table: table)
-        payload = FixedBytes(try reader.read(count: table.total &+ start))
+        payload = BorrowedBytes(try reader.read(count: table.total &+ start))
         guard reader.isAtEnd else { throw Damage("text pages are followed by other bytes", at: reader.position) }
         for i in outliers.indices { outliers[i].start &+= table.total }
         self.outliers = outliers
@@ -205,7 +205,7 @@ final class PageReader: Sendable {
     /// Inserts the values that are stored outside the pages, in place of the empty strings of the pages.
     private func placeOutliers(rows: Range<Int>, in text: inout Text) throws(Damage) {
         guard !outliers.isEmpty else { return }
-        let found = lowerBound(rows.lowerBound)
+        let found = firstOutlier(from: rows.lowerBound)
         guard found < outliers.count, outliers[found].row < rows.upperBound else { return }
         var whole = Text(), total = text.bytes.count
         for outlier in outliers[found...] {
@@ -215,9 +215,9 @@ final class PageReader: Sendable {
         try whole.reserve(total, memory)
         for row in rows {
             let i = row &- rows.lowerBound
-            let place = lowerBound(row)
-            if place < outliers.count, outliers[place].row == row {
-                whole.append(try value(outliers[place]))
+            let position = firstOutlier(from: row)
+            if position < outliers.count, outliers[position].row == row {
+                whole.append(try value(outliers[position]))
             } else {
                 text.withBytes(i) { whole.append($0) }
             }
@@ -225,14 +225,8 @@ final class PageReader: Sendable {
         text = whole
     }
 
-    private func lowerBound(_ row: Int) -> Int {
-        var low = 0, high = outliers.count
-        while low < high {
-            let middle = (low &+ high) >> 1
-            if outliers[middle].row < row { low = middle &+ 1 } else { high = middle }
-        }
-        return low
-    }
+    /// Returns the index of the first outlier from `row` on.
+    private func firstOutlier(from row: Int) -> Int { lowerBound(outliers.count) { outliers[$0].row < row } }
 
     private func value(_ outlier: Outlier) throws(Damage) -> [UInt8] {
         let frame = UnsafeRawBufferPointer(rebasing: payload.buffer[outlier.start..<outlier.start &+ outlier.stored])
@@ -261,9 +255,9 @@ final class PageReader: Sendable {
             return page.text.withBytes(row &- page.page << log2, body)
         }
         if !outliers.isEmpty {
-            let place = lowerBound(row)
-            if place < outliers.count, outliers[place].row == row {
-                let bytes = try value(outliers[place])
+            let position = firstOutlier(from: row)
+            if position < outliers.count, outliers[position].row == row {
+                let bytes = try value(outliers[position])
                 return bytes.withUnsafeBytes(body)
             }
         }

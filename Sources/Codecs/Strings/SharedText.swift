@@ -21,7 +21,7 @@ package struct SharedBlob: Sendable {
 /// A shared blob, opened once per process and usable from any thread. Its bytes must outlive it; they are decompressed at the first use.
 package final class SharedText: Sendable {
     package let kind: SharedBlob.Kind
-    private let bytes: FixedBytes
+    private let bytes: BorrowedBytes
     private let opened = Mutex<Opened?>(nil)
 
     var storedBytes: Int { bytes.buffer.count }
@@ -35,7 +35,7 @@ package final class SharedText: Sendable {
     package init(kind: SharedBlob.Kind, bytes: UnsafeRawBufferPointer) throws(Damage) {
         guard !bytes.isEmpty else { throw Damage("shared text is empty") }
         self.kind = kind
-        self.bytes = FixedBytes(bytes)
+        self.bytes = BorrowedBytes(bytes)
     }
 
     /// Returns the sorted values.
@@ -52,24 +52,21 @@ package final class SharedText: Sendable {
 
     /// `memory` is the scope of the column that needs the blob first; the opened blob stays charged to it.
     private func open(_ memory: MemoryScope) throws(Damage) -> Opened {
-        let result = opened.withLock { (state) -> Result<Opened, Damage> in
-            if let found = state { return .success(found) }
-            do throws(Damage) {
-                let made: Opened =
-                    switch kind {
-                    case .values: .values(DictionaryText(try DictionaryValues.decode(bytes.buffer, memory)))
-                    case .trained: .trained(try TrainedText(bytes.buffer, memory))
-                    }
-                state = made
-                return .success(made)
-            } catch { return .failure(error) }
+        try opened.withLock { (state) throws(Damage) -> Opened in
+            if let found = state { return found }
+            let made: Opened =
+                switch kind {
+                case .values: .values(DictionaryText(try DictionaryValues.decode(bytes.buffer, memory)))
+                case .trained: .trained(try TrainedText(bytes.buffer, memory))
+                }
+            state = made
+            return made
         }
-        return try result.get()
     }
 }
 
 /// Bytes whose owner keeps them alive and unchanged.
-struct FixedBytes: @unchecked Sendable {
+struct BorrowedBytes: @unchecked Sendable {
     let buffer: UnsafeRawBufferPointer
     init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
 }
@@ -86,7 +83,7 @@ final class DictionaryText: Sendable {
 final class TrainedText: Sendable {
     enum Form: Sendable {
         case dictionary(PageDictionary)
-        case tokens(TokenTable)
+        case symbols(SymbolTable)
     }
     let form: Form
     private let charge: MemoryCharge
@@ -102,7 +99,7 @@ final class TrainedText: Sendable {
         switch kind {
         case 0:
             form = .dictionary(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try PageDictionary(UnsafeRawBufferPointer(b)) })
-        case 1: form = .tokens(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try TokenTable(UnsafeRawBufferPointer(b)) })
+        case 1: form = .symbols(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try SymbolTable(UnsafeRawBufferPointer(b)) })
         default: throw Damage("unknown trained text")
         }
     }
@@ -115,10 +112,10 @@ final class TrainedText: Sendable {
         return out.bytes
     }
 
-    static func encode(tokens: TokenTable, level: Int) -> [UInt8] {
+    static func encode(symbols: SymbolTable, level: Int) -> [UInt8] {
         var out = ByteWriter()
         out.append(UInt8(1))
-        PageBlock.append(tokens.encoded(), level: level, to: &out)
+        PageBlock.append(symbols.encoded(), level: level, to: &out)
         return out.bytes
     }
 }

@@ -3,12 +3,12 @@ import FirnBytes
 
 /// Encodes segments without a dictionary of values: chooses the encoding from a sample, then encodes one segment after the other.
 final class TextCoder {
-    private enum Way {
+    private enum Form {
         case pages(PageEncoder)
-        case tokens(TokenEncoder)
+        case symbols(SymbolEncoder)
         case raw
     }
-    private let way: Way
+    private let form: Form
     private let profile: Profile
     /// The trained blob, if the chosen encoding has one.
     private let trained: [UInt8]
@@ -42,24 +42,24 @@ final class TextCoder {
         var trial = found ?? PageTrial(sample, segments: segments, profile: profile)
         let raw = Double(max(sample.bytes.count, 1))
         let allowance = self.isLookedUp ? Self.lookupAllowance : 1
-        let tokens = profile == .fast ? nil : TokenTrial(sample, segments: segments, limit: trial.bytes * allowance)
+        let symbols = profile == .fast ? nil : SymbolTrial(sample, segments: segments, limit: trial.bytes * allowance)
         // Training a dictionary is by far the most expensive step, and seldom saves a third.
-        if (tokens?.bytes ?? .infinity) > trial.bytes * 0.65 { trial.tryDictionary(sample, segments: segments, profile: profile) }
-        if let tokens, tokens.bytes < trial.bytes * allowance {
-            trained = tokens.trained
+        if (symbols?.bytes ?? .infinity) > trial.bytes * 0.65 { trial.tryDictionary(sample, segments: segments, profile: profile) }
+        if let symbols, symbols.bytes < trial.bytes * allowance {
+            trained = symbols.trained
             dictionary = []
-            way = .tokens(TokenEncoder(tokens.table))
-            ratio = tokens.bytes / raw
+            form = .symbols(SymbolEncoder(symbols.table))
+            ratio = symbols.bytes / raw
             return
         }
         dictionary = trial.plan.dictionary
         trained = dictionary.isEmpty ? [] : trial.trained
         let rawCost = Double(sample.bytes.count + sample.count)
         if trial.bytes * allowance >= rawCost * 0.98 {
-            way = .raw
+            form = .raw
             ratio = rawCost / raw
         } else {
-            way = .pages(PageEncoder(trial.plan))
+            form = .pages(PageEncoder(trial.plan))
             ratio = trial.bytes / raw
         }
     }
@@ -71,9 +71,9 @@ final class TextCoder {
     }
 
     private func stream(_ text: Text, inline: Bool) -> [UInt8] {
-        switch way {
+        switch form {
         case .raw: return RawTextReader.encode(text, profile: isLookedUp ? .fast : profile)
-        case .tokens(let encoder):
+        case .symbols(let encoder):
             return unlessRaw(encoder.encode(text, training: inline ? .inline(trained) : .shared(0), profile: profile), text)
         case .pages(let encoder):
             return unlessRaw(encoder.encode(text, training: trained.isEmpty ? .none : inline ? .inline(trained) : .shared(0)), text)
@@ -89,8 +89,8 @@ final class TextCoder {
 }
 
 /// Learns symbols from half of a sample and measures them on the other half.
-struct TokenTrial {
-    let table: TokenTable
+struct SymbolTrial {
+    let table: SymbolTable
     /// The table as it is stored.
     let trained: [UInt8]
     /// The size in bytes that the sample is expected to take.
@@ -103,17 +103,17 @@ struct TokenTrial {
         let blocks = stride(from: 0, to: sample.count, by: 256).map { $0..<min(sample.count, $0 + 256) }
         let learning = blocks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element),
             holdout = blocks.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-        let share = min(1, Double(TokenTraining.sampleBytes) / Double(max(1, raw / 2)))
+        let share = min(1, Double(SymbolTraining.sampleBytes) / Double(max(1, raw / 2)))
         let wanted = max(1, Int(Double(learning.count) * share))
         let spread = (0..<wanted).map { learning[$0 * learning.count / wanted] }
-        guard let table = TokenTraining(sample, rows: spread).learn(limit: limit * 8 / Double(raw)) else { return nil }
+        guard let table = SymbolTraining(sample, rows: spread).learn(limit: limit * 8 / Double(raw)) else { return nil }
         self.table = table
-        trained = TrainedText.encode(tokens: table, level: 9)
+        trained = TrainedText.encode(symbols: table, level: 9)
         let trial = (0..<min(holdout.count, 64)).map { holdout[$0 * holdout.count / min(holdout.count, 64)] }
         let rows = trial.reduce(0) { $0 + $1.count }
-        let tokens = TokenEncoder(table).tokenCount(sample, rows: trial)
+        let codes = SymbolEncoder(table).codeCount(sample, rows: trial)
         // Twelve bits for each code, and about five for the start of each string.
-        let bytesPerRow = (Double(tokens) * 12 / Double(max(rows, 1)) + 5) / 8
+        let bytesPerRow = (Double(codes) * 12 / Double(max(rows, 1)) + 5) / 8
         bytes = bytesPerRow * Double(sample.count) + (segments == 1 ? Double(trained.count) : Double(trained.count) / Double(segments))
     }
 }

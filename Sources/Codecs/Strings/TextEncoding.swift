@@ -7,7 +7,7 @@ enum TextEncoding: UInt8 {
     /// zstd pages.
     case pages = 0x62
     /// 12-bit codes into a symbol table.
-    case tokens = 0x63
+    case symbols = 0x63
     /// Lengths and uncompressed bytes.
     case raw = 0x64
 }

@@ -12,7 +12,7 @@ package final class TextPattern: Sendable {
     /// Whether ASCII letters are compared as lower-case letters.
     let ignoresCase: Bool
     /// The automata of the tables that were searched last.
-    private let automata = Mutex<[(table: TrainedText, automaton: TokenAutomaton)]>([])
+    private let automata = Mutex<[(table: TrainedText, automaton: SymbolAutomaton)]>([])
 
     /// The maximum total length of the pieces in bytes. Longer patterns must be tested on decoded strings.
     static let longest = 96
@@ -31,10 +31,10 @@ package final class TextPattern: Sendable {
     }
 
     /// Returns the automaton for codes of a table, and keeps the 16 built last.
-    func automaton(_ table: TrainedText, _ tokens: TokenTable) -> TokenAutomaton {
+    func automaton(_ table: TrainedText, _ symbols: SymbolTable) -> SymbolAutomaton {
         automata.withLock { known in
-            if let place = known.firstIndex(where: { $0.table === table }) { return known[place].automaton }
-            let made = TokenAutomaton(ByteAutomaton(self), tokens)
+            if let index = known.firstIndex(where: { $0.table === table }) { return known[index].automaton }
+            let made = SymbolAutomaton(ByteAutomaton(self), symbols)
             if known.count == Self.remembered { known.removeFirst() }
             known.append((table, made))
             return made

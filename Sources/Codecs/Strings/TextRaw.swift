@@ -5,14 +5,14 @@ import FirnBytes
 ///     0x64 · size varint + lengths stream · bytes
 final class RawTextReader: Sendable {
     private let lengths: LengthsReader
-    private let bytes: FixedBytes
+    private let bytes: BorrowedBytes
     private let memory: MemoryScope
 
     /// `reader` is positioned after the id of the encoding.
     init(_ reader: inout ByteReader, count: Int, memory: MemoryScope) throws(Damage) {
         self.memory = memory
         lengths = try LengthsReader(try reader.readLengthPrefixed(), count: count)
-        bytes = FixedBytes(try reader.read(count: reader.remaining))
+        bytes = BorrowedBytes(try reader.read(count: reader.remaining))
         guard lengths.total == bytes.buffer.count else { throw Damage("the size of raw text does not match its lengths") }
     }
 

@@ -15,7 +15,7 @@ package final class TextReader: Sendable {
         case constant(DictionaryText)
         case dictionary(DictionaryReader)
         case pages(PageReader)
-        case tokens(TokenReader)
+        case symbols(SymbolReader)
         case raw(RawTextReader)
     }
 
@@ -37,7 +37,7 @@ package final class TextReader: Sendable {
             form = .constant(DictionaryText(text))
         case .dictionary: form = .dictionary(try DictionaryReader(&reader, count: count, shared: shared, memory: memory))
         case .pages: form = .pages(try PageReader(&reader, count: count, shared: shared, memory: memory))
-        case .tokens: form = .tokens(try TokenReader(&reader, count: count, shared: shared, memory: memory))
+        case .symbols: form = .symbols(try SymbolReader(&reader, count: count, shared: shared, memory: memory))
         case .raw: form = .raw(try RawTextReader(&reader, count: count, memory: memory))
         }
     }
@@ -48,7 +48,7 @@ package final class TextReader: Sendable {
         case .constant: "constant"
         case .dictionary(let reader): "dictionary(\(reader.codes.encodingName))"
         case .pages(let reader): reader.isTrained ? "zstd pages + dictionary" : "zstd pages"
-        case .tokens(let reader): "symbol-table(\(reader.lengthsName))"
+        case .symbols(let reader): "symbol-table(\(reader.lengthsName))"
         case .raw: "raw"
         }
     }
@@ -77,7 +77,7 @@ package final class TextReader: Sendable {
             }
         case .dictionary(let reader): try reader.decode(vector: vector, into: &text)
         case .pages(let reader): try reader.decode(vector: vector, into: &text)
-        case .tokens(let reader): try reader.decode(vector: vector, into: &text)
+        case .symbols(let reader): try reader.decode(vector: vector, into: &text)
         case .raw(let reader): try reader.decode(vector: vector, into: &text)
         }
         if let present { text.blank(unless: present) }
@@ -86,7 +86,7 @@ package final class TextReader: Sendable {
     /// Tests the strings of a vector on their stored form: writes 16 words with one bit for each string, set if it matches; bits past the
     /// end are zero. Returns false, with undefined contents of `out`, if the caller must decode the strings and test them.
     package func search(_ pattern: TextPattern, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> Bool {
-        guard case .tokens(let reader) = form, size(ofVector: vector) > 0 else { return false }
+        guard case .symbols(let reader) = form, size(ofVector: vector) > 0 else { return false }
         return try reader.search(pattern, vector: vector, into: out)
     }
 
@@ -97,7 +97,7 @@ package final class TextReader: Sendable {
         case .constant(let value): return value.text.withBytes(0, body)
         case .dictionary(let reader): return try reader.withValue(at: row, body)
         case .pages(let reader): return try reader.withValue(at: row, body)
-        case .tokens(let reader): return try reader.withValue(at: row, body)
+        case .symbols(let reader): return try reader.withValue(at: row, body)
         case .raw(let reader): return try reader.withValue(at: row, body)
         }
     }
@@ -125,7 +125,7 @@ package final class TextReader: Sendable {
     }
 
     /// The codes if the stream is dictionary-coded.
-    var codes: WordsReader? {
+    var codes: IntegersReader? {
         if case .dictionary(let reader) = form { reader.codes } else { nil }
     }
 

@@ -15,10 +15,10 @@ final class IndexRun: Sendable {
     let nullCount: Int
     private nonisolated(unsafe) let fenceWords: UnsafeRawBufferPointer
     private nonisolated(unsafe) let fenceExtras: UnsafeRawBufferPointer
-    private let words: WordsReader?
-    private let extras: WordsReader?
-    private let rows: WordsReader?
-    private let nulls: WordsReader?
+    private let words: IntegersReader?
+    private let extras: IntegersReader?
+    private let rows: IntegersReader?
+    private let nulls: IntegersReader?
     /// Keeps the bytes valid.
     private let owner: (any AnyObject & Sendable)?
 
@@ -34,9 +34,9 @@ final class IndexRun: Sendable {
         let vectors = (count + vectorSize - 1) / vectorSize
         fenceWords = try reader.read(count: vectors * 8)
         fenceExtras = try reader.read(count: vectors * 4)
-        func stream(_ count: Int) throws(Damage) -> WordsReader? {
+        func stream(_ count: Int) throws(Damage) -> IntegersReader? {
             guard count > 0 else { return nil }
-            return try WordsReader(try reader.read(count: Int(try reader.read(UInt32.self))), count: count)
+            return try IntegersReader(try reader.read(count: Int(try reader.read(UInt32.self))), count: count)
         }
         words = try stream(count)
         extras = try stream(count)
@@ -130,7 +130,7 @@ final class IndexRun: Sendable {
         if let nulls { try IndexRun.forEach(nulls, 0..<nullCount, body) }
     }
 
-    private static func forEach(_ reader: WordsReader, _ range: Range<Int>, _ body: (Int64) throws(Damage) -> Void) throws(Damage) {
+    private static func forEach(_ reader: IntegersReader, _ range: Range<Int>, _ body: (Int64) throws(Damage) -> Void) throws(Damage) {
         var vector = range.lowerBound / vectorSize
         while vector * vectorSize < range.upperBound {
             let start = vector * vectorSize, size = min(vectorSize, reader.count - start)
@@ -194,7 +194,7 @@ final class IndexRun: Sendable {
         for i in stride(from: 0, to: entries.count, by: vectorSize) { out.append(entries[i].extra) }
         func stream(_ values: [Int64]) {
             guard !values.isEmpty else { return }
-            let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .fast) }
+            let bytes = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: .fast) }
             out.append(UInt32(bytes.count))
             out.append(contentsOf: bytes)
         }

@@ -27,7 +27,7 @@ struct SalvagedVersion {
         var newest = leads.first?.version ?? 0, wrong: Damage?
         func choose(_ leads: [Salvage.Lead], provenOnly: Bool) -> (Salvage.Lead, SnapshotCore)? {
             for lead in leads {
-                newest = max(newest, lead.origin == .place ? 0 : lead.version)
+                newest = max(newest, lead.origin == .inlineFile ? 0 : lead.version)
                 do throws(Damage) { return (lead, try SalvagedVersion.core(salvage, lead, provenOnly: provenOnly)) } catch {
                     if wrong == nil { wrong = error }
                 }
@@ -42,9 +42,9 @@ struct SalvagedVersion {
         if needsSearch {
             // A lost root may have been that of the newest version: its commit record still exists, with the hash of its catalogue.
             let strays = salvage.strayLeads()
-            all += strays.filter { $0.origin != .place }
+            all += strays.filter { $0.origin != .inlineFile }
             let known = found?.0.version ?? 0
-            if let better = choose(strays.filter { $0.origin != .place && (found == nil || $0.version > known) }, provenOnly: true) {
+            if let better = choose(strays.filter { $0.origin != .inlineFile && (found == nil || $0.version > known) }, provenOnly: true) {
                 found = better
             }
             if found == nil, let gathered = GatheredSegments(salvage) {
@@ -53,10 +53,10 @@ struct SalvagedVersion {
             }
             // An intact root contains the hash of the catalogue. If the bytes do not match it, nothing is known about what is at that
             // position.
-            let places = strays.filter { $0.origin == .place && !leads.contains { $0.origin == .root(isWhole: true) } }
+            let places = strays.filter { $0.origin == .inlineFile && !leads.contains { $0.origin == .root(isWhole: true) } }
             if found == nil, unproven,
                 let best = choose(
-                    leads.filter { $0.origin != .root(isWhole: false) } + strays.filter { $0.origin != .place } + places + leads,
+                    leads.filter { $0.origin != .root(isWhole: false) } + strays.filter { $0.origin != .inlineFile } + places + leads,
                     provenOnly: false)
             {
                 found = best
@@ -97,7 +97,7 @@ struct SalvagedVersion {
                 "\(lead.version > 0 ? "version \(lead.version)" : "a version whose number is not known") was found by its commit record: no root refers to it"
             )
         case .search: break
-        case .place: remarks.append("the root is damaged: no hash proves what was found")
+        case .inlineFile: remarks.append("the root is damaged: no hash proves what was found")
         }
     }
 
@@ -114,13 +114,13 @@ struct SalvagedVersion {
             if Catalogue.isInline(bytes) {
                 // An inline file has no hashes inside. If the hash of the whole is known, it must match. If it was lost with the root, the
                 // contents must be consistent.
-                guard provenOnly || lead.origin == .place else { throw Damage("stored bytes differ from their hash") }
+                guard provenOnly || lead.origin == .inlineFile else { throw Damage("stored bytes differ from their hash") }
                 let (catalogue, schema) = try Catalogue.decodeInline(bytes)
                 let core = SnapshotCore(salvage, catalogue: catalogue, schema: schema)
                 if !provenOnly, let defect = core.verify(full: true, progress: { _ in }).first { throw defect.damage }
                 return core
             }
-            guard lead.origin != .place else { throw Damage("not the catalogue of an inline file") }
+            guard lead.origin != .inlineFile else { throw Damage("not the catalogue of an inline file") }
             var catalogue = try Catalogue(bytes)
             var schema = catalogue.schemaRef == .none ? Schema() : try Schema(encoded: try salvage.read(catalogue.schemaRef))
             guard schema.types.count == catalogue.types.count else { throw Damage("schema and catalogue disagree") }

@@ -37,7 +37,7 @@ extension Database {
                 // The version may have been dropped meanwhile.
                 if error.code == .damaged {
                     defects.append(
-                        Defect(version: version, part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0))))
+                        Defect(version: version, part: "structure", Damage(error.message, at: Int(clamping: error.location?.byte ?? 0))))
                 }
                 continue
             }

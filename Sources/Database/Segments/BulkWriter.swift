@@ -312,7 +312,7 @@ package final class BulkWriter {
         let first = draft.rowIDs.first
         var header = SegmentHeader(rowCount: draft.rowCount, firstRowID: first, entries: list)
         if case .listed(let ids) = draft.rowIDs {
-            header.rowIDs = ids.map { $0 - first }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+            header.rowIDs = ids.map { $0 - first }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
         }
         header.shared = shared
         header.packedChunks = packed

@@ -6,18 +6,18 @@ import FirnTable
 final class ChunkReader: Sendable {
     let type: ColumnType
     let rowCount: Int
-    let present: BitsReader?
+    let present: BooleansReader?
     /// If the chunk has shared validity: the position in the segment of the column to which it refers, and whether its own is nested in
     /// that.
     let sharedPresence: (column: Int, isNested: Bool)?
     let lengths: LengthsReader?
     let keys: TextReader?
-    let elementPresent: BitsReader?
-    let words: WordsReader?
-    let extra: WordsReader?
-    let reals: RealsReader?
+    let elementPresent: BooleansReader?
+    let words: IntegersReader?
+    let extra: IntegersReader?
+    let reals: FloatsReader?
     let text: TextReader?
-    let tags: WordsReader?
+    let tags: IntegersReader?
     /// The number of entries in the payload streams: rows, or elements of a collection.
     let elementCount: Int
     var storedBytes: Int { streams.reduce(0) { $0 + $1.length } }
@@ -29,7 +29,7 @@ final class ChunkReader: Sendable {
     init(
         _ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText],
         memory: MemoryScope,
-        presence: ((PresenceReference) throws(Damage) -> BitsReader)? = nil
+        presence: ((PresenceReference) throws(Damage) -> BooleansReader)? = nil
     ) throws(Damage) {
         self.type = type
         self.rowCount = rowCount
@@ -41,8 +41,8 @@ final class ChunkReader: Sendable {
             guard let bytes = found[kind] else { throw Damage("a stream is missing (kind \(kind.rawValue))") }
             return bytes
         }
-        func words(_ kind: StreamKind, _ count: Int) throws(Damage) -> WordsReader? {
-            type.payload.contains(kind) ? try WordsReader(try need(kind), count: count) : nil
+        func words(_ kind: StreamKind, _ count: Int) throws(Damage) -> IntegersReader? {
+            type.payload.contains(kind) ? try IntegersReader(try need(kind), count: count) : nil
         }
         if let bytes = found[.presentLike] {
             guard found[.present] == nil, let presence else { throw Damage("a reference to shared validity where none is allowed") }
@@ -50,14 +50,14 @@ final class ChunkReader: Sendable {
             present = try presence(reference)
             sharedPresence = (reference.column, reference.nested != nil)
         } else {
-            present = try found[.present].map { (bytes) throws(Damage) in try BitsReader(bytes, count: rowCount) }
+            present = try found[.present].map { (bytes) throws(Damage) in try BooleansReader(bytes, count: rowCount) }
             sharedPresence = nil
         }
         if type.isCollection {
             let reader = try LengthsReader(try need(.lengths), count: rowCount)
             lengths = reader
             elementCount = reader.total
-            elementPresent = try found[.elementPresent].map { (bytes) throws(Damage) in try BitsReader(bytes, count: reader.total) }
+            elementPresent = try found[.elementPresent].map { (bytes) throws(Damage) in try BooleansReader(bytes, count: reader.total) }
             keys = type.collection == .map ? try TextReader(try need(.keys), count: reader.total, shared: sharedKeys, memory: memory) : nil
         } else {
             lengths = nil
@@ -68,7 +68,7 @@ final class ChunkReader: Sendable {
         self.words = try words(.words, elementCount)
         extra = try words(.extra, elementCount)
         tags = try words(.tags, elementCount)
-        reals = type.payload.contains(.reals) ? try RealsReader(try need(.reals), count: elementCount) : nil
+        reals = type.payload.contains(.reals) ? try FloatsReader(try need(.reals), count: elementCount) : nil
         text = type.payload.contains(.text) ? try TextReader(try need(.text), count: elementCount, shared: sharedText, memory: memory) : nil
         var streams: [(kind: StreamKind, length: Int, encoding: String)] = []
         for part in parts {
@@ -157,7 +157,7 @@ final class ChunkReader: Sendable {
         (words == nil ? 0 : 8) + (extra == nil ? 0 : 8) + (reals == nil ? 0 : 8) + (text == nil ? 0 : 8) + (tags == nil ? 0 : 1)
     }
 
-    private func readPayload(vector: Int, count: Int, presence: BitsReader?, into column: inout Column) throws(Damage) {
+    private func readPayload(vector: Int, count: Int, presence: BooleansReader?, into column: inout Column) throws(Damage) {
         column.count = count
         column.present = try ChunkReader.bits(presence, vector: vector, count: count)
         if let words { try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try words.decode(vector: vector, into: out) } }
@@ -197,7 +197,7 @@ final class ChunkReader: Sendable {
         try array.withUnsafeMutableBufferPointer { (buffer) throws(Damage) in try body(buffer.baseAddress!) }
     }
 
-    static func bits(_ reader: BitsReader?, vector: Int, count: Int) throws(Damage) -> Bits? {
+    static func bits(_ reader: BooleansReader?, vector: Int, count: Int) throws(Damage) -> Bits? {
         guard let reader else { return nil }
         if reader.isConstant == true { return nil }
         let words: [UInt64] = try Array(count: vectorSize / 64) { (out) throws(Damage) in try reader.decode(vector: vector, into: out) }

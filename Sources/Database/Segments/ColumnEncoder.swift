@@ -44,7 +44,7 @@ final class ColumnEncoder {
         column.normalise()
         var streams: [(kind: StreamKind, bytes: [UInt8])] = []
         if let present = column.present {
-            let presence = presence ?? (.present, BitsEncoder.encode(present, profile: profile))
+            let presence = presence ?? (.present, BooleansEncoder.encode(present, profile: profile))
             streams.append(presence)
         }
         var payload = column
@@ -53,7 +53,7 @@ final class ColumnEncoder {
             if let keys { keys.add(column.children[0].text, present: nil) }
             payload = column.children.last!
             payload.normalise()
-            if let present = payload.present { streams.append((.elementPresent, BitsEncoder.encode(present, profile: profile))) }
+            if let present = payload.present { streams.append((.elementPresent, BooleansEncoder.encode(present, profile: profile))) }
         }
         encodePayload(of: payload, into: &streams)
         // Kinds ascend, and shared validity has the highest kind.
@@ -75,7 +75,7 @@ final class ColumnEncoder {
                     (
                         kind,
                         column.reals.withUnsafeBufferPointer {
-                            RealsEncoder.encode($0, present: column.presence(of: .reals), single: single, profile: profile)
+                            FloatsEncoder.encode($0, present: column.presence(of: .reals), single: single, profile: profile)
                         }
                     ))
             case .text: text!.add(column.text, present: column.presence(of: .text))
@@ -85,7 +85,7 @@ final class ColumnEncoder {
     }
 
     private func encode(_ values: [Int64], present: Bits?) -> [UInt8] {
-        values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
+        values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }
     }
 
     /// Returns the chunks that became ready since the last call.

@@ -44,9 +44,9 @@ struct PresencePlan {
         let shared = masks.indices.filter { masks[$0].columns.count > 1 || masks[$0].outer != nil || outers.contains($0) }
         let nested = shared.filter { masks[$0].outer != nil }
         let parts = encode(shared.count + nested.count) { task in
-            if task < shared.count { return BitsEncoder.encode(masks[shared[task]].bits, profile: profile) }
+            if task < shared.count { return BooleansEncoder.encode(masks[shared[task]].bits, profile: profile) }
             let mask = masks[nested[task - shared.count]]
-            return BitsEncoder.encode(mask.bits, within: masks[mask.outer!].bits, profile: profile)
+            return BooleansEncoder.encode(mask.bits, within: masks[mask.outer!].bits, profile: profile)
         }
         var within: [Int: [UInt8]] = [:]
         for (i, bytes) in zip(nested, parts[shared.count...]) { within[i] = bytes }

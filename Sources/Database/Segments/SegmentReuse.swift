@@ -123,7 +123,7 @@ extension DatabaseTransaction {
         }
         header.shared.removeAll { reencoded.contains($0.column) }
         let deleted = derived.deleted
-        header.deletes = deleted.noneSet ? nil : BitsEncoder.encode(deleted, profile: profile)
+        header.deletes = deleted.noneSet ? nil : BooleansEncoder.encode(deleted, profile: profile)
         var entry = derived.entry
         entry.deletedCount = deleted.ones
         entry.header = try write(header, ofType: schema.types[type].id)

@@ -5,14 +5,14 @@ import FirnTable
 /// Validity that a column shares with an earlier column of the same segment (`docs/format/model.md`, "Shared validity").
 extension StoredSegment {
     /// Returns the bits that the chunk at position `entryPosition` refers to.
-    func presence(_ reference: PresenceReference, of entryPosition: Int) throws(Damage) -> BitsReader {
-        let outer: BitsReader
-        do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: entryPosition), count: rowCount) } catch {
+    func presence(_ reference: PresenceReference, of entryPosition: Int) throws(Damage) -> BooleansReader {
+        let outer: BooleansReader
+        do throws(Damage) { outer = try BooleansReader(try ownPresence(reference.column, before: entryPosition), count: rowCount) } catch {
             let id = reference.column < header.entries.count ? header.entries[reference.column].columnID : nil
             let name = id.flatMap(type.index(ofID:)).map { type.columns[$0].name } ?? "?"
             throw error.explained("the column shares the validity of \"\(name)\"")
         }
-        return try reference.nested.map { (bytes) throws(Damage) in try BitsReader(bytes, within: outer) } ?? outer
+        return try reference.nested.map { (bytes) throws(Damage) in try BooleansReader(bytes, within: outer) } ?? outer
     }
 
     /// Returns the validity stream of the column that the chunk at `entryPosition` refers to, or nil if it refers to none.
@@ -37,7 +37,7 @@ extension StoredSegment {
     }
 }
 
-extension BitsReader {
+extension BooleansReader {
     /// Returns all bits, decoded.
     func allBits() throws(Damage) -> Bits {
         var words: [UInt64] = []

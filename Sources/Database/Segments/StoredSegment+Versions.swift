@@ -135,8 +135,8 @@ extension SegmentSource {
             case let transaction as StoreTransaction: transaction.store
             default: nil
             }
-        guard let file, file.isEncrypted else { return .plain(path: file?.place) }
-        return .encrypted(file: file.identity, path: file.place)
+        guard let file, file.isEncrypted else { return .plain(path: file?.absolutePath) }
+        return .encrypted(file: file.identity, path: file.absolutePath)
     }
 }
 

@@ -205,7 +205,7 @@ extension SegmentHeader {
     func decodeRowIDs() throws(Damage) -> [Int64]? {
         guard let rowIDs else { return nil }
         let ids: [Int64] = try SegmentHeader.withBytes(rowIDs) { (bytes) throws(Damage) in
-            let reader = try WordsReader(bytes, count: rowCount)
+            let reader = try IntegersReader(bytes, count: rowCount)
             var ids: [Int64] = []
             for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
                 ids += try Array(count: min(vectorSize, rowCount - vector * vectorSize)) { (out) throws(Damage) in
@@ -222,7 +222,7 @@ extension SegmentHeader {
     func decodeDeletes() throws(Damage) -> Bits? {
         guard let deletes else { return nil }
         return try SegmentHeader.withBytes(deletes) { (bytes) throws(Damage) in
-            try BitsReader(bytes, count: rowCount).allBits()
+            try BooleansReader(bytes, count: rowCount).allBits()
         }
     }
 
@@ -239,7 +239,7 @@ extension ColumnOverlay {
     func encoded(profile: Profile) -> [UInt8] {
         var out = ByteWriter()
         out.appendVarint(positions.count)
-        let stream = positions.map(Int64.init).withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+        let stream = positions.map(Int64.init).withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
         out.append(lengthPrefixed: stream)
         let encoder = ColumnEncoder(values.type, profile: profile)
         encoder.add(values)
@@ -253,7 +253,7 @@ extension ColumnOverlay {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(limit: rowCount)
         guard count > 0 else { throw Damage("a chunk overlay without rows") }
-        let stream = try WordsReader(try reader.readLengthPrefixed(), count: count)
+        let stream = try IntegersReader(try reader.readLengthPrefixed(), count: count)
         positions = []
         let chunk = try ChunkReader(
             try reader.read(count: reader.remaining), type: type.stored, rowCount: count, sharedText: [], sharedKeys: [], memory: memory)

@@ -142,7 +142,7 @@ extension DatabaseTransaction {
             written = try rewrite(&header, segment, edits, type, changed)
             try freeShared(Set(layout.shared.map(\.ref)).subtracting(header.shared.map(\.ref)), entries, except: index)
             if let live = rows.live {
-                header.deletes = BitsEncoder.encode(Bits(words: live.words.map { ~$0 }, count: live.count), profile: profile)
+                header.deletes = BooleansEncoder.encode(Bits(words: live.words.map { ~$0 }, count: live.count), profile: profile)
             }
             store.free(entries[index].header)
             entries[index].header = try write(header, ofType: schema.types[type].id)
@@ -229,7 +229,7 @@ extension DatabaseTransaction {
         var header = SegmentHeader(rowCount: rowIDs.count, firstRowID: first, entries: entries)
         if packs { header.packedChunks = chunks }
         if last - first != Int64(rowIDs.count - 1) {
-            header.rowIDs = rowIDs.map { $0 - first }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+            header.rowIDs = rowIDs.map { $0 - first }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
         }
         return DirectoryEntry(
             firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0,

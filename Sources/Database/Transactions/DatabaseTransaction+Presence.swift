@@ -44,7 +44,7 @@ extension DatabaseTransaction {
                     guard reference.column == entryPosition else { return nil }
                     presence = try segment.presence(reference, of: other).allBits()
                 }
-                return presence.map { Chunk(streams: [(.present, BitsEncoder.encode($0, profile: profile))] + streams) }
+                return presence.map { Chunk(streams: [(.present, BooleansEncoder.encode($0, profile: profile))] + streams) }
             }
             guard let chunk else { continue }
             let bytes = chunk.encoded

@@ -293,7 +293,7 @@ package final class DatabaseTransaction {
                 throw database.failure(Damage("the counts of the catalogue do not match the rows"))
             }
             if let inline = try inlineCatalogue() {
-                let version = try store.commitAlone(inline)
+                let version = try store.commitInline(inline)
                 ended = true
                 return version
             }

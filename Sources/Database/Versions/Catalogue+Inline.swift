@@ -39,7 +39,7 @@ extension Catalogue {
         frame.appendVarint(out.count)
         frame.append(contentsOf: Frame.compress(out.bytes, level: profile == .fast ? 3 : 15))
         if frame.count < whole.count { whole = frame.bytes }
-        return whole.count <= StoreTransaction.mostAlone ? whole : nil
+        return whole.count <= StoreTransaction.maximumInlineBytes ? whole : nil
     }
 
     /// Decodes an inline catalogue. The state of each type contains its segment header in the ordinary form, in memory.
@@ -132,7 +132,7 @@ extension SegmentHeader {
 extension DatabaseTransaction {
     /// Returns the inline catalogue of the file that this transaction creates; nil if the file needs the ordinary form.
     func inlineCatalogue() throws(FirnError) -> [UInt8]? {
-        guard mayBeInline, store.mayStandAlone, !store.changesHistory,
+        guard mayBeInline, store.canBeInline, !store.changesHistory,
             states.allSatisfy({ $0.segmentCount <= 1 && $0.indexes.isEmpty && $0.delta.isNone && $0.deltaRows == 0 && $0.touched.isEmpty })
         else { return nil }
         return try reading { () throws(Damage) -> [UInt8]? in

@@ -22,7 +22,7 @@ package struct KeyRing: Sendable {
     package static let variable = "FIRN_KEY"
 
     /// Returns the error for a malformed key. `what` names its source.
-    package static func malformed(_ what: String, _ location: FirnError.Place? = nil) -> FirnError {
+    package static func malformed(_ what: String, _ location: FirnError.Location? = nil) -> FirnError {
         FirnError(.usage, "\(what) does not contain a key: 64 bytes, or 128 hexadecimal digits", at: location)
     }
 

@@ -80,7 +80,7 @@ extension Realm {
             self.message = message
             self.cause = cause
             // Messages can have other names in the place of a path.
-            fileURL = cause?.place.flatMap { $0.file.hasPrefix("/") ? URL(fileURLWithPath: $0.file) : nil }
+            fileURL = cause?.location.flatMap { $0.file.hasPrefix("/") ? URL(fileURLWithPath: $0.file) : nil }
         }
 
         init(_ code: Code, _ message: String, at path: String) {

@@ -56,7 +56,7 @@ extension Binder {
         guard let source = schema[typeName] else {
             throw QueryError(
                 .binding, "no type \"\(typeName)\"", in: text, at: position.offset,
-                suggestion: closest(to: typeName, in: schema.types.map(\.name)).map { "\"\($0)\"" },
+                suggestion: Suggestion.nearest(to: typeName, among: schema.types.map(\.name)).map { "\"\($0)\"" },
                 hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
         }
         guard case .name(let column, let columnPosition)? = rest.popFirst() else {

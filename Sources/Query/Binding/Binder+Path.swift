@@ -106,7 +106,7 @@ extension Binder {
             name.hasPrefix("$")
                 ? "there is no variable \"\(name)\" here, and no such column in \(type.name)" : "no column \"\(name)\" in \(type.name)",
             in: text, at: position,
-            suggestion: closest(to: name, in: names).map { "\"\($0)\"" }, hint: "its columns are \(some)")
+            suggestion: Suggestion.nearest(to: name, among: names).map { "\"\($0)\"" }, hint: "its columns are \(some)")
     }
 
     private mutating func follow(_ step: PathStep, _ trail: inout Trail, _ position: Int) throws(QueryError) {

@@ -185,7 +185,7 @@ extension Binder {
             guard let type = schema[name] else {
                 throw QueryError(
                     .binding, "no type \"\(name)\"", in: text, at: position.offset,
-                    suggestion: closest(to: name, in: schema.types.map(\.name)).map { "\"\($0)\"" },
+                    suggestion: Suggestion.nearest(to: name, among: schema.types.map(\.name)).map { "\"\($0)\"" },
                     hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
             }
             guard type.key.count == 1, !type.isEmbedded else {

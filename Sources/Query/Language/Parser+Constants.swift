@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 extension Parser {
@@ -9,7 +10,7 @@ extension Parser {
             advance()
             return made(.string(String(decoding: bytes, as: UTF8.self)))
         case .base64(let bytes):
-            guard Base64.decode(bytes) != nil else { throw QueryError(.syntax, "not base 64", at: start.offset) }
+            guard Base64.bytes(bytes, .lenient) != nil else { throw QueryError(.syntax, "not base 64", at: start.offset) }
             advance()
             return made(.string(String(decoding: bytes, as: UTF8.self)))
         case .date(let date):
@@ -65,7 +66,7 @@ extension Parser {
         switch peek {
         case .string(let inside): bytes = inside
         case .base64(let inside):
-            guard let decoded = Base64.decode(inside) else { throw QueryError(.syntax, "not base 64", at: position) }
+            guard let decoded = Base64.bytes(inside, .lenient) else { throw QueryError(.syntax, "not base 64", at: position) }
             bytes = decoded
         default: throw unexpected("text in quotes, or B64\"…\"")
         }

@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 /// Parses queries in one pass over the tokens. Nesting is bounded, so parsing takes linear time and a bounded stack.
@@ -138,7 +139,7 @@ package struct Parser {
             }
         var suggestion: String?
         switch peek {
-        case .word(let word), .postfix(let word): suggestion = closest(to: word, in: known)
+        case .word(let word), .postfix(let word): suggestion = Suggestion.nearest(to: word, among: known)
         default: break
         }
         let hint = hintForSQL ?? hintForSpaces

@@ -74,35 +74,6 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Returns the closest of `names` to `name` by edit distance (insert, delete, replace, transpose; Damerau 1964), if it is close enough;
-/// else nil.
-func closest(to name: String, in names: [String]) -> String? {
-    let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
-    var best: (name: String, distance: Int)?
-    for candidate in names.prefix(20_000) {
-        let scalars = Array(candidate.lowercased().unicodeScalars.prefix(64))
-        if abs(scalars.count - wanted.count) > 3 { continue }
-        let distance = edits(wanted, scalars)
-        if distance < best?.distance ?? Int.max { best = (candidate, distance) }
-    }
-    guard let best, best.distance <= max(1, min(3, wanted.count / 3)) else { return nil }
-    return best.name
-}
-
-private func edits(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
-    var before = [Int](repeating: 0, count: b.count + 1), last = Array(0...b.count), next = last
-    for i in 0..<a.count {
-        next[0] = i + 1
-        for j in 0..<b.count {
-            var cost = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, next[j] + 1)
-            if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, before[j - 1] + 1) }
-            next[j + 1] = cost
-        }
-        (before, last, next) = (last, next, before)
-    }
-    return last[b.count]
-}
-
 /// An error in a part of a query that has no position in the text.
 package struct QueryFault: Error {
     package var words: String

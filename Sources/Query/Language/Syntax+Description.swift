@@ -1,3 +1,4 @@
+import FirnBytes
 import FirnTable
 
 extension QuerySyntax: CustomStringConvertible {
@@ -137,7 +138,7 @@ extension ConstantSyntax: CustomStringConvertible {
         case .float(let x): return x.isFinite ? "\(x)f" : ConstantSyntax.special(Double(x))
         case .double(let x): return x.isFinite ? "\(x)" : ConstantSyntax.special(x)
         case .string(let x): return ConstantSyntax.quoted(x)
-        case .data(let x): return "bin(B64\"\(Base64.encode(x))\")"
+        case .data(let x): return "bin(B64\"\(Base64.text(x))\")"
         case .date(let x):
             if let text = written.text { return text }
             let before = x.seconds < 0 && x.nanoseconds > 0

@@ -140,7 +140,7 @@ package struct Aggregate: Sendable, Hashable {
         guard let function = Function(rawValue: head.lowercased()) else {
             throw QueryError(
                 .syntax, "\"\(head)\" is not an aggregate", in: text, at: position, expected: known,
-                suggestion: closest(to: String(head), in: Function.allCases.map(\.rawValue)))
+                suggestion: Suggestion.nearest(to: String(head), among: Function.allCases.map(\.rawValue)))
         }
         body = trimmed(body.dropFirst(head.count))
         var path: String?, distinct = false, quantile = 0.5

@@ -26,7 +26,7 @@ extension Store {
     /// Makes the newest version of the file durable, whichever process wrote it, and the name of the file.
     func makeDurable() throws(FirnError) {
         try file.sync()
-        try Paths.syncDirectory(of: Paths.linkEnd(place), ifAllowed: true)
+        try Paths.syncDirectory(of: Paths.linkEnd(absolutePath), ifAllowed: true)
     }
 
     /// Writes a commit whose root is visible once more, byte for byte, after its sync failed. The system may count pages as written that

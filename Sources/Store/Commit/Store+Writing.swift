@@ -12,7 +12,7 @@ extension Store {
     func revalidateFile() throws(FirnError) {
         guard writer.replacement == nil else { return writer.length = try file.size() }
         if writer.identity == nil { writer.identity = try? file.identity() }
-        guard let there = FileFacts(path: place), there.identity == writer.identity else {
+        guard let there = FileFacts(path: absolutePath), there.identity == writer.identity else {
             throw FirnError(
                 .inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
         }

@@ -37,7 +37,7 @@ extension StoreTransaction {
     /// Writes an extent again in the free range below `limit` (bytes) that it fits best; the old extent is dead with the commit. Returns
     /// nil if there is no such range.
     package func move(_ ref: ExtentRef, below limit: UInt64) throws(FirnError) -> ExtentRef? {
-        let (place, usual) = lock.withLock { () -> (UnitRange?, Placing) in
+        let (target, usual) = lock.withLock { () -> (UnitRange?, Placing) in
             var barred: [UnitRange] = []
             if case .lowest(let ranges) = placing { barred = ranges }
             return (
@@ -45,10 +45,10 @@ extension StoreTransaction {
                 placing
             )
         }
-        guard let place else { return nil }
+        guard let target else { return nil }
         let bytes: UnsafeRawBufferPointer
         do throws(Damage) { bytes = try read(ref) } catch { throw FirnError(error, in: store.path) }
-        lock.withLock { placing = .at(place) }
+        lock.withLock { placing = .at(target) }
         defer { lock.withLock { placing = usual } }
         let moved = try write(bytes)
         free(ref)
@@ -59,7 +59,7 @@ extension StoreTransaction {
     package var bytesWritten: UInt64 { lock.withLock { written.values.reduce(0) { $0 + $1.ref.length } } }
 
     /// Chooses a range of so many units. The lock must be held.
-    func place(_ size: UInt64) -> UnitRange {
+    func chooseRange(_ size: UInt64) -> UnitRange {
         switch placing {
         case .usual:
             // Extents that are written together should be adjacent.
@@ -125,6 +125,6 @@ extension Store {
     /// Returns whether the file has no commit yet or is an inline file, so that it cannot become shorter.
     package func isAtItsLeast() throws(FirnError) -> Bool {
         let root = try newestRoot()
-        return root.version == 0 || root.isAlone
+        return root.version == 0 || root.isInlineFile
     }
 }

@@ -17,7 +17,7 @@ extension StoreTransaction {
         // Records that neither kept versions nor the next writer need are dead, and so is the checkpoint before.
         let oldestRecord = min(max(oldestKept, 1), max(checkpointVersion, 1), version)
         let recordOfFirst =
-            base.root.isAlone ? (version: UInt64(1), ref: try recordFirstVersion(replacedBy: catalogue), time: base.time) : nil
+            base.root.isInlineFile ? (version: UInt64(1), ref: try recordFirstVersion(replacedBy: catalogue), time: base.time) : nil
         let dropped = store.writer.records.prefix { $0.version < oldestRecord }.map(\.ref)
         var dead = freed + dropped
         if writesCheckpoint, !checkpoint.ref.isNone { dead.append(checkpoint.ref) }
@@ -27,7 +27,7 @@ extension StoreTransaction {
         }
         // The first commit of a file, and the second one of an inline file, never join a group.
         let joins =
-            version > 1 && store.writer.replacement == nil && !base.root.isAlone && store.joinsGroup(durability, version: version)
+            version > 1 && store.writer.replacement == nil && !base.root.isInlineFile && store.joinsGroup(durability, version: version)
         return CommitPlan(
             catalogue: catalogue, time: time, oldestKept: oldestKept, history: newHistory, historyRef: historyRef,
             writesCheckpoint: writesCheckpoint, droppedRecords: dropped.count, recordOfFirst: recordOfFirst,
@@ -57,7 +57,7 @@ extension StoreTransaction {
         let second = base.root.secondOffset / 64
         for ref in dead {
             var units = ref.units
-            if base.root.isAlone, ref == base.catalogue {
+            if base.root.isInlineFile, ref == base.catalogue {
                 if units.upperBound <= 8 { continue }
                 units = 8..<units.upperBound  // these units belong to the first slot
             }
@@ -133,13 +133,13 @@ extension StoreTransaction {
         (allocate(ExtentRef.units(of: UInt64(bytes + (store.isEncrypted ? ExtentCipher.overhead : 0)))), bytes)
     }
 
-    func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) throws(FirnError) -> ExtentRef {
-        trap(unless: bytes.count <= place.bytes, "a record is longer than the space that was reserved for it")
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: place.bytes, alignment: 16)
+    func put(_ bytes: [UInt8], at space: (range: UnitRange, bytes: Int)) throws(FirnError) -> ExtentRef {
+        trap(unless: bytes.count <= space.bytes, "a record is longer than the space that was reserved for it")
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: space.bytes, alignment: 16)
         buffer.initializeMemory(as: UInt8.self, repeating: 0)
         buffer.copyBytes(from: bytes)
-        let entry = try written(UnsafeRawBufferPointer(buffer), at: place.range, buffer)
-        written[place.range.start] = entry
+        let entry = try written(UnsafeRawBufferPointer(buffer), at: space.range, buffer)
+        written[space.range.start] = entry
         return entry.ref
     }
 

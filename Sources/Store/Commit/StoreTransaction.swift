@@ -135,7 +135,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     /// Writes an extent. The returned reference contains its hash.
     package func write(_ bytes: [UInt8]) throws(FirnError) -> ExtentRef {
-        try bytes.withUnsafeBytesTyped { (bytes) throws(FirnError) in try write(bytes) }
+        try bytes.withBytes { (bytes) throws(FirnError) in try write(bytes) }
     }
 
     /// Reads an extent that this transaction has written, or one of the base version.
@@ -228,7 +228,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     }
 
     func allocate(_ size: UInt64) -> UnitRange {
-        let range = place(size)
+        let range = chooseRange(size)
         givenUnits += range.count
         if range.start < baseEnd {
             taken.insert(range)

@@ -22,7 +22,7 @@ struct LostVersion {
     /// root can be made for it, but recovery finds it. An interrupted commit can leave the same bytes.
     func unrestorable() throws(FirnError) -> UInt64? {
         guard !base.isEncrypted, !base.isVacant(salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes))) else { return nil }
-        let newer = (salvage.strayLeads() + salvage.leads().leads).filter { $0.version > base.version && $0.origin != .place }
+        let newer = (salvage.strayLeads() + salvage.leads().leads).filter { $0.version > base.version && $0.origin != .inlineFile }
         // A hostile file may be full of bytes that look like records.
         let found = newer.prefix(LostVersion.maximumCandidates).first { (try? salvage.read($0.catalogue)) != nil }
         do throws(Damage) { try salvage.checkIntact() } catch { throw FirnError(error, in: salvage.path) }
@@ -46,7 +46,7 @@ struct LostVersion {
         }
         if candidates.isEmpty {
             salvage.scanRecords { offset, record in
-                if record.version == base.version + 1, !base.isAlone, record.previous != base.record { return }
+                if record.version == base.version + 1, !base.isInlineFile, record.previous != base.record { return }
                 if record.version > base.version, (record.version - base.version) & 1 == 1, record.version - base.version < 1 << 20 {
                     candidates.append((offset, record.version, record.time))
                 }
@@ -114,7 +114,7 @@ struct LostVersion {
             last = previous
         }
         if base.version == 0 { return last.previous.isNone }
-        guard base.isAlone else { return last.previous == base.record }
+        guard base.isInlineFile else { return last.previous == base.record }
         guard let bytes = try? salvage.read(last.previous), let first = try? CommitRecord(bytes) else { return false }
         return first.version == 1 && first.catalogue == base.catalogue
     }

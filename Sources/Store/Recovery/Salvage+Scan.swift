@@ -9,7 +9,7 @@ extension Salvage {
     package func forEachUnit(beginningWith magic: (UInt32) -> Bool, _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Int) {
         guard cipher == nil else { return }
         let end = min(length, UInt64(mapping.reach))
-        var offset = Root.aloneOffset, dataEnd: UInt64 = 0
+        var offset = Root.inlineOffset, dataEnd: UInt64 = 0
         while offset + 4 <= end {
             // Holes are skipped: there may be terabytes of them.
             if offset >= dataEnd {
@@ -42,7 +42,7 @@ extension Salvage {
     /// Whether the other slot than that of the newest whole root is neither a root nor vacant: it may have referred to a newer version.
     package var hasDamagedSlot: Bool {
         guard let root = Salvage.slots(mapping, length).compactMap(\.whole).max(by: { $0.version < $1.version }), root.version > 0,
-            !root.isAlone
+            !root.isInlineFile
         else { return false }
         let offset = root.offset(of: root.version &+ 1), slot = bytes(at: offset, atMost: UInt64(Root.slotBytes))
         return !root.isVacant(slot) && (try? Root(slot: slot, at: offset)) == nil

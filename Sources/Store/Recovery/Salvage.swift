@@ -13,7 +13,7 @@ package final class Salvage: ExtentSource, Sendable {
             /// The reference is in a commit record or a tag, reached from a root or found by a search.
             case record(isReached: Bool)
             /// The position of the catalogue in an inline file. No hash of it is known.
-            case place
+            case inlineFile
             /// There is no catalogue: segments were found by a search through the file.
             case search
         }
@@ -88,7 +88,7 @@ package final class Salvage: ExtentSource, Sendable {
     /// Returns the bytes of an extent if their hash is valid.
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         if let added = added.withLock({ $0[ref] }) { return added.bytes }
-        var bytes = try place(ref)
+        var bytes = try storedBytes(ref)
         if let held {
             bytes = try held.read(ref, bytes)
         } else if !verified.contains(ref) {
@@ -102,12 +102,12 @@ package final class Salvage: ExtentSource, Sendable {
     /// Returns the bytes of an extent without checking their hash, to find references to bytes that have a hash of their own; they must not
     /// be output themselves. In an encrypted file only bytes with a valid tag are returned.
     package func readUnverified(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
-        cipher == nil ? try place(ref) : try read(ref)
+        cipher == nil ? try storedBytes(ref) : try read(ref)
     }
 
-    private func place(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+    private func storedBytes(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         let limit = min(length, UInt64(mapping.reach))
-        guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit - ref.length else {
+        guard ref.offset >= Root.inlineOffset, ref.length <= limit, ref.offset <= limit - ref.length else {
             throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }
         return mapping.bytes(at: Int(ref.offset), count: Int(ref.length))
@@ -157,7 +157,7 @@ package final class Salvage: ExtentSource, Sendable {
             // sealed root's tag covers its version.
             if slot.whole == nil, cipher == nil {
                 if root.record.isNone {
-                    root.version = root.catalogue.offset == Root.aloneOffset ? 1 : 0
+                    root.version = root.catalogue.offset == Root.inlineOffset ? 1 : 0
                 } else if let bytes = try? read(root.record), let record = try? CommitRecord(bytes), record.catalogue == root.catalogue {
                     root.version = record.version
                     root.time = record.time
@@ -219,9 +219,9 @@ package final class Salvage: ExtentSource, Sendable {
                     origin: .record(isReached: false)))
         }
         leads = Salvage.sorted(leads)
-        if length > Root.aloneOffset {
-            let alone = ExtentRef(offset: Root.aloneOffset, length: length - Root.aloneOffset, birth: 1, hash: Hash128(low: 0, high: 0))
-            leads.append(Lead(version: 1, time: 0, catalogue: alone, origin: .place))
+        if length > Root.inlineOffset {
+            let inline = ExtentRef(offset: Root.inlineOffset, length: length - Root.inlineOffset, birth: 1, hash: Hash128(low: 0, high: 0))
+            leads.append(Lead(version: 1, time: 0, catalogue: inline, origin: .inlineFile))
         }
         return leads
     }

@@ -36,12 +36,12 @@ extension Store {
     /// Returns what is wrong with the slot that does not hold the newest root, and the version that it referred to, if that was a newer
     /// one.
     private func damagedRoot(_ newest: Root) throws(FirnError) -> (Damage, lost: UInt64?)? {
-        if newest.isAlone { return try fellBack.map { (damage) throws(FirnError) in (damage, try lostVersion(newest)) } }
+        if newest.isInlineFile { return try fellBack.map { (damage) throws(FirnError) in (damage, try lostVersion(newest)) } }
         let other = newest.offset(of: newest.version &+ 1), slot = try file.read(count: Root.slotBytes, at: other)
         // The slot never held a root, or its root was removed.
         if newest.isVacant(slot) { return nil }
         do throws(Damage) {
-            _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other).unsealed(cipher) }
+            _ = try slot.withBytes { (bytes) throws(Damage) in try Root(slot: bytes, at: other).unsealed(cipher) }
             return nil
         } catch { return (error.shifted(by: other).naming("the root at \(other)"), try lostVersion(newest)) }
     }
@@ -68,10 +68,10 @@ extension Store {
         guard newest.version > 0 else {
             return SpaceReport(fileLength: size, live: 0, pending: 0, free: 0, bookkeeping: min(size, 512), slack: size - min(size, 512))
         }
-        if newest.root.isAlone {
+        if newest.root.isInlineFile {
             return SpaceReport(
-                fileLength: size, live: newest.catalogue.length, pending: 0, free: 0, bookkeeping: Root.aloneOffset,
-                slack: size &- Root.aloneOffset &- newest.catalogue.length)
+                fileLength: size, live: newest.catalogue.length, pending: 0, free: 0, bookkeeping: Root.inlineOffset,
+                slack: size &- Root.inlineOffset &- newest.catalogue.length)
         }
         let (space, records, checkpoint, _, history) = try loadSpace(newest)
         let own = (records.map(\.ref) + [checkpoint.ref, history].filter { !$0.isNone }).reduce(1024) {
@@ -99,7 +99,7 @@ extension Store {
         if isWritable { try settle(wait: false) }
         let newest = try snapshot()
         defer { newest.release() }
-        if newest.version > 0, !newest.root.isAlone {
+        if newest.version > 0, !newest.root.isInlineFile {
             if let (damage, lost) = try damagedRoot(newest.root), let lost {
                 note(damage.naming("version \(lost) is not read, and a commit may write over it"))
             }
@@ -135,7 +135,7 @@ extension Store {
                 note, found: { found })
         } catch {
             guard error.code == .damaged else { throw error }
-            note(Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
+            note(Damage(error.message, at: Int(clamping: error.location?.byte ?? 0)))
             return nil
         }
     }
@@ -172,7 +172,7 @@ extension Store {
         }
         for ref in Set(live + own) where !ref.isNone {
             var units = UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound)
-            if root.isAlone, ref == root.catalogue {
+            if root.isInlineFile, ref == root.catalogue {
                 units.start = 8  // the units before belong to the first slot
                 if units.end <= 8 { continue }
             }

@@ -9,7 +9,7 @@ extension Root {
         for length in [Root.length, RootSeal.rootLength] where length <= slot.count {
             var bytes = Array(slot)
             guard Root.correct(&bytes, length: length) else { continue }
-            guard let root = try? bytes.withUnsafeBytesTyped({ (bytes) throws(Damage) in try Root(slot: bytes, at: offset) }) else {
+            guard let root = try? bytes.withBytes({ (bytes) throws(Damage) in try Root(slot: bytes, at: offset) }) else {
                 continue
             }
             self = root

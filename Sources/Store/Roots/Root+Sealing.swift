@@ -70,7 +70,7 @@ extension Root {
         guard let cipher, let bytes = try seal.open(cipher) else { throw Damage("the root cannot be opened with this key") }
         var root = self
         root.seal = nil
-        try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in
+        try bytes.withBytes { (bytes) throws(Damage) in
             var reader = ByteReader(bytes)
             root.time = try reader.read()
             root.record = try ExtentRef(from: &reader)

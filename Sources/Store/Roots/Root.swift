@@ -16,7 +16,7 @@ struct Root: Equatable {
     /// The minimum `end` of an ordinary file: lower units are in root slots or between them.
     static let firstEnd: UInt64 = 72
     /// The offset of the one extent of an inline file, after the root.
-    static let aloneOffset: UInt64 = 192
+    static let inlineOffset: UInt64 = 192
     static let mostSecondSlot: UInt64 = 32
 
     var readerFeatures: UInt64 = 0
@@ -36,11 +36,11 @@ struct Root: Equatable {
     var seal: RootSeal?
 
     /// Whether this is the first commit of an inline file: there is no record and no second slot yet.
-    var isAlone: Bool { secondSlot > 0 && version == 1 }
+    var isInlineFile: Bool { secondSlot > 0 && version == 1 }
     /// The offset of the slot that is not at 0.
     var secondOffset: UInt64 { max(1, secondSlot) * 4096 }
     /// The length of the file in bytes after this commit.
-    var fileLength: UInt64 { version == 0 ? UInt64(Root.slotBytes) : isAlone ? catalogue.offset + catalogue.length : end * 64 }
+    var fileLength: UInt64 { version == 0 ? UInt64(Root.slotBytes) : isInlineFile ? catalogue.offset + catalogue.length : end * 64 }
     func offset(of version: UInt64) -> UInt64 { (version & 1 == 0) == (secondSlot == 0) ? 0 : secondOffset }
 
     func encoded() -> [UInt8] {
@@ -116,8 +116,8 @@ struct Root: Equatable {
         guard version <= ExtentRef.maximumVersion, oldestKept <= version, end <= ExtentRef.maximumUnit else {
             throw Damage("fields of the root contradict each other", at: 32)
         }
-        if isAlone {
-            guard record.isNone, catalogue.offset == Root.aloneOffset, catalogue.length <= secondOffset - Root.aloneOffset,
+        if isInlineFile {
+            guard record.isNone, catalogue.offset == Root.inlineOffset, catalogue.length <= secondOffset - Root.inlineOffset,
                 end == catalogue.units.upperBound
             else { throw Damage("fields of the root contradict each other", at: 32) }
         } else {

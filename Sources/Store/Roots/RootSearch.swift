@@ -38,7 +38,7 @@ struct RootSearch {
 
         func root() throws(Damage) -> Root {
             do throws(Damage) {
-                return try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: offset) }
+                return try bytes.withBytes { (bytes) throws(Damage) in try Root(slot: bytes, at: offset) }
             } catch {
                 throw error.shifted(by: offset).naming("the root at \(offset)")
             }
@@ -51,11 +51,11 @@ struct RootSearch {
     /// second slot.
     private func slots() throws(FirnError) -> [Slot] {
         let first = Slot(offset: 0, bytes: try file.read(count: Root.slotBytes, at: 0))
-        var places = (1...Root.mostSecondSlot).map { $0 * 4096 }
-        if first.bytes == Root.vacantSlot { places = [4096] }
-        if let root = (try? first.root()) ?? first.corrected { places = [root.secondOffset] }
+        var offsets = (1...Root.mostSecondSlot).map { $0 * 4096 }
+        if first.bytes == Root.vacantSlot { offsets = [4096] }
+        if let root = (try? first.root()) ?? first.corrected { offsets = [root.secondOffset] }
         var slots = [first]
-        for offset in places { slots.append(Slot(offset: offset, bytes: try file.read(count: Root.slotBytes, at: offset))) }
+        for offset in offsets { slots.append(Slot(offset: offset, bytes: try file.read(count: Root.slotBytes, at: offset))) }
         return slots
     }
 
@@ -86,10 +86,10 @@ struct RootSearch {
         if slots.count > 2, whole.count > 1 {
             throw FirnError.damaged(path, what: "the first root is damaged, and several second roots are possible", byte: 0)
         }
-        if let alone = whole.first, alone.isAlone, slots.count == 2,
-            slots[1].bytes.allSatisfy({ $0 == 0 }) || alone.isVacant(slots[1].bytes)
+        if let first = whole.first, first.isInlineFile, slots.count == 2,
+            slots[1].bytes.allSatisfy({ $0 == 0 }) || first.isVacant(slots[1].bytes)
         {
-            fault = more(than: alone, size)
+            fault = more(than: first, size)
         }
         for root in whole { try Store.checkFeatures(root, path) }
         let cipher = try unseal(&whole, &fault)
@@ -125,12 +125,12 @@ struct RootSearch {
     }
 
     /// Returns what is wrong with an inline file whose second slot is empty: nothing, unless bytes were written after its one extent.
-    private func more(than alone: Root, _ size: UInt64) -> Damage? {
-        guard size > alone.fileLength, (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else {
+    private func more(than first: Root, _ size: UInt64) -> Damage? {
+        guard size > first.fileLength, (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else {
             return nil
         }
         return Damage(
-            "no root of a second commit is whole: that commit was interrupted, or the file is damaged", inFileAt: alone.secondOffset)
+            "no root of a second commit is whole: that commit was interrupted, or the file is damaged", inFileAt: first.secondOffset)
     }
 
     /// Returns what is wrong with a file that has only the empty version: its bytes may be the beginning of the first commit, or the rest
@@ -187,7 +187,7 @@ struct RootSearch {
             if size < UInt64(Root.slotBytes) { throw Damage("the file is truncated", at: Int(clamping: size)) }
             return
         }
-        if root.isAlone {
+        if root.isInlineFile {
             if size < root.fileLength { throw Damage("the file is truncated", at: Int(clamping: size)) }
             return
         }
@@ -222,15 +222,5 @@ struct RootSearch {
         defer { File.giveBack(bytes) }
         guard let opened = try cipher?.open(bytes, ref) else { return try body(bytes) }
         return try withExtendedLifetime(opened) { () throws(Damage) in try body(opened.bytes) }
-    }
-}
-
-extension Array where Element == UInt8 {
-    /// `withUnsafeBytes` that keeps the type of the error.
-    func withUnsafeBytesTyped<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        let result: Result<R, E> = withUnsafeBytes { bytes in
-            do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
-        }
-        return try result.get()
     }
 }

@@ -34,7 +34,7 @@ struct SpaceState: Sendable {
     }
 
     /// Advances to the first version of an inline file, which has no record: it owns the units up to `end`.
-    mutating func beginAlone(end used: UInt64) {
+    mutating func beginInline(end used: UInt64) {
         trap(
             unless: version == 0 && used <= secondSlot,
             "only the first commit of a file can be inline, and it must end before the second slot")

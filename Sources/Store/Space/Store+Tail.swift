@@ -34,7 +34,7 @@ extension Store {
     @discardableResult
     package func shrink() throws(FirnError) -> UInt64 {
         let before = try file.size()
-        if try newestRoot().isAlone { return try truncateTail() }
+        if try newestRoot().isInlineFile { return try truncateTail() }
         // The first commit frees the old records. After two more no kept version sees them. The next one releases them and moves away from
         // the end.
         for _ in 0..<4 {

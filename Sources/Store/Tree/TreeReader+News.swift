@@ -58,7 +58,7 @@ extension TreeReader {
     }
 
     private func give(_ node: TreeNodeView, _ index: Int, _ body: (UInt64, UnsafeRawBufferPointer) throws(Damage) -> Void) throws(Damage) {
-        let key = try node.key(index).withUnsafeBytesTyped { (key) throws(Damage) in try TreeKey.number(key) }
+        let key = try node.key(index).withBytes { (key) throws(Damage) in try TreeKey.number(key) }
         let (inline, extent) = try node.value(index)
         if let inline { return try body(key, inline) }
         try body(key, try source.read(extent))

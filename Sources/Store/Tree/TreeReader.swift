@@ -40,13 +40,13 @@ package struct TreeReader {
     }
 
     package func get(_ key: [UInt8]) throws(Damage) -> UnsafeRawBufferPointer? {
-        try key.withUnsafeBytesTyped { (key) throws(Damage) in try get(key) }
+        try key.withBytes { (key) throws(Damage) in try get(key) }
     }
 
     /// Returns the value of a key that is a number.
     package func get(_ key: UInt64) throws(Damage) -> UnsafeRawBufferPointer? {
         let big = key.bigEndian
-        return try withUnsafeBytesTyped(of: big) { (key) throws(Damage) in try get(key) }
+        return try withUnsafeBytes(of: big) { (key) throws(Damage) in try get(key) }
     }
 
     private func matches(_ node: TreeNodeView, _ index: Int, _ key: UnsafeRawBufferPointer) throws(Damage) -> Bool {
@@ -82,7 +82,7 @@ package struct TreeCursor {
     init(_ tree: TreeReader, from lower: [UInt8]) throws(Damage) {
         source = tree.source
         guard !tree.root.isNone else { return }
-        try lower.withUnsafeBytesTyped { (lower) throws(Damage) in
+        try lower.withBytes { (lower) throws(Damage) in
             var ref = tree.root, level: Int?
             while true {
                 let bytes = try source.read(ref), base = ref.offset
@@ -147,7 +147,7 @@ package struct TreeCursor {
 
     /// The key of the current entry.
     package var keyBytes: [UInt8] { key }
-    package func keyNumber() throws(Damage) -> UInt64 { try key.withUnsafeBytesTyped { (key) throws(Damage) in try TreeKey.number(key) } }
+    package func keyNumber() throws(Damage) -> UInt64 { try key.withBytes { (key) throws(Damage) in try TreeKey.number(key) } }
 
     /// Returns the value of the current entry. The pointer leads into the file.
     package func value() throws(Damage) -> UnsafeRawBufferPointer {
@@ -158,11 +158,4 @@ package struct TreeCursor {
             return try source.read(extent)
         } catch { throw error.shifted(by: current.base) }
     }
-}
-
-func withUnsafeBytesTyped<T, R, E: Error>(of value: T, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    let result: Result<R, E> = withUnsafeBytes(of: value) { bytes in
-        do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
-    }
-    return try result.get()
 }

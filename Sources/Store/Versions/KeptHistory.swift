@@ -100,18 +100,18 @@ struct KeptHistory: Equatable, Sendable {
         let count = try reader.readCount(limit: reader.remaining / 44)
         tags.reserveCapacity(count)
         for _ in 0..<count {
-            let place = reader.position
+            let offset = reader.position
             let name = try reader.readString()
             let tag = Tag(
                 name: name, version: try reader.readVarint(), time: try reader.read(), catalogue: .none, end: try reader.readVarint())
             let catalogue = try ExtentRef(from: &reader)
             guard Tag.refusal(of: name) == nil, tags.last.map({ $0.name.utf8.lexicographicallyPrecedes(name.utf8) }) ?? true else {
-                throw Damage("a tag has an invalid name or is out of order", at: place)
+                throw Damage("a tag has an invalid name or is out of order", at: offset)
             }
             guard tag.version > 0, tag.version <= version, tag.end <= ExtentRef.maximumUnit, !catalogue.isNone,
                 catalogue.birth <= tag.version,
                 catalogue.units.upperBound <= tag.end
-            else { throw Damage("fields of a tag contradict each other", at: place) }
+            else { throw Damage("fields of a tag contradict each other", at: offset) }
             tags.append(Tag(name: name, version: tag.version, time: tag.time, catalogue: catalogue, end: tag.end))
         }
         guard reader.isAtEnd else { throw Damage("bytes after the tags", at: reader.position) }

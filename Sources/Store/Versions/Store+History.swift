@@ -16,7 +16,7 @@ extension Store {
     package func history() throws(FirnError) -> [VersionInfo] {
         let newest = try snapshot()
         defer { newest.release() }
-        if newest.root.isAlone { return [VersionInfo(version: newest.version, time: newest.time, catalogue: newest.catalogue)] }
+        if newest.root.isInlineFile { return [VersionInfo(version: newest.version, time: newest.time, catalogue: newest.catalogue)] }
         var list: [VersionInfo] = []
         try walkRecords(from: newest) { record, _ in
             guard record.version >= newest.root.oldestKept else { return false }
@@ -86,7 +86,7 @@ extension Store {
                 ? SpaceState(secondOffset: snapshot.root.secondOffset)
                 : try SpaceState(
                     checkpoint: try snapshot.read(checkpoint.ref), version: checkpoint.version, secondOffset: snapshot.root.secondOffset)
-            if snapshot.root.isAlone { space.beginAlone(end: snapshot.root.end) }
+            if snapshot.root.isInlineFile { space.beginInline(end: snapshot.root.end) }
             for record in log.reversed() { try space.apply(record) }
             guard space.version == snapshot.version else { throw Damage("commit records are missing") }
             space.settleQueue()

@@ -85,8 +85,8 @@ extension StoreTransaction {
     package func untag(_ name: String) -> Bool {
         lock.withLock {
             var changed = history ?? store.writer.history
-            guard let place = changed.tags.firstIndex(where: { $0.name == name }) else { return false }
-            changed.tags.remove(at: place)
+            guard let index = changed.tags.firstIndex(where: { $0.name == name }) else { return false }
+            changed.tags.remove(at: index)
             history = changed
             return true
         }

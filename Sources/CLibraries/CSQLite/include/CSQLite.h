@@ -53,10 +53,10 @@ typedef struct {
     bool ended;
     /// Whether no rows follow the current ones.
     bool is_last;
-    /// For each column null, or all vectors of the table that are already decoded (their form is not 0); the current ones are at index `place`.
+    /// For each column null, or all vectors of the table that are already decoded (their form is not 0); the current ones are at index `vector`.
     /// Null if there are none, so that the rows are in `columns`.
     firn_sql_column *const *kept;
-    int64_t place;
+    int64_t vector;
 } firn_sql_rows;
 
 // MARK: Functions that Swift defines (Tools/SQL/SQLModule.swift)

@@ -120,7 +120,7 @@ size_t firn_json_row_line(const firn_json_parser *parser, size_t row);
 /// Returns the byte offset in the text of an address in the parser's buffer.
 size_t firn_json_offset(const firn_json_parser *parser, uint64_t address);
 /// Returns line and column, from 0, of a byte of the text parsed last.
-void firn_json_place(const firn_json_parser *parser, size_t offset, size_t *line, size_t *column);
+void firn_json_location(const firn_json_parser *parser, size_t offset, size_t *line, size_t *column);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,254 @@
+import FirnBytes
+
+// empty            id 0                                        no value is present
+// raw              id 1 · integer stream to the end: the ordered bits (below)
+// decimals         id 2 · d (u8, 0…18) · number of exceptions e (varint) · positions: e × bitWidth(count − 1) bits, one bit string
+//                  · exceptions: e × 8 bytes · integer stream to the end: k, value = k / 10^d
+// single           id 3 · integer stream to the end: the ordered bits of the Float
+// single decimals  id 4 · like decimals, value = Double(Float(k / 10^d))
+// split            id 5 · r (u8, 32…60) · upper bits: length (varint), integer stream · lower r bits: integer stream to the end
+// Ordered bits: unchanged if the sign is clear, otherwise with all other bits flipped. They sort like the values.
+
+/// Encodes doubles as the smallest stream that the profile allows. Every bit pattern round-trips.
+package enum FloatsEncoder {
+    /// Encodes `values`. `single` requires that every present value is exactly representable as a Float.
+    package static func encode(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
+        guard values.count > 0, present?.noneSet != true else { return [FloatsEncoding.empty.rawValue] }
+        if let decimals = encodeDecimals(values, present: present, single: single, profile: profile) { return decimals }
+        var out = ByteWriter()
+        out.append(single ? FloatsEncoding.single.rawValue : FloatsEncoding.raw.rawValue)
+        let ordered = [Int64](unsafeUninitializedCapacity: values.count) { ordered, filled in
+            for i in 0..<values.count { ordered[i] = single ? order(Float(values[i])) : order(values[i]) }
+            filled = values.count
+        }
+        out.append(contentsOf: ordered.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) })
+        if !single, let split = encodeSplit(ordered, present: present, profile: profile, goal: out.count &* 98 / 100) { return split }
+        return out.bytes
+    }
+
+    /// Encodes the upper bits separately if they have few distinct values, and the lower bits bit-packed. Returns nil if that is not below
+    /// `goal`.
+    private static func encodeSplit(_ ordered: [Int64], present: Bits?, profile: Profile, goal: Int) -> [UInt8]? {
+        guard ordered.count >= 64, goal > ordered.count &* 5 else { return nil }
+        var best: (upper: [UInt8], lowerBits: Int)?, bestSize = goal
+        // Entropy coding of so small a part of the bits never saves the 15 % that profiles other than `small` require.
+        let profile = profile == .small ? profile : .fast
+        for lowerBits in [52, 48, 44] {
+            let upper = ordered.map { $0 &>> Int64(lowerBits) }.withUnsafeBufferPointer {
+                IntegersEncoder.encode($0, present: present, profile: profile)
+            }
+            let size = upper.count &+ packedSize(count: 1, width: lowerBits &* ordered.count) &+ 24
+            if size < bestSize { (best, bestSize) = ((upper, lowerBits), size) }
+        }
+        guard let best else { return nil }
+        var out = ByteWriter(reserving: bestSize)
+        out.append(FloatsEncoding.split.rawValue)
+        out.append(UInt8(best.lowerBits))
+        out.append(lengthPrefixed: best.upper)
+        let mask = Int64(bitPattern: lowMask(best.lowerBits))
+        let lower = ordered.map { $0 & mask }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: .fast) }
+        out.append(contentsOf: lower)
+        return out.count < goal ? out.bytes : nil
+    }
+}
+
+@inline(__always) func order(_ value: Double) -> Int64 {
+    let bits = Int64(bitPattern: value.bitPattern)
+    return bits ^ ((bits &>> 63) & Int64.max)
+}
+@inline(__always) func order(_ value: Float) -> Int64 {
+    let bits = Int32(bitPattern: value.bitPattern)
+    return Int64(bits ^ ((bits &>> 31) & Int32.max))
+}
+@inline(__always) func doubleFromOrdered(_ bits: Int64) -> Double {
+    Double(bitPattern: UInt64(bitPattern: bits ^ ((bits &>> 63) & Int64.max)))
+}
+@inline(__always) func singleFromOrdered(_ integer: Int64) -> Double {
+    let bits = Int32(truncatingIfNeeded: integer)
+    return Double(Float(bitPattern: UInt32(bitPattern: bits ^ ((bits &>> 31) & Int32.max))))
+}
+
+/// Reads a stream of doubles. The bytes must outlive the reader. Untrusted bytes lead to `Damage`, never to a trap.
+package final class FloatsReader: Sendable {
+    package let count: Int
+    let body: FloatsBody
+
+    package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
+        guard count >= 0, count <= 1 << 40 else { throw Damage("count of values out of range") }
+        self.count = count
+        var reader = ByteReader(bytes)
+        let id: UInt8 = try reader.read()
+        guard let encoding = FloatsEncoding(rawValue: id) else { throw Damage("unknown encoding of doubles \(id)") }
+        switch encoding {
+        case .empty: body = FloatsBody(count: count)
+        case .raw, .single: body = try FloatsOrdered(&reader, count: count, single: encoding == .single)
+        case .decimals, .singleDecimals: body = try FloatsDecimalScaled(&reader, count: count, single: encoding == .singleDecimals)
+        case .split: body = try FloatsSplit(&reader, count: count)
+        }
+    }
+
+    package var encodingName: String { body.name }
+
+    /// Writes the values of one vector (1,024, or what remains). `into` must have space for 1,024.
+    package func decode(vector: Int, into: UnsafeMutablePointer<Double>) throws(Damage) {
+        try body.decode(vector: vector, count: length(ofVector: vector, in: count), into: into)
+    }
+
+    /// Writes 16 words with one bit for each value: set if the value is in `low ... high`. NaN is in no range. Bits past the end are zero.
+    package func search(vector: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        let n = length(ofVector: vector, in: count)
+        if n < vectorLength { out.update(repeating: 0, count: vectorLength / 64) }
+        guard low <= high else { return RangeBits.fill(out, count: n, false) }
+        try body.search(vector: vector, count: n, low, high, into: out)
+    }
+
+    /// Returns the sum of a full vector of a decimal-scaled stream, more exactly than adding the values one by one; nil if the caller must
+    /// add the decoded values.
+    package func sum(vector: Int) throws(Damage) -> Double? {
+        let start = vector &* vectorLength
+        guard vector >= 0, start &+ vectorLength <= count else { return nil }
+        return try body.sum(vector: vector)
+    }
+
+    package func value(at index: Int) throws(Damage) -> Double {
+        trap(unless: index >= 0 && index < count, "index outside the stream")
+        return try body.value(at: index)
+    }
+
+    /// Returns bounds of all present values; nil if they are unknown or if a value may be NaN.
+    package func bounds() -> (Double, Double)? { body.bounds(ofVector: nil) }
+
+    package func bounds(ofVector vector: Int) -> (Double, Double)? {
+        guard vector >= 0, vector &* vectorLength < count else { return nil }
+        return body.bounds(ofVector: vector)
+    }
+}
+
+class FloatsBody: @unchecked Sendable {
+    let count: Int
+    init(count: Int) { self.count = count }
+    var name: String { "empty" }
+    /// Returns bounds of the values of a vector; `vector` nil means the whole stream.
+    func bounds(ofVector vector: Int?) -> (Double, Double)? { nil }
+    func value(at index: Int) throws(Damage) -> Double { 0 }
+    func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) { out.update(repeating: 0, count: n) }
+    /// Writes one bit for each of the n values of a vector: set if the value is in `low ... high`. Neither bound is NaN. Writes a word for
+    /// every 64.
+    func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        try withScratch(of: Double.self, count: vectorLength) { (scratch) throws(Damage) in
+            try decode(vector: vector, count: n, into: scratch)
+            RangeBits.of(scratch, count: n, low, high, into: out)
+        }
+    }
+    /// Writes the values at ascending positions within a vector of n values.
+    func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        try gatherDecoded(rows, vector: vector, count: n, into: out)
+    }
+    /// Returns the sum of a full vector, or nil if this encoding does not compute it.
+    func sum(vector: Int) throws(Damage) -> Double? { nil }
+}
+
+final class FloatsOrdered: FloatsBody, @unchecked Sendable {
+    private let single: Bool, integers: IntegersBody
+
+    init(_ reader: inout ByteReader, count: Int, single: Bool) throws(Damage) {
+        self.single = single
+        integers = try openIntegers(reader.readRest(), count: count, depth: 1)
+        super.init(count: count)
+    }
+
+    override var name: String { "\(single ? "single" : "double")(\(integers.name))" }
+
+    override func bounds(ofVector vector: Int?) -> (Double, Double)? {
+        guard let range = vector.map({ integers.bounds(ofVector: $0) }) ?? integers.bounds else { return nil }
+        // Bounds that extend into the NaNs are unknown.
+        if single, range.0 < Int64(Int32.min) || range.1 > Int64(Int32.max) { return nil }
+        let least = double(range.0), most = double(range.1)
+        return least.isNaN || most.isNaN ? nil : (least, most)
+    }
+
+    private func double(_ integer: Int64) -> Double { single ? singleFromOrdered(integer) : doubleFromOrdered(integer) }
+    override func value(at index: Int) throws(Damage) -> Double { double(try integers.value(at: index)) }
+
+    /// The integers are in the order of the numbers, with -0 just below 0. NaNs are outside the infinities.
+    override func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        let from: Int64, to: Int64
+        if single {
+            let least = Float(low), most = Float(high)
+            from = order(low == 0 ? -0.0 : Double(least) < low ? least.nextUp : least)
+            to = order(high == 0 ? 0.0 : Double(most) > high ? most.nextDown : most)
+        } else {
+            from = order(low == 0 ? -0.0 : low)
+            to = order(high == 0 ? 0.0 : high)
+        }
+        try integers.search(vector: vector, count: n, from, to, into: out)
+    }
+
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>)
+        throws(Damage)
+    {
+        try inPlace(out) { (target) throws(Damage) in try integers.gather(rows, vector: vector, count: n, into: target) }
+        let raw = UnsafeMutableRawPointer(out)
+        for j in 0..<rows.count { out[j] = double(raw.load(fromByteOffset: j &* 8, as: Int64.self)) }
+    }
+
+    override func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        let single = single
+        try decodeInPlace(integers, vector: vector, count: n, into: out) { single ? singleFromOrdered($0) : doubleFromOrdered($0) }
+    }
+}
+
+/// Decodes integers into the memory of the doubles that they are converted to.
+@inline(__always)
+func decodeInPlace(
+    _ integers: IntegersBody, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>,
+    _ convert: (Int64) -> Double
+) throws(Damage) {
+    try inPlace(out) { (target) throws(Damage) in try integers.decode(from: vector &* vectorLength, count: n, into: target) }
+    let raw = UnsafeMutableRawPointer(out)
+    for i in 0..<n { out[i] = convert(raw.load(fromByteOffset: i &* 8, as: Int64.self)) }
+}
+
+/// Rebinds the memory of doubles to as many integers.
+@inline(__always)
+func inPlace(_ out: UnsafeMutablePointer<Double>, _ body: (UnsafeMutablePointer<Int64>) throws(Damage) -> Void) throws(Damage) {
+    try UnsafeMutableRawPointer(out).withMemoryRebound(to: Int64.self, capacity: vectorLength, body)
+}
+
+final class FloatsSplit: FloatsBody, @unchecked Sendable {
+    private let lowerBits: UInt64, upper: IntegersBody, lower: IntegersBody
+
+    init(_ reader: inout ByteReader, count: Int) throws(Damage) {
+        lowerBits = UInt64(try reader.read(UInt8.self))
+        guard lowerBits >= 32, lowerBits <= 60 else { throw Damage("split doubles have an invalid header") }
+        upper = try openIntegers(try reader.readLengthPrefixed(), count: count, depth: 1)
+        lower = try openIntegers(reader.readRest(), count: count, depth: 1)
+        super.init(count: count)
+    }
+
+    override var name: String { "split(\(upper.name), \(lower.name))" }
+
+    override func bounds(ofVector vector: Int?) -> (Double, Double)? {
+        guard let range = vector.map({ upper.bounds(ofVector: $0) }) ?? upper.bounds else { return nil }
+        // The upper bits are ordered: clear lower bits give the minimum, set lower bits the maximum.
+        let least = doubleFromOrdered(range.0 << Int64(lowerBits)),
+            most = doubleFromOrdered(range.1 << Int64(lowerBits) | Int64(bitPattern: lowMask(Int(lowerBits))))
+        return least.isNaN || most.isNaN || least > most ? nil : (least, most)
+    }
+
+    override func value(at index: Int) throws(Damage) -> Double {
+        doubleFromOrdered((try upper.value(at: index)) << Int64(lowerBits) | (try lower.value(at: index)))
+    }
+
+    override func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        let shift = Int64(lowerBits)
+        try withScratch(of: Int64.self, count: vectorLength) { (scratch) throws(Damage) in
+            try upper.decode(from: vector &* vectorLength, count: n, into: scratch)
+            var i = 0
+            try decodeInPlace(lower, vector: vector, count: n, into: out) { integer in
+                defer { i &+= 1 }
+                return doubleFromOrdered(scratch[i] &<< shift | integer)
+            }
+        }
+    }
+}

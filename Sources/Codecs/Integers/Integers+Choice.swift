@@ -1,0 +1,212 @@
+import FirnBytes
+
+/// The statistics of one pass over the values, from which the exact sizes of FOR, PFOR and delta follow.
+struct IntegersSurvey {
+    var low = Int64.max, high = Int64.min
+    var lowStep = Int64.max, highStep = Int64.min
+    /// The number of positions (except 0) whose value differs from the previous one.
+    var changes = 0
+    var packed = PackedPlan(), steps = PackedPlan()
+
+    init(_ values: UnsafeBufferPointer<Int64>) {
+        packed.vectors.reserveCapacity(values.count / vectorLength &+ 1)
+        steps.vectors.reserveCapacity(values.count / vectorLength &+ 1)
+        // The first value has no step, so it gets the step of the second value.
+        var before = firstPredecessor(values)
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 130) { counts in
+            for first in stride(from: 0, to: values.count, by: vectorLength) {
+                let n = min(vectorLength, values.count &- first)
+                survey(values.baseAddress! + first, count: n, before: before, counts: counts.baseAddress!)
+                before = values[first &+ n &- 1]
+            }
+        }
+        (packed.low, packed.high) = (low, high)
+        (steps.low, steps.high) = (lowStep, highStep)
+    }
+
+    private mutating func survey(_ values: UnsafePointer<Int64>, count n: Int, before: Int64, counts: UnsafeMutablePointer<UInt32>) {
+        var least = values[0], most = least, previous = before
+        var leastStep = least &- before, mostStep = leastStep, changes = 0
+        for i in 0..<n {
+            let value = values[i], step = value &- previous
+            least = min(least, value)
+            most = max(most, value)
+            leastStep = min(leastStep, step)
+            mostStep = max(mostStep, step)
+            changes &+= step == 0 ? 0 : 1
+            previous = value
+        }
+        low = min(low, least)
+        high = max(high, most)
+        lowStep = min(lowStep, leastStep)
+        highStep = max(highStep, mostStep)
+        self.changes &+= changes
+        let stepCounts = counts + 65
+        counts.update(repeating: 0, count: 130)
+        previous = before
+        for i in 0..<n {
+            let value = values[i]
+            counts[bitWidth(UInt64(bitPattern: value &- least))] &+= 1
+            stepCounts[bitWidth(UInt64(bitPattern: value &- previous &- leastStep))] &+= 1
+            previous = value
+        }
+        packed.vectors.append(choosePackedVector(base: least, count: n, histogram: counts))
+        steps.vectors.append(choosePackedVector(base: leastStep, count: n, histogram: stepCounts))
+    }
+}
+
+/// Encodes all values; none is absent. `depth` = `nestingLimit` requests a stream without nested streams.
+func encodeIntegers(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: Int) -> [UInt8] {
+    guard values.count > 0 else { return [IntegersEncoding.empty.rawValue] }
+    let survey = IntegersSurvey(values)
+    if survey.low == survey.high { return encodeSequence(first: survey.low, step: 0) }
+    let step = values[1] &- values[0]
+    if sequenceEnd(first: values[0], step: step, count: values.count) != nil, isSequence(values, step: step) {
+        return encodeSequence(first: values[0], step: step)
+    }
+    let packedSize = survey.packed.size(count: values.count)
+    if depth >= 3 {
+        if profile != .fast, depth < nestingLimit,
+            let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: .max, best: packedSize, profile: profile)
+        {
+            return candidate
+        }
+        return survey.packed.encode(values)
+    }
+    let factor = commonFactor(values, low: survey.low)
+    if factor > 1 { return encodeScaled(values, low: survey.low, factor: factor, profile: profile, depth: depth) }
+
+    var best = packedSize
+    enum Choice { case packed, delta }
+    var choice = Choice.packed
+    let anchors = (values.count &+ 63) / 64
+    let anchorSize = anchors &* (bitWidth(UInt64(bitPattern: survey.high &- survey.low)) &+ 7) / 8
+    let deltaSize = survey.steps.size(count: values.count) &+ anchorSize &+ 24
+    if deltaSize &* 20 < best &* 19 { (choice, best) = (.delta, deltaSize) }
+    var winner: [UInt8]?
+    if survey.changes &* 3 < values.count &* 2 {
+        let bitmap = min(values.count / 8, survey.changes &* 2)
+        let estimate = bitmap &+ survey.changes &* packedSize / values.count
+        if estimate < best {
+            let candidate = encodeRunLength(values, changes: survey.changes, profile: profile, depth: depth)
+            // The nested streams may use entropy coding; then the result must save as much as entropy coding must.
+            if candidate.count < (profile == .fast ? best : best &* (profile == .small ? 85 : secondTierShare(values.count, profile)) / 100)
+            {
+                (winner, best) = (candidate, candidate.count)
+            } else if profile == .standard {
+                let light = encodeRunLength(values, changes: survey.changes, profile: .fast, depth: depth)
+                if light.count < best { (winner, best) = (light, light.count) }
+            }
+        }
+    }
+    if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth), candidate.count &* 20 < best &* 19 {
+        (winner, best) = (candidate, candidate.count)
+    }
+    if profile != .fast,
+        let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: deltaSize, best: best, profile: profile)
+    {
+        return candidate
+    }
+    if let winner { return winner }
+    switch choice {
+    case .packed: return survey.packed.encode(values)
+    case .delta:
+        return withSteps(values) { steps in
+            encodeDelta(
+                values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 6,
+                steps: survey.steps.encode(steps))
+        }
+    }
+}
+
+/// Returns the maximum size of an entropy-coded stream, in hundredths of the best other size. Reading it takes several times as long as
+/// unpacking bits, so longer streams must save more.
+private func secondTierShare(_ count: Int, _ profile: Profile) -> Int { profile == .small ? 97 : count < 16_384 ? 85 : 75 }
+
+/// Returns the entropy-coded values, or delta with entropy-coded steps, if that is sufficiently smaller than `best`.
+private func encodeEntropy(
+    _ values: UnsafeBufferPointer<Int64>, _ survey: IntegersSurvey, packedSize: Int, deltaSize: Int, best: Int,
+    profile: Profile
+) -> [UInt8]? {
+    guard best > 64 else { return nil }
+    let goal = best &* secondTierShare(values.count, profile) / 100
+    // If one form packs much worse than the other, entropy coding does not compensate for it.
+    let plain = packedSize / 2 > deltaSize ? nil : EntropyPlan(values, low: survey.low, high: survey.high, profile: profile)
+    let smallest = plain?.size ?? .max
+    if deltaSize <= packedSize &+ packedSize >> 2 {
+        let delta: [UInt8]? = withSteps(values) { steps in
+            let plan = EntropyPlan(steps, low: survey.steps.low, high: survey.steps.high, profile: profile)
+            let anchors = (values.count &+ 255) / 256 &* (bitWidth(UInt64(bitPattern: survey.high &- survey.low)) &+ 7) / 8
+            let size = plan.size &+ anchors &+ 16
+            guard size < smallest, size <= goal else { return nil }
+            return encodeDelta(
+                values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 8,
+                steps: plan.encode(steps, zoned: false))
+        }
+        if let delta, delta.count <= goal { return delta }
+    }
+    guard let plain, plain.size <= goal else { return nil }
+    let bytes = plain.encode(values, zoned: true)
+    return bytes.count <= goal ? bytes : nil
+}
+
+private func isSequence(_ values: UnsafeBufferPointer<Int64>, step: Int64) -> Bool {
+    for i in 1..<values.count where values[i] &- values[i &- 1] != step { return false }
+    return true
+}
+
+func isAscending(_ values: UnsafeBufferPointer<Int64>) -> Bool {
+    for i in 1..<values.count where values[i] < values[i &- 1] { return false }
+    return true
+}
+
+/// Returns the value before the first one, extrapolated with the second value's step.
+func firstPredecessor(_ values: UnsafeBufferPointer<Int64>) -> Int64 {
+    values.count > 1 ? values[0] &- (values[1] &- values[0]) : values[0]
+}
+
+/// Calls `body` with the steps between neighbours; the first step equals the second.
+func withSteps<R>(_ values: UnsafeBufferPointer<Int64>, _ body: (UnsafeBufferPointer<Int64>) -> R) -> R {
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { steps in
+        var previous = firstPredecessor(values)
+        for i in 0..<values.count {
+            steps[i] = values[i] &- previous
+            previous = values[i]
+        }
+        return body(UnsafeBufferPointer(steps))
+    }
+}
+
+/// Returns the greatest common divisor of all differences from `low`, or 1 if there is none above 1.
+private func commonFactor(_ values: UnsafeBufferPointer<Int64>, low: Int64) -> UInt64 {
+    var factor: UInt64 = 0
+    let hop = max(1, values.count / 64)
+    for i in stride(from: 0, to: values.count, by: hop) {
+        var (a, b) = (factor, UInt64(bitPattern: values[i] &- low))
+        while b != 0 { (a, b) = (b, a % b) }
+        factor = a
+        if factor == 1 { return 1 }
+    }
+    guard factor > 1, factor <= UInt64(Int64.max) else { return 1 }
+    for value in values {
+        var (a, b) = (factor, UInt64(bitPattern: value &- low) % factor)
+        if b == 0 { continue }
+        while b != 0 { (a, b) = (b, a % b) }
+        factor = a
+        if factor == 1 { return 1 }
+    }
+    return factor
+}
+
+private func encodeScaled(_ values: UnsafeBufferPointer<Int64>, low: Int64, factor: UInt64, profile: Profile, depth: Int) -> [UInt8] {
+    var out = ByteWriter()
+    out.append(IntegersEncoding.scaled.rawValue)
+    out.appendSignedVarint(low)
+    out.appendVarint(factor)
+    let child = withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { quotients in
+        for i in 0..<values.count { quotients[i] = Int64(bitPattern: UInt64(bitPattern: values[i] &- low) / factor) }
+        return encodeIntegers(UnsafeBufferPointer(quotients), profile: profile, depth: depth &+ 1)
+    }
+    out.append(contentsOf: child)
+    return out.bytes
+}

@@ -1,0 +1,149 @@
+import FirnBytes
+
+/// Learns a symbol table from a sample, with the pair merging of OnPair (arXiv 2508.02280) and the rounds of FSST (VLDB 2020): each round
+/// parses the sample with the current symbols, counts symbols and adjacent pairs, and keeps those that cover the most bytes.
+/// The result is the table that parses the sample into the fewest codes.
+struct SymbolTraining {
+    private var text: [UInt8] = []
+    private var ends: [Int] = []
+
+    static let sampleBytes = 512 << 10
+    static let rounds = 10
+
+    /// `rows` are the strings to learn from.
+    init(_ source: Text, rows: [Range<Int>]) {
+        for range in rows {
+            for row in range {
+                guard text.count + source.length(row) <= Self.sampleBytes else { break }
+                source.withBytes(row) { text.append(contentsOf: $0) }
+                ends.append(text.count)
+            }
+        }
+        text.append(contentsOf: repeatElement(0, count: 16))
+    }
+
+    /// Returns the table, or nil as soon as the sample is known to take more than `limit` bits for each byte.
+    func learn(limit: Double) -> SymbolTable? {
+        var table = SymbolTable((0...255).map { [UInt8($0)] })
+        var best = (table: table, codes: Int.max)
+        for round in 0..<Self.rounds {
+            // The first rounds learn what is frequent everywhere, for which a part of the sample is sufficient.
+            let strings = round < 3 ? ends.prefix((ends.count + 3) / 4) : ends[...]
+            var counts = PairCounts(codes: strings.last ?? 0)
+            let codes = count(table, strings, &counts)
+            if round >= 3 {
+                let before = best.codes
+                if codes < before { best = (table, codes) }
+                if round == 5, Double(codes) * 12 > limit * 1.2 * Double(strings.last ?? 0) { return nil }
+                if codes > before - before / 500 { break }
+            }
+            if round + 1 < Self.rounds { table = select(table, counts) }
+        }
+        return best.table
+    }
+
+    private func count(_ table: SymbolTable, _ strings: ArraySlice<Int>, _ counts: inout PairCounts) -> Int {
+        let matcher = SymbolMatcher(table)
+        var total = 0
+        text.withUnsafeBytes { bytes in
+            var start = 0
+            for end in strings {
+                var previous = -1
+                matcher.parse(bytes.baseAddress!, start, end) { code in
+                    counts.singles[code] &+= 1
+                    if previous >= 0 { counts.add(UInt64(previous) << 12 | UInt64(code)) }
+                    previous = code
+                    total &+= 1
+                }
+                start = end
+            }
+        }
+        return total
+    }
+
+    private struct Candidate {
+        var words: SIMD2<UInt64>
+        var length: Int
+        var count: Int
+        /// Bytes covered, with a bonus for frequent symbols, because greedy parsing often skips long ones.
+        var gain: Int { count * (length + 1) }
+    }
+
+    /// Returns the table of all single bytes and the candidates that cover the most bytes of the sample.
+    private func select(_ table: SymbolTable, _ counts: PairCounts) -> SymbolTable {
+        var candidates: [Candidate] = []
+        for code in 256..<max(256, table.count) where counts.singles[code] > 1 {
+            candidates.append(
+                Candidate(
+                    words: unsafeBitCast(table.slots[code], to: SIMD2<UInt64>.self), length: Int(table.lengths[code]),
+                    count: counts.singles[code]))
+        }
+        for slot in counts.slots where slot != 0 {
+            let count = Int(slot & 0xFFFF_FFFF), pair = Int(slot >> 32) - 1
+            let a = pair >> 12, b = pair & 4095
+            let length = Int(table.lengths[a]) + Int(table.lengths[b])
+            guard count > 2, length <= 16 else { continue }
+            candidates.append(Candidate(words: Self.join(table, a, b), length: length, count: count))
+        }
+        return SymbolTable((0...255).map { [UInt8($0)] } + Self.strongest(merged(candidates), count: SymbolTable.limit - 256))
+    }
+
+    private static func join(_ table: SymbolTable, _ a: Int, _ b: Int) -> SIMD2<UInt64> {
+        let first = unsafeBitCast(table.slots[a], to: SIMD2<UInt64>.self), second = unsafeBitCast(table.slots[b], to: SIMD2<UInt64>.self)
+        let wide = UInt128(first[1]) << 64 | UInt128(first[0])
+        let more = (UInt128(second[1]) << 64 | UInt128(second[0])) << (8 * UInt128(table.lengths[a]))
+        let both = wide | more
+        return SIMD2(UInt64(truncatingIfNeeded: both), UInt64(truncatingIfNeeded: both >> 64))
+    }
+
+    /// Merges candidates with equal bytes, which different pairs can produce.
+    private func merged(_ candidates: [Candidate]) -> [Candidate] {
+        let sorted = candidates.sorted {
+            $0.words[0] != $1.words[0]
+                ? $0.words[0] < $1.words[0] : $0.words[1] != $1.words[1] ? $0.words[1] < $1.words[1] : $0.length < $1.length
+        }
+        var out: [Candidate] = []
+        for candidate in sorted {
+            if let last = out.last, last.words == candidate.words, last.length == candidate.length {
+                out[out.count - 1].count += candidate.count
+            } else {
+                out.append(candidate)
+            }
+        }
+        return out
+    }
+
+    private static func strongest(_ candidates: [Candidate], count: Int) -> [[UInt8]] {
+        let chosen = candidates.enumerated().sorted {
+            $0.element.gain != $1.element.gain ? $0.element.gain > $1.element.gain : $0.offset < $1.offset
+        }
+        return chosen.prefix(count).map { (_, candidate) in
+            (0..<candidate.length).map { UInt8(truncatingIfNeeded: candidate.words[$0 >> 3] >> UInt64(($0 & 7) * 8)) }
+        }
+    }
+}
+
+/// Counts of symbols and of pairs of symbols; pairs are in an open-addressing table of (pair + 1, count) words.
+private struct PairCounts {
+    var singles = [Int](repeating: 0, count: SymbolTable.limit)
+    var slots: [UInt64]
+    private let mask: Int
+
+    /// Reserves space for all pairs of a text of `codes` codes.
+    init(codes: Int) {
+        var size = 1 << 12
+        while size < codes * 2 { size *= 2 }
+        slots = [UInt64](repeating: 0, count: size)
+        mask = size - 1
+    }
+
+    @inline(__always)
+    mutating func add(_ pair: UInt64) {
+        let key = (pair &+ 1) << 32
+        var at = Int(truncatingIfNeeded: (pair &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+        slots.withUnsafeMutableBufferPointer { slots in
+            while slots[at] != 0, slots[at] & 0xFFFF_FFFF_0000_0000 != key { at = (at &+ 1) & mask }
+            slots[at] = (slots[at] == 0 ? key : slots[at]) &+ 1
+        }
+    }
+}
