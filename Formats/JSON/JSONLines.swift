@@ -82,7 +82,7 @@ final class JSONLines: JSONRows {
         }
         rowCount = total
         let plan = try RowPlan(
-            root.root, options: options, given: given.map { ($0, isBare) }, line: { firstLines[$0.place.block] + $0.place.at + 1 },
+            root.root, options: options, given: given.map { ($0, isBare) }, line: { firstLines[$0.position.block] + $0.position.at + 1 },
             keys: { keys.keys[Int($0)] })
         rowType = plan.type(options, envelope: plan.isBare ? Envelope(.values).text : nil)
         embedded = plan.embedded

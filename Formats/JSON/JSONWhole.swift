@@ -63,7 +63,7 @@ final class JSONWhole: JSONRows {
             tree.root, options: options, given: given.map { ($0, isBare) },
             line: {
                 var cursor = start
-                return cursor.place(cursor.find($0.place.at)).line + 1
+                return cursor.location(cursor.find($0.position.at)).line + 1
             }, keys: { [parser] in Array(parser.key($0)) })
         if plan.isBare {
             if envelope.form == .rows { envelope.form = .values }

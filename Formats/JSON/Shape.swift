@@ -16,11 +16,11 @@ struct Shape {
     final class Duplicate {
         let key: UInt32
         /// The block, and in it the line from 0; in a document, which is one block, the item.
-        let place: (block: Int, at: Int)
+        let position: (block: Int, at: Int)
 
-        init(_ key: UInt32, _ place: (block: Int, at: Int)) {
+        init(_ key: UInt32, _ position: (block: Int, at: Int)) {
             self.key = key
-            self.place = place
+            self.position = position
         }
     }
 
@@ -280,8 +280,8 @@ final class ShapeTree: @unchecked Sendable {
         node.pointee.hasWideInts = node.pointee.hasWideInts || o.hasWideInts
         node.pointee.hasWholeDoubles = node.pointee.hasWholeDoubles || o.hasWholeDoubles
         node.pointee.hasPointZero = node.pointee.hasPointZero || o.hasPointZero
-        if let twice = o.duplicate, node.pointee.duplicate.map({ twice.place < $0.place }) ?? true {
-            node.pointee.duplicate = Shape.Duplicate(keys(twice.key), twice.place)
+        if let twice = o.duplicate, node.pointee.duplicate.map({ twice.position < $0.position }) ?? true {
+            node.pointee.duplicate = Shape.Duplicate(keys(twice.key), twice.position)
         }
         if o.fraction != -1 { node.pointee.fraction = node.pointee.fraction == -1 || node.pointee.fraction == o.fraction ? o.fraction : -2 }
         node.pointee.form = TextForm.common(node.pointee.form, o.form)

@@ -117,3 +117,16 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         (location.map { "\($0): " } ?? "") + message
     }
 }
+
+extension FirnError {
+    /// The former name of `Location`.
+    @available(*, deprecated, renamed: "Location")
+    public typealias Place = Location
+
+    /// The former name of `location`.
+    @available(*, deprecated, renamed: "location")
+    public var place: Location? {
+        get { location }
+        set { location = newValue }
+    }
+}

@@ -3,7 +3,7 @@ import FirnKit
 import Testing
 
 @Suite struct TextHelperTests {
-    private func random(_ random: inout SeededGenerator, upTo count: Int) -> [UInt8] {
+    private func random(_ random: inout Random, upTo count: Int) -> [UInt8] {
         (0..<Int.random(in: 0...count, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
@@ -13,7 +13,7 @@ import Testing
             #expect(Base64.text(Array(bytes.utf8)) == text)
             #expect(Base64.bytes(Array(text.utf8), .exact) == Array(bytes.utf8))
         }
-        var dice = SeededGenerator(seed: 3)
+        var dice = Random(seed: 3)
         for _ in 0..<500 {
             let bytes = random(&dice, upTo: 40), text = Array(Base64.text(bytes).utf8)
             #expect(Base64.bytes(text, .exact) == bytes && Base64.bytes(text, .lenient) == bytes)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `JSON strings of every length are the same in all forms`() {
-        var dice = SeededGenerator(seed: 5)
+        var dice = Random(seed: 5)
         for _ in 0..<2000 {
             let bytes = random(&dice, upTo: 40).map { Int.random(in: 0..<4, using: &dice) == 0 ? $0 & 0x7F : 97 + $0 % 26 }
             let text = String(decoding: bytes, as: UTF8.self)

@@ -346,14 +346,14 @@ package final class StoredWorld {
         var random = RandomTables(seed: seed)
         for _ in 0..<min(ids.count, 6) {
             let id = ids[random.number(0...ids.count - 1)]
-            guard let place = try table.place(of: id) else { throw fail("row \(id) has no place") }
+            guard let location = try table.location(of: id) else { throw fail("row \(id) has no location") }
             guard try table.isLive(id) else { throw fail("row \(id) is not live") }
             for (i, column) in table.type.columns.enumerated() where column.type.kind != .embedded {
                 let value = try table.storedValue(id, i)
                 guard value == rows[id]![i] else { throw fail("row \(id), column \(i) is \(value), not \(rows[id]![i])") }
                 guard !column.type.isCollection else { continue }
-                let word = try [ScalarKind.int, .bool].contains(column.type.kind) ? table.word(place.segment, place.position, i) : nil
-                let real = try column.type.kind == .double ? table.real(place.segment, place.position, i) : nil
+                let word = try [ScalarKind.int, .bool].contains(column.type.kind) ? table.word(at: location, i) : nil
+                let real = try column.type.kind == .double ? table.real(at: location, i) : nil
                 switch (column.type.kind, value) {
                 case (.int, .int(let x)): if word != x { throw fail("row \(id), column \(i): the word \(word ?? 0), not \(x)") }
                 case (.bool, .bool(let x)): if word != (x ? 1 : 0) { throw fail("row \(id), column \(i): the word \(word ?? 2)") }
@@ -364,6 +364,6 @@ package final class StoredWorld {
             }
         }
         let absent = (ids.last ?? 0) + 1000
-        if try table.place(of: absent) != nil || table.isLive(absent) { throw fail("row \(absent) is found, but never was there") }
+        if try table.location(of: absent) != nil || table.isLive(absent) { throw fail("row \(absent) is found, but never was there") }
     }
 }

@@ -74,7 +74,7 @@ final class Draft: Object, Codable, Identifiable {
         case action
     }
 
-    required override init() {
+    override init() {
         super.init()
     }
 

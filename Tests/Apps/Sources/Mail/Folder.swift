@@ -51,7 +51,7 @@ final class Folder: Object, Decodable, ObjectKeyIdentifiable {
         case children
     }
 
-    required override init() {
+    override init() {
         super.init()
     }
 

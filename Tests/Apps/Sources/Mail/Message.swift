@@ -59,7 +59,7 @@ final class Body: EmbeddedObject, Codable {
         case subBodies = "sub"
     }
 
-    required override init() {
+    override init() {
         super.init()
     }
 
@@ -141,7 +141,7 @@ final class Message: Object, Decodable, Identifiable {
         }
     }
 
-    required override init() {
+    override init() {
         super.init()
     }
 
