@@ -84,7 +84,7 @@ import Testing
             try transaction.directoryChange(0) { (entries) throws(FirnError) in
                 var header = try transaction.reading { () throws(Damage) in try SegmentHeader(try transaction.store.read(entries[0].header))
                 }
-                #expect((header.entries[1].patch != nil) == isSealed)
+                #expect((header.entries[1].overlay != nil) == isSealed)
                 header.entries[1].zone.bounds = .words(0, 1000)
                 transaction.store.free(entries[0].header)
                 entries[0].header = try transaction.write(header.encoded)
@@ -118,12 +118,12 @@ import Testing
         var packed = header
         packed.packedChunks = [[0]]
         let bytes = packed.encoded
-        #expect(throws: Damage.self) { try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try SegmentHeader(bytes) } }
+        #expect(throws: Damage.self) { try bytes.withBytes { (bytes) throws(Damage) in try SegmentHeader(bytes) } }
         // Parts with unknown tags are skipped, and lengths beyond the extent are damage.
         packed.entries[0].zone.bounds = .none
         let unknown = packed.encoded + Array("xxxx".utf8) + [3, 0, 0, 0, 1, 2, 3]
-        #expect(try unknown.withUnsafeBytesTyped { (bytes) throws(Damage) in try SegmentHeader(bytes) }.entries.count == 1)
+        #expect(try unknown.withBytes { (bytes) throws(Damage) in try SegmentHeader(bytes) }.entries.count == 1)
         let long = packed.encoded + Array("xxxx".utf8) + [200, 0, 0, 0, 1, 2, 3]
-        #expect(throws: Damage.self) { try long.withUnsafeBytesTyped { (bytes) throws(Damage) in try SegmentHeader(bytes) } }
+        #expect(throws: Damage.self) { try long.withBytes { (bytes) throws(Damage) in try SegmentHeader(bytes) } }
     }
 }

@@ -314,16 +314,17 @@ package final class StoredWorld {
                 ids.append(id)
                 continue
             }
-            let place = random.number(0...ids.count - 1), id = ids[place]
+            let index = random.number(0...ids.count - 1), id = ids[index]
             if kind < 84 {
                 guard !settable.isEmpty else { continue }
                 let column = settable[random.number(0...settable.count - 1)], what = type.columns[column].type
                 let value = random.value(what, in: workingSchema)
                 switch value {
-                case .int(let x) where what.kind == .int && !what.isCollection && random.chance(50): try table.setWord(id, column, x)
-                case .bool(let x) where what.kind == .bool && random.chance(50): try table.setWord(id, column, x ? 1 : 0)
-                case .double(let x) where what.kind == .double && random.chance(50): try table.setReal(id, column, x)
-                case .float(let x) where what.kind == .float && random.chance(50): try table.setReal(id, column, Double(x))
+                case .int(let x) where what.kind == .int && !what.isCollection && random.chance(50):
+                    try table.setWord(ofRow: id, column, to: x)
+                case .bool(let x) where what.kind == .bool && random.chance(50): try table.setWord(ofRow: id, column, to: x ? 1 : 0)
+                case .double(let x) where what.kind == .double && random.chance(50): try table.setReal(ofRow: id, column, to: x)
+                case .float(let x) where what.kind == .float && random.chance(50): try table.setReal(ofRow: id, column, to: Double(x))
                 default: try table.set(id, column, value)
                 }
                 working[id]![column] = value
@@ -332,7 +333,7 @@ package final class StoredWorld {
                 var code: FirnError.Code?
                 do throws(FirnError) { try table.delete(id) } catch { code = error.code }
                 if code != .notFound { throw fail("deleting row \(id) again is not refused: \(code.map { "\($0)" } ?? "no error")") }
-                ids.swapAt(place, ids.count - 1)
+                ids.swapAt(index, ids.count - 1)
                 ids.removeLast()
                 if !(forgets && id % 5 == 3) { working[id] = nil }
             }
@@ -340,7 +341,7 @@ package final class StoredWorld {
         try look(table, working, seed)
     }
 
-    /// Reads some rows one by one: their place, their values, and numbers without a box.
+    /// Reads some rows one by one: their location, their values, and numbers without a box.
     private func look(_ table: any RowTable, _ rows: Rows, _ seed: UInt64) throws {
         let ids = rows.keys.sorted()
         var random = RandomTables(seed: seed)

@@ -40,14 +40,15 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
         assign = { object, value in
             let storage = PersistedProperty.storage(object, offset)
             if Value._isCollection {
-                guard
-                    let collection = (object._state != nil ? Value._read(object, Int(storage.pointee.column)) : storage.pointee.settle(object))
-                        as? any _AnyCollection
-                else { return false }
-                return collection._replaceAll(untyped: value)
+                let held = object._state != nil ? Value._read(object, Int(storage.pointee.column)) : storage.pointee.settle(object)
+                return (held as? any _AnyCollection)?._replaceAll(untyped: value) ?? false
             }
             guard let value = Value._fromUntyped(value) else { return false }
-            if object._state != nil { Value._write(object, Int(storage.pointee.column), value) } else { storage.pointee.state = .value(value) }
+            if object._state == nil {
+                storage.pointee.state = .value(value)
+            } else {
+                Value._write(object, Int(storage.pointee.column), value)
+            }
             return true
         }
         super.init(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct InfoTests {
+@Suite struct InfoEncodingTests {
     /// Seven segments of three columns: `n` has four encodings, `b` two, and `c` one.
     private static let table: String = {
         func rows(_ n: (Int) -> UInt64, _ b: (Int) -> Int) -> String { (0..<65_536).map { "\(n($0)),\(b($0)),5\n" }.joined() }
@@ -14,7 +14,7 @@ import Testing
 
     @Test func `info shows the two encodings of most segments of a column, and how many more there are`() throws {
         let scratch = try Scratch()
-        try scratch.write("a.csv", InfoTests.table)
+        try scratch.write("a.csv", Self.table)
         #expect(try scratch.firn("convert", "a.csv", "a.firn", "-q").code == 0)
         let info = try scratch.firn("info", "a.firn")
         func line(_ column: String) -> String {
