@@ -224,7 +224,7 @@ import Testing
         do throws(FirnError) {
             _ = try Store.open(path: scratch("b"), writable: false)
             Issue.record("a file with an unknown feature was opened")
-        } catch { #expect(error.code == .unsupported && error.message.contains("feature 2")) }
+        } catch { #expect(error.code == .unsupported && error.message.contains("feature bits 2,")) }
         root.readerFeatures = 0
         root.writerFeatures = 1 << 40
         try place(root.encoded(), at: scratch("b"))

@@ -225,7 +225,7 @@ import Testing
         for words in [["query", "newer.firn"], ["info", "newer.firn"], ["tag", "newer.firn", "x"], ["log", "newer.firn"]] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(
-                run.code == 4 && run.errors.contains("feature 61") && run.errors.contains("newer version of Firn"),
+                run.code == 4 && run.errors.contains("feature bits 61") && run.errors.contains("newer version of Firn"),
                 "\(words): \(run.errors)")
         }
         try file("plain.firn", withBit: 0x20, at: 24, scratch, as: "writers.firn")

@@ -255,7 +255,8 @@ import Testing
         #expect(try scratch.firn("diff", "a.firn", "b.csv", "--changes", "c.firn").code == 1)
         let there = try scratch.firn("patch", "a.firn", "c.firn")
         #expect(
-            try there.code == 0 && there.out.contains("the rows are those that the changes lead to") && key(), "\(there.out)\(there.errors)"
+            try there.code == 0 && there.out.contains("the rows are exactly those that the changes lead to") && key(),
+            "\(there.out)\(there.errors)"
         )
         let compared = try scratch.firn("diff", "a.firn", "b.csv")
         #expect(compared.code == 0, "\(compared.out)\(compared.errors)")

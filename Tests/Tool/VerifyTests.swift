@@ -44,7 +44,7 @@ import Testing
             }
         }
         // A damaged changes file is made again: a part of the changes is of no use.
-        try scratch.write("b.csv", "id,x\n" + (0..<3000).map { "\($0),other \($0 % 97)\n" }.joined())
+        try scratch.write("b.csv", "id,x\n" + (0..<3000).map { "\($0),other \($0 &* 2_654_435_761 % 1_000_003)\n" }.joined())
         for name in ["a", "b"] {
             #expect(try scratch.firn("convert", "\(name).csv", "\(name)k.firn", "-k", "id", "--type", "t", "-q").code == 0)
         }

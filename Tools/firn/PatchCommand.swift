@@ -17,7 +17,10 @@ struct PatchCommand {
                 .usage, "changes can only be applied to the newest version", at: .init(file: operand),
                 advice: "omit \"@\(version)\", or restore that version first with 'firn revert'")
         }
-        let source = try OpenedFile(stored: arguments.operands[1], keys: keys)
+        let source: OpenedFile
+        do throws(FirnError) { source = try OpenedFile(stored: arguments.operands[1], keys: keys) } catch {
+            throw error.code == .damaged ? Changeset.damaged(error) : error
+        }
         guard case .stored(_, let snapshot) = source.content else { trap("OpenedFile(stored:) opens stored files") }
         var changes = try Changeset(snapshot, name: source.name)
         if arguments.has("reverse") { changes = changes.reversed }

@@ -156,8 +156,7 @@ struct ChangesetApplication {
     }
 
     func damaged(_ what: String) -> FirnError {
-        FirnError(
-            .damaged, what, at: .init(file: changes.name), advice: "create the changes file again with 'firn diff OLD NEW --changes FILE'")
+        Changeset.damaged(FirnError(.damaged, what, at: .init(file: changes.name)))
     }
 
     func reading<T>(_ body: () throws(Damage) -> T) throws(FirnError) -> T {

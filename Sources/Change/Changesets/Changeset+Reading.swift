@@ -6,6 +6,13 @@ extension Changeset {
     package init(_ snapshot: any TableVersion, name: String) throws(FirnError) {
         self = try ChangesetReader(snapshot: snapshot, name: name).read()
     }
+
+    /// Returns the error for damage of a changes file with advice that fits it: recovery is of no use, because a part of the changes is not.
+    package static func damaged(_ error: FirnError) -> FirnError {
+        var advised = error
+        advised.advice = "create the changes file again with 'firn diff OLD NEW --changes FILE'"
+        return advised
+    }
 }
 
 private struct ChangesetReader {
@@ -26,10 +33,8 @@ private struct ChangesetReader {
         }
         // The rows are copied to another file unchanged, so they are verified first.
         if let defect = snapshot.firstDefect() {
-            // Not `firn recover`: a part of the changes is of no use.
-            throw FirnError(
-                .damaged, "\(defect.part): \(defect.damage.what)", at: .init(file: name, byte: defect.damage.offset),
-                advice: "create the changes file again with 'firn diff OLD NEW --changes FILE'")
+            throw Changeset.damaged(
+                FirnError(.damaged, "\(defect.part): \(defect.damage.what)", at: .init(file: name, byte: defect.damage.offset)))
         }
         switch version {
         case 1: return try first(row)

@@ -142,7 +142,9 @@ package struct Parser {
         case .word(let word), .postfix(let word): suggestion = Suggestion.nearest(to: word, among: known)
         default: break
         }
-        let hint = hintForSQL ?? hintForSpaces
+        // After a column in SORT, a word that resembles a direction is one.
+        let isDirection = suggestion != nil && expected == "ASC or DESC"
+        let hint = hintForSQL ?? (isDirection ? nil : hintForSpaces)
         return QueryError(.syntax, found, at: position, expected: expected, suggestion: hint == nil ? suggestion : nil, hint: hint)
     }
 
