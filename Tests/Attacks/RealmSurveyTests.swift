@@ -37,6 +37,8 @@ import Testing
             }
             let scalars = schema.properties.filter { $0.objectClassName == nil || schema.isEmbedded }.prefix(schema.isEmbedded ? .max : 2)
             return "(" + scalars.map { words(object[$0.name], in: realm, depth: depth + 1) }.joined(separator: ",") + ")"
+        case let collection as any _AnyCollection: return words(collection._untypedElements, in: realm, depth: depth)
+        case let map as any _AnyMap: return words(map._untypedEntries, in: realm, depth: depth)
         case let list as [Any?]: return "[" + list.map { words($0, in: realm, depth: depth + 1) }.joined(separator: ",") + "]"
         case let map as [String: Any?]:
             return "{" + map.keys.sorted().map { "\($0):\(words(map[$0]!, in: realm, depth: depth + 1))" }.joined(separator: ",") + "}"
