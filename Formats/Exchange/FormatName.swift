@@ -54,9 +54,10 @@ package enum FormatName: String, Sendable, CaseIterable {
     package static func isCompressed(_ path: String) -> Bool { [".gz", ".zst"].contains { path.lowercased().hasSuffix($0) } }
 
     private static func guess(_ bytes: [UInt8]) -> FormatName {
-        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        var text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { text = bytes[2...].filter { $0 != 0 }[...] }
         guard let first = text.first(where: { !" \t\r\n".utf8.contains($0) }) else { return .csv }
-        if first == UInt8(ascii: "[") { return .json }
+        if first == UInt8(ascii: "[") || first == 0x1E { return .json }
         if first == UInt8(ascii: "{") { return looksLikeLines(text) ? .ndjson : .json }
         let line = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         let tabs = line.count { $0 == UInt8(ascii: "\t") }, commas = line.count { $0 == UInt8(ascii: ",") }

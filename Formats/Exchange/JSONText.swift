@@ -65,6 +65,7 @@ package enum JSONText {
             }
             out.append(UInt8(ascii: isMap ? "}" : "]"))
         } else if type.kind == .embedded, let target = type.target.flatMap({ schema[$0] }) {
+            if target.isBare { return append(column.children[0], row, target.columns[0].type, target.columns[0].notation, schema, &out) }
             out.append(UInt8(ascii: "{"))
             var isFirst = true
             for (field, child) in zip(target.columns, column.children) where child.isPresent(row) || field.writesNull {
@@ -90,4 +91,13 @@ package enum JSONText {
             out.append(contentsOf: buffer[..<count])
         }
     }
+}
+
+extension TypeSchema {
+    /// The envelope of embedded types for collections within collections. They have one field; outside formats show its value in place of
+    /// the object.
+    package static let bareEnvelope = #"{"json":"bare"}"#
+
+    /// Whether outside formats show the value of the only field in place of the object.
+    package var isBare: Bool { isEmbedded && columns.count == 1 && columns[0].type.isCollection && envelope == TypeSchema.bareEnvelope }
 }

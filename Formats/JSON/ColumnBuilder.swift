@@ -73,6 +73,8 @@ struct ColumnBuilder {
     /// The type of the value or, in a collection, of its elements.
     let kind: ScalarKind
     let collection: CollectionKind
+    /// Whether the value of the only field stands for an embedded object.
+    let isBare: Bool
     /// The number of rows, and the number of rows that have a value.
     private(set) var count = 0
     private(set) var held = 0
@@ -96,7 +98,8 @@ struct ColumnBuilder {
     /// What was taken: the number of rows, the number of values, the index of the next gap, and how many rows of that gap.
     var taken = (rows: 0, values: 0, gap: 0, gapRows: 0)
 
-    private init(_ type: ColumnType, collection: CollectionKind) {
+    private init(_ type: ColumnType, collection: CollectionKind, isBare: Bool) {
+        self.isBare = isBare
         self.type = type
         kind = type.kind
         self.collection = collection
@@ -104,7 +107,7 @@ struct ColumnBuilder {
 
     static func make(_ plan: ColumnPlan) -> Node {
         let node = Node.allocate(capacity: 1)
-        node.initialize(to: ColumnBuilder(plan.type, collection: plan.type.collection))
+        node.initialize(to: ColumnBuilder(plan.type, collection: plan.type.collection, isBare: plan.isBare))
         switch plan.type.collection {
         case .map: node.pointee.children = [make(ColumnPlan(ColumnType(.string))), make(plan.element!)]
         case .list, .set: node.pointee.children = [make(plan.element!)]

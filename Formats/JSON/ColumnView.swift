@@ -19,6 +19,8 @@ final class ColumnView {
     private let tags: [UInt8]
     private let offsets: [Int]
     let children: [ColumnView]
+    /// Whether the value of the only field stands for an embedded object.
+    private let isBare: Bool
 
     init(_ column: Column, _ description: ColumnSchema, _ schema: Schema, isPretty: Bool) {
         kind = column.type.kind
@@ -37,12 +39,13 @@ final class ColumnView {
         textBytes = column.text.bytes
         tags = column.tags
         offsets = column.offsets
+        let target = column.type.isCollection ? nil : column.type.target.flatMap { schema[$0] }
+        isBare = target?.isBare ?? false
         if column.type.isCollection {
             var element = description
             element.type = column.type.element
             children = column.children.map { ColumnView($0, element, schema, isPretty: isPretty) }
         } else {
-            let target = column.type.target.flatMap { schema[$0] }
             children = zip(column.children, target?.columns ?? []).map { ColumnView($0, $1, schema, isPretty: isPretty) }
         }
     }
@@ -104,6 +107,7 @@ final class ColumnView {
         case ScalarKind.data.rawValue:
             loss.hasData = true
             withText(row) { out.append(base64: $0) }
+        case ScalarKind.embedded.rawValue where isBare: children[0].write(row, to: &out, &loss, indent: indent)
         case ScalarKind.embedded.rawValue: ColumnView.write(object: children, row, to: &out, &loss, indent: indent)
         case ScalarKind.any.rawValue:
             let tag = tags[row]

@@ -97,6 +97,7 @@ final class Fit {
     }
 
     private func check(object items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node) -> Misfit? {
+        if node.plan.isBare { return check(items, index, node.fields[0]) }
         guard items[index].tag == TapeTag.object else { return misfit(items, index, node) }
         for position in node.items.indices { node.items[position] = -1 }
         var item = index + 1

@@ -28,14 +28,16 @@ struct GivenRows: Sendable {
             guard column.type.collection != .set || column.type.kind != .embedded else {
                 throw FirnError(.unsupported, "the schema's column \"\(column.name)\" is a set of objects, which cannot be read from JSON")
             }
-            var nested: [ColumnPlan.Field] = []
+            var nested: [ColumnPlan.Field] = [], isBare = false
             if column.type.kind == .embedded {
                 guard let target = column.type.target.flatMap({ schema[$0] }) else {
                     throw FirnError(.schema, "the schema's column \"\(column.name)\" has a type that is not in the schema")
                 }
+                isBare = target.isBare
                 nested = try self.fields(target, schema, inside: inside + [type.name])
             }
-            let leaf = ColumnPlan(ColumnType(column.type.kind, target: column.type.target), notation: column.notation, fields: nested)
+            let leaf = ColumnPlan(
+                ColumnType(column.type.kind, target: column.type.target), notation: column.notation, fields: nested, isBare: isBare)
             var whole = column.type
             whole.isOptional = false
             let plan = column.type.isCollection ? ColumnPlan(whole, notation: column.notation, element: leaf) : leaf

@@ -49,10 +49,18 @@ final class JSONLines: JSONRows {
 
     fileprivate struct LaneJob: Sendable { var lane: Lane }
 
-    init(_ input: Input, _ options: JSONOptions, _ given: GivenRows?, _ progress: Progress?) throws(FirnError) {
+    /// `found`: what the content shows about its layout; nil if it was not examined.
+    init(_ input: Input, _ options: JSONOptions, _ given: GivenRows?, _ progress: Progress?, found: LayoutFinder.Finding? = nil)
+        throws(FirnError)
+    {
+        if options.rows != nil {
+            throw FirnError(
+                .usage, "--rows names rows in one document, and the input contains several values", at: .init(file: input.name),
+                advice: "omit it: each value is a row")
+        }
         self.progress = progress
         rejects = options.rejects
-        blocks = LineBlocks(input, blockSize: options.blockSize)
+        blocks = LineBlocks(TextSource(input, cutsValues: options.layout == .values), blockSize: options.blockSize)
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: 2 * Int(clamping: size)) }
         let isBare = try JSONLines.isBare(input, given)
         var lanes = (0..<(options.threads + 2)).map { _ in Lane(input) }
@@ -84,7 +92,7 @@ final class JSONLines: JSONRows {
         let plan = try RowPlan(
             root.root, options: options, given: given.map { ($0, isBare) }, line: { firstLines[$0.position.block] + $0.position.at + 1 },
             keys: { keys.keys[Int($0)] })
-        rowType = plan.type(options, envelope: plan.isBare ? Envelope(.values).text : nil)
+        rowType = plan.type(options, envelope: JSONLines.envelope(found, isBare: plan.isBare)?.text)
         embedded = plan.embedded
         remarks = plan.remarks + RowScreen.respellings(lanes.compactMap(\.screen))
         losses = plan.losses
@@ -98,6 +106,14 @@ final class JSONLines: JSONRows {
         lanes = []
         queue = BlockQueue(threads: options.threads) { (job: LaneJob) throws(FirnError) in try JSONLines.build(job.lane) }
         try blocks.rewind()
+    }
+
+    private static func envelope(_ found: LayoutFinder.Finding?, isBare: Bool) -> Envelope? {
+        guard let found, found.isSequence else { return isBare ? Envelope(.values) : nil }
+        var envelope = Envelope(.sequence, isPretty: found.isPretty)
+        envelope.isBare = isBare
+        envelope.hasSeparators = found.hasSeparators
+        return envelope
     }
 
     /// Whether the lines contain values other than objects, if the given type allows both: the first line decides.
@@ -274,6 +290,8 @@ extension JSONReader {
     static let advice = "correct the row, or set bad rows aside with --rejects FILE"
     static let unfitNumber = "a number with more than 34 digits, or too large or small for a decimal128"
     static let beyondMemory = "the values here need more memory than the limit allows"
+    /// The beginnings of the messages for a document that other values follow.
+    static let follows = ["something follows", "expected the end"]
     static let changed = "the input changed while it was read"
     static let tooDeep = "a value of type any nests deeper than \(Value.deepest - 1) levels"
 }

@@ -9,6 +9,8 @@ package struct JSONOptions: Sendable {
         case document
         /// One value per line (NDJSON).
         case lines
+        /// Values one after the other: concatenated, written in several lines, or after record separators (RFC 7464). Written like lines.
+        case values
     }
 
     /// The name of the type of the rows.
@@ -20,6 +22,13 @@ package struct JSONOptions: Sendable {
     /// Receives rows that cannot be read, with the text of the input, and reading continues. Nil makes the first such row an error.
     package var rejects: Rejects?
     package var layout = Layout.document
+    /// Whether the content decides the layout, and `layout` only if the content permits several.
+    package var findsLayout = false
+    /// A JSON Pointer (RFC 6901) to the rows in a document: an array, an object of objects, or one value. Nil: they are found.
+    package var rows: String?
+    /// Paths of objects that become maps, and of objects that do not, whatever their keys: see `PathPattern`.
+    package var maps: [String] = []
+    package var objects: [String] = []
     /// Whether strings become dates and UUIDs if every value of the column round-trips exactly.
     package var recognisesText = true
     /// Whether anything that would not be written back with equal values is an error instead of a remark.
@@ -32,6 +41,9 @@ package struct JSONOptions: Sendable {
     package var batchCells = 1 << 22
     /// Whether documents are written indented by two spaces. Nil writes them as the input was.
     package var isPretty: Bool?
+
+    /// Writing: the budget for the memory of what surrounds rows in their document.
+    package var budget = MemoryBudget.unlimited
 
     package init(layout: Layout = .document, typeName: String = "Row") {
         self.layout = layout

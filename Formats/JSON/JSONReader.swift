@@ -5,12 +5,13 @@ import FirnTable
 /// Reads JSON as rows of one type. The whole input is read once for its types and again for its values: types are never guessed from the
 /// first rows.
 ///
-/// In NDJSON, each line is a row; a stream of any length is read in bounded memory. Documents are parsed whole (at most 4 GB):
+/// In NDJSON, each line is a row; in a sequence of values, each value. A stream of any length is read in bounded memory. Documents are
+/// parsed whole (at most 4 GB):
 ///
 /// | document | rows |
 /// |---|---|
 /// | array of objects | its elements |
-/// | object with exactly one member that is an array of objects | that array's elements |
+/// | object in which one array of objects prevails, at any depth of objects: see `RowsFinder` | that array's elements |
 /// | object of objects | its members, with a leading column `key` |
 /// | other array | its elements, in a column `value` |
 /// | other object | one |
@@ -50,11 +51,7 @@ package final class JSONReader: BatchReader {
                 at: .init(file: input.name),
                 advice: "leave out --rejects, or the columns with links from the schema")
         }
-        let source: any JSONRows
-        switch options.layout {
-        case .lines: source = try JSONLines(input, options, given, progress)
-        case .document: source = try JSONWhole(input, options, given, progress)
-        }
+        let (source, remark) = try JSONReader.source(input, options, given: given, progress)
         self.source = source
         let names = options.given?.schema.types.map(\.name) ?? []
         // Given types keep their order; inferred types follow them.
@@ -63,10 +60,50 @@ package final class JSONReader: BatchReader {
         schema = Schema(types.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element))
         batchCells = options.batchCells
         columnCount = schema.types.reduce(0) { $0 + $1.columns.count }
-        remarks = source.remarks
+        remarks = (remark.map { [$0] } ?? []) + source.remarks
         rowCount = source.rowCount
         if options.isLossless, let loss = source.losses.first {
             throw FirnError(.rejected, loss, at: .init(file: input.name), advice: "leave out --lossless to accept it")
+        }
+    }
+
+    /// Returns the rows, and a remark if the content is not what the name of the input stands for.
+    private static func source(_ input: Input, _ options: JSONOptions, given: GivenRows?, _ progress: Progress?) throws(FirnError)
+        -> (rows: any JSONRows, remark: String?)
+    {
+        guard options.findsLayout else { return (try rows(input, options, given: given, progress), nil) }
+        let named = options.layout
+        let first = try TextSource(input).peek(LayoutFinder.length)
+        var found = LayoutFinder.find(
+            first.text, isWhole: first.isWhole, named: named, setsAside: named == .lines && options.rejects != nil)
+        found.isSequence = found.layout == .values || (found.layout == .lines && named == .document)
+        var chosen = options
+        chosen.layout = found.layout
+        do throws(FirnError) { return (try rows(input, chosen, given: given, progress, found: found), remark(named, found)) } catch {
+            guard found.layout == .document, found.isOpen, JSONReader.follows.contains(where: error.message.hasPrefix) else { throw error }
+            // A first value of any length can be followed by others.
+            try input.rewind()
+            chosen.layout = .values
+            (found.layout, found.isSequence) = (.values, true)
+            return (try rows(input, chosen, given: given, progress, found: found), remark(named, found))
+        }
+    }
+
+    private static func rows(
+        _ input: Input, _ options: JSONOptions, given: GivenRows?, _ progress: Progress?, found: LayoutFinder.Finding? = nil
+    ) throws(FirnError) -> any JSONRows {
+        switch options.layout {
+        case .lines, .values: try JSONLines(input, options, given, progress, found: found)
+        case .document: try JSONWhole(input, options, given, progress)
+        }
+    }
+
+    private static func remark(_ named: JSONOptions.Layout, _ found: LayoutFinder.Finding) -> String? {
+        switch found.layout {
+        case named: nil
+        case .document: "the input is one JSON document, not one value per line, and was read as such"
+        case .lines: "the input has one JSON value per line (NDJSON), and was read as such"
+        case .values: "the input is a sequence of JSON values; each of them is a row"
         }
     }
 
@@ -135,6 +172,7 @@ struct RowPlan {
         _ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil,
         line: @escaping (Shape.Duplicate) -> Int, keys: @escaping (UInt32) -> [UInt8]
     ) throws(FirnError) {
+        MapFinder(keys: keys).convert(root, given: given?.rows.fields ?? [], isRow: true)
         var types = JSONTypes(typeName: options.typeName, given: given?.rows, line: line, keys: keys)
         if let (rows, isBare) = given {
             self.isBare = isBare
@@ -160,7 +198,7 @@ struct RowPlan {
         let others = shape.nulls + shape.bools + shape.ints + shape.doubles + shape.numberTexts + shape.strings + shape.arrays
         isBare = others > 0 || shape.mapValue != nil || shape.objects == 0
         if isBare {
-            if shape.mapValue != nil { types.noteMap(options.typeName, root, isRow: true) }
+            if shape.mapValue != nil { types.noteRowsAsMaps(options.typeName) }
             fields = [
                 ColumnPlan.Field(
                     name: Array("value".utf8), column: "value", plan: types.plan(root, path: options.typeName, depth: 0),

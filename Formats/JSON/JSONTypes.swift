@@ -19,8 +19,11 @@ final class ColumnPlan: Sendable {
     let fields: [Field]
     /// The elements of a list or the values of a map.
     let element: ColumnPlan?
+    /// Whether objects of the type are collections within collections: JSON has the value of the only field in place of the object.
+    let isBare: Bool
 
-    init(_ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: ColumnPlan? = nil) {
+    init(_ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: ColumnPlan? = nil, isBare: Bool = false) {
+        self.isBare = isBare
         self.type = type
         self.notation = notation
         self.fields = fields
@@ -42,7 +45,9 @@ final class ColumnPlan: Sendable {
 /// Infers the types that fit all observed values: it chooses the `ColumnPlan` of each path and names the embedded types.
 struct JSONTypes {
     private(set) var embedded: [TypeSchema] = []
-    private(set) var remarks: [String] = []
+    private var notes: [String] = []
+    /// The paths of the objects that are maps.
+    private var maps: [String] = []
     /// What a lossless conversion cannot accept: one sentence each.
     private(set) var losses: [String] = []
     private var names: Set<String>
@@ -58,6 +63,13 @@ struct JSONTypes {
     /// By the name of a given embedded type: how often each field was null, and how often it was missing.
     private var givenCounts: [String: [(nulls: Int, missing: Int)]] = [:]
 
+    /// What was changed, or decided by the values: one sentence each.
+    var remarks: [String] {
+        if maps.isEmpty { return notes }
+        let shown = maps.prefix(8).joined(separator: ", ") + (maps.count > 8 ? " and \(maps.count - 8) others" : "")
+        return notes + ["objects whose keys are data became maps: \(shown); --object PATH keeps them as objects"]
+    }
+
     init(typeName: String, given: GivenRows? = nil, line: @escaping (Shape.Duplicate) -> Int, keys: @escaping (UInt32) -> [UInt8]) {
         self.line = line
         names = Set([typeName] + (given?.schema.types.map(\.name) ?? []))
@@ -65,20 +77,16 @@ struct JSONTypes {
     }
 
     /// Returns the fields of the objects at a node: the given ones, then the others in the order of first appearance.
-    mutating func fields(_ node: Shape.Node, path: String, depth: Int, given: [ColumnPlan.Field] = []) -> [ColumnPlan.Field] {
+    mutating func fields(_ node: Shape.Node, path: String, place: String = "", depth: Int, given: [ColumnPlan.Field] = [])
+        -> [ColumnPlan.Field]
+    {
         let objects = node.pointee.objects
-        if let twice = node.pointee.duplicate {
-            let key = String(decoding: keys(twice.key), as: UTF8.self)
-            lines += 1
-            let place = lines <= JSONTypes.mostLines ? " (line \(line(twice)))" : ""
-            remarks.append("\(path): the key \"\(key)\" occurs twice in one object\(place); its last value was used")
-            losses.append("an object of \"\(path)\" has the key \"\(key)\" twice\(place)")
-        }
+        noteRepeated(node, path)
         let shapes = given.isEmpty ? [:] : Dictionary(node.pointee.members.map { (keys($0.key), $0.node) }) { first, _ in first }
         let known = given.map { field in
             var field = field
             guard let shape = shapes[field.name] else {
-                if objects > 0 { remarks.append("the schema's column \"\(field.column)\" is in no row") }
+                if objects > 0 { notes.append("the schema's column \"\(field.column)\" is in no row") }
                 return field
             }
             field.writesNull = writesNull(path + "_" + field.column, nulls: shape.pointee.nulls, missing: objects - shape.pointee.presence)
@@ -92,19 +100,30 @@ struct JSONTypes {
             + others.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
                 let shape = member.node, name = keys(member.key), column = unique(String(decoding: name, as: UTF8.self), &taken, path)
                 let childPath = path + "_" + column
+                let childPlace = (place.isEmpty ? "" : place + ".") + PathPins.spelled(String(decoding: name, as: UTF8.self))
                 let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
                 let writesNull = writesNull(childPath, nulls: nulls, missing: missing)
                 return ColumnPlan.Field(
-                    name: name, column: column, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0,
-                    writesNull: writesNull)
+                    name: name, column: column, plan: plan(shape, path: childPath, place: childPlace, depth: depth),
+                    isOptional: missing > 0 || nulls > 0, writesNull: writesNull)
             }
+    }
+
+    /// Notes that objects at a node have a key twice.
+    private mutating func noteRepeated(_ node: Shape.Node, _ path: String) {
+        guard let twice = node.pointee.duplicate else { return }
+        let key = String(decoding: keys(twice.key), as: UTF8.self)
+        lines += 1
+        let place = lines <= JSONTypes.mostLines ? " (line \(line(twice)))" : ""
+        notes.append("\(path): the key \"\(key)\" occurs twice in one object\(place); its last value was used")
+        losses.append("an object of \"\(path)\" has the key \"\(key)\" twice\(place)")
     }
 
     /// Returns whether null is written rather than omitted. Only one of null and missing can survive a round trip.
     private mutating func writesNull(_ path: String, nulls: Int, missing: Int) -> Bool {
         if missing > 0, nulls > 0 {
             losses.append("\"\(path)\" is null in some objects and missing in others, which would become the same")
-            remarks.append(
+            notes.append(
                 "\(path): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
         }
         return nulls > missing
@@ -114,6 +133,11 @@ struct JSONTypes {
     private mutating func note(_ node: Shape.Node, as plan: ColumnPlan) {
         let leaf = plan.element ?? plan
         guard leaf.type.kind == .embedded, let name = leaf.type.target else { return }
+        if leaf.isBare {
+            for member in node.pointee.members { note(member.node, as: leaf.fields[0].plan) }
+            for inner in [node.pointee.element, node.pointee.mapValue].compactMap(\.self) { note(inner, as: leaf.fields[0].plan) }
+            return
+        }
         switch plan.type.collection {
         case .none: break
         case .list, .set: return node.pointee.element.map { note($0, as: leaf) } ?? ()
@@ -150,14 +174,14 @@ struct JSONTypes {
             copy += 1
         }
         if copy > 2 {
-            remarks.append("\(path): two keys are the same text in different code points; one is now the column \"\(name)\"")
+            notes.append("\(path): two keys are the same text in different code points; one is now the column \"\(name)\"")
             losses.append("two keys of \"\(path)\" are the same text in different code points: \"\(key)\"")
         }
         return name
     }
 
     /// Returns the plan for the values at a node other than null.
-    mutating func plan(_ node: Shape.Node, path: String, depth: Int) -> ColumnPlan {
+    mutating func plan(_ node: Shape.Node, path: String, place: String = "", depth: Int) -> ColumnPlan {
         let shape = node.pointee
         let numbers = shape.ints + shape.doubles + shape.numberTexts
         let kinds = [shape.bools, numbers, shape.strings, shape.arrays, shape.objects].count { $0 > 0 }
@@ -173,14 +197,14 @@ struct JSONTypes {
             guard let element = shape.element else {
                 return ColumnPlan(ColumnType(.string, collection: .list), element: ColumnPlan(ColumnType(.string)))
             }
-            return collection(.list, element, path: path, depth: depth)
+            return collection(.list, element, path: path, place: place, depth: depth)
         }
-        return object(node, path: path, depth: depth)
+        return object(node, path: path, place: place, depth: depth)
     }
 
     private mutating func number(_ shape: Shape, path: String) -> ColumnPlan {
         if shape.numberTexts > 0 || (shape.doubles > 0 && shape.hasWideInts) {
-            remarks.append("\(path): some numbers need more digits than a double has; the column holds decimals")
+            notes.append("\(path): some numbers need more digits than a double has; the column holds decimals")
             return ColumnPlan(ColumnType(.decimal))
         }
         if shape.doubles == 0 { return ColumnPlan(ColumnType(.int)) }
@@ -189,49 +213,73 @@ struct JSONTypes {
         return ColumnPlan(ColumnType(.double), notation: isAllPointZero ? .pointZero : .plain)
     }
 
-    private mutating func collection(_ kind: CollectionKind, _ element: Shape.Node, path: String, depth: Int) -> ColumnPlan {
-        let nested = element.pointee.arrays > 0 || (element.pointee.objects > 0 && isMap(element))
-        let inner = nested ? ColumnPlan(ColumnType(.any)) : plan(element, path: path, depth: depth)
-        let single = inner.type.isCollection ? ColumnPlan(ColumnType(.any)) : inner
+    private mutating func collection(_ kind: CollectionKind, _ element: Shape.Node, path: String, place: String, depth: Int) -> ColumnPlan {
+        let isNested = element.pointee.arrays > 0 || (element.pointee.objects > 0 && isMap(element)), inside = place + ".*"
+        var single: ColumnPlan
+        if isNested {
+            single =
+                depth >= JSONTypes.deepestEmbedding
+                ? ColumnPlan(ColumnType(.any)) : nested(element, in: kind, path: path, place: inside, depth: depth)
+        } else {
+            single = plan(element, path: path, place: inside, depth: depth)
+        }
+        if single.type.isCollection { single = ColumnPlan(ColumnType(.any)) }
         let type = ColumnType(single.type.kind, collection: kind, elementOptional: element.pointee.nulls > 0, target: single.type.target)
         return ColumnPlan(type, notation: single.notation, element: single)
     }
 
-    /// Whether keys appear to be data: very many, or many of which each is rare.
-    private func isMap(_ node: Shape.Node) -> Bool {
-        let shape = node.pointee
-        if shape.mapValue != nil || shape.members.isEmpty { return true }
-        let present = shape.members.reduce(0) { $0 + $1.node.pointee.presence }
-        return shape.members.count > ShapeTree.mostKeys || (shape.members.count > 64 && 5 * present < shape.members.count * shape.objects)
-    }
-
-    /// Adds a remark about objects that become a map because they have many different keys.
-    mutating func noteMap(_ path: String, _ node: Shape.Node, isRow: Bool = false) {
-        let shape = node.pointee
-        guard shape.mapValue != nil || !shape.members.isEmpty else { return }
-        let count = shape.mapValue == nil ? "\(shape.members.count)" : "more than \(isRow ? ShapeTree.mostColumns : ShapeTree.mostKeys)"
-        remarks.append(
-            isRow
-                ? "\(path): the rows have \(count) different keys, too many for columns: each row is a map in the column \"value\""
-                : "\(path): the objects have \(count) different keys, and are maps from key to value; to keep columns, name them with --schema"
-        )
-    }
-
-    private mutating func object(_ node: Shape.Node, path: String, depth: Int) -> ColumnPlan {
-        if isMap(node) {
-            noteMap(path, node)
-            ShapeTree.collapse(node)
-            return collection(.map, node.pointee.mapValue!, path: path, depth: depth)
+    /// Returns the plan for collections within a collection: objects of a type with one field, which JSON does not show. Collections of
+    /// values of several kinds are of type any.
+    private mutating func nested(_ element: Shape.Node, in kind: CollectionKind, path: String, place: String, depth: Int) -> ColumnPlan {
+        let name = newName(path + (kind == .map ? "_value" : "_item")), position = embedded.count
+        embedded.append(TypeSchema(name, columns: [], isEmbedded: true, envelope: TypeSchema.bareEnvelope))
+        let inner = plan(element, path: name, place: place, depth: depth + 1)
+        guard inner.type.isCollection, inner.type.kind != .any else {
+            embedded.removeSubrange(position...)
+            names.remove(name)
+            return ColumnPlan(ColumnType(.any))
         }
-        if depth >= JSONTypes.deepestEmbedding { return ColumnPlan(ColumnType(.any)) }
+        let field = ColumnPlan.Field(name: Array("value".utf8), column: "value", plan: inner, isOptional: false, writesNull: false)
+        embedded[position].columns = JSONTypes.columns([field])
+        return ColumnPlan(ColumnType(.embedded, target: name), fields: [field], isBare: true)
+    }
+
+    private mutating func newName(_ path: String) -> String {
         var name = path, copy = 2
         while !names.insert(name).inserted {
             name = "\(path)_\(copy)"
             copy += 1
         }
-        let position = embedded.count
+        return name
+    }
+
+    /// Whether the objects at a node are maps: `MapFinder` has converted those. Objects without any key are maps too.
+    private func isMap(_ node: Shape.Node) -> Bool { node.pointee.mapValue != nil || node.pointee.members.isEmpty }
+
+    /// Adds a remark about objects that become a map.
+    private mutating func noteMap(_ place: String, _ node: Shape.Node) {
+        guard node.pointee.hadKeys else { return }
+        maps.append("\"\(place)\"")
+    }
+
+    /// Adds a remark about rows that become maps because they have too many different keys.
+    mutating func noteRowsAsMaps(_ path: String) {
+        notes.append(
+            "\(path): the rows have more than \(ShapeTree.mostColumns) different keys, too many for columns: each row is a map in the column \"value\""
+        )
+    }
+
+    private mutating func object(_ node: Shape.Node, path: String, place: String, depth: Int) -> ColumnPlan {
+        if isMap(node) {
+            if !place.isEmpty { noteMap(place, node) }
+            noteRepeated(node, path)
+            ShapeTree.collapse(node)
+            return collection(.map, node.pointee.mapValue!, path: path, place: place, depth: depth)
+        }
+        if depth >= JSONTypes.deepestEmbedding { return ColumnPlan(ColumnType(.any)) }
+        let name = newName(path), position = embedded.count
         embedded.append(TypeSchema(name, columns: [], isEmbedded: true))
-        let fields = fields(node, path: path, depth: depth + 1)
+        let fields = fields(node, path: path, place: place, depth: depth + 1)
         embedded[position].columns = JSONTypes.columns(fields)
         return ColumnPlan(ColumnType(.embedded, target: name), fields: fields)
     }

@@ -30,7 +30,7 @@ final class JSONWhole: JSONRows {
         parser = JSONParser(input)
         rejects = options.rejects
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: Int(clamping: size)) }
-        let (count, isPretty) = try JSONWhole.load(input, parser)
+        let (count, isPretty) = try JSONWhole.load(TextSource(input), parser)
         tape = parser.parseDocument(count)
         if let fault = tape.fault {
             let location = parser.location(fault.offset)
@@ -40,12 +40,18 @@ final class JSONWhole: JSONRows {
                 at: .init(file: input.name, line: location.line + 1, column: location.column + 1),
                 advice: isMemory
                     ? FirnError.memoryAdvice
-                    : fault.message.hasPrefix("something follows") ? "if each line is a value by itself, read it as ndjson" : nil)
+                    : JSONReader.follows.contains(where: fault.message.hasPrefix)
+                        ? "if each line is a value by itself, read it as ndjson" : nil)
         }
         cursor = TextCursor(parser.text(count))
-        var envelope = JSONWhole.envelope(tape, isPretty)
-        if envelope.form == .keyed, let wanted, JSONWhole.isRow(tape, of: wanted) { envelope = Envelope(.one, isPretty: isPretty) }
-        let (first, total) = JSONWhole.rows(tape, envelope)
+        var finder = RowsFinder(tape), place: RowsFinder.Place
+        if let pointer = options.rows { place = try finder.place(at: pointer, input) } else { place = finder.find() }
+        if options.rows == nil, place.form == .keyed || place.path.count > 1, let wanted, JSONWhole.isRow(tape, of: wanted) {
+            place = RowsFinder.Place(form: .one)
+        }
+        var envelope = Envelope(place.form, isPretty: isPretty)
+        envelope.surroundings = JSONWhole.surroundings(place, tape, cursor, isPretty: isPretty)
+        let (first, total) = finder.rows(place)
         (item, left) = (first, total)
         var given = wanted, givenKey: String?
         if envelope.form == .keyed, let name = wanted?.keyColumn, !JSONWhole.hasMember(tape, first, total, name) {
@@ -56,6 +62,7 @@ final class JSONWhole: JSONRows {
         let screen = RowScreen.needed(parser, given, isBare: isBare, options)
 
         let tree = ShapeTree(parser, options, input.budget)
+        tree.convertsEarly = given == nil
         try JSONWhole.observe(tape, first, total, tree, screen, hasGiven: given != nil, cursor, input, options)
         rowCount = tree.rowCount
         let start = cursor
@@ -85,9 +92,13 @@ final class JSONWhole: JSONRows {
         }
         rows = try RowBuilder(parser, fields: plan.fields, isBare: plan.isBare, options, input)
         plan.fields = fields
-        rowType = plan.type(options, envelope: envelope.text)
+        var type = plan.type(options, envelope: envelope.text)
+        if keyColumn != nil, options.given == nil { type.key = [0] }
+        rowType = type
         embedded = plan.embedded
-        remarks = plan.remarks + RowScreen.respellings([screen].compactMap(\.self))
+        remarks =
+            JSONWhole.remarks(place, finder, isNamed: options.rows != nil) + plan.remarks
+            + RowScreen.respellings([screen].compactMap(\.self))
         losses = plan.losses
         screen?.fit?.rowLimit = Int64(rowCount)
         self.screen = screen?.isDone ?? true ? nil : screen
@@ -173,17 +184,18 @@ final class JSONWhole: JSONRows {
     }
 
     /// Reads the whole input into the parser's buffer. Returns its size and whether it is indented.
-    private static func load(_ input: Input, _ parser: JSONParser) throws(FirnError) -> (count: Int, isPretty: Bool) {
+    private static func load(_ source: TextSource, _ parser: JSONParser) throws(FirnError) -> (count: Int, isPretty: Bool) {
+        let input = source.input
         var capacity = max(1 << 16, input.compression == .none ? Int(clamping: input.totalBytes ?? 0) + 1 : 0)
         var count = 0, nesting = Nesting()
         while true {
             let base = try parser.reserve(capacity, keeping: count)
-            let got = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
+            let got = try source.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
             // Deep nesting is found before memory for all of the text is allocated.
             try nesting.check(base, from: count, to: count + got, input, firstLine: { () throws(FirnError) in 0 })
             count += got
             if count < capacity {
-                count = try dropMark(base, count, input.name)
+                count = dropMark(base, count)
                 let start = UnsafeRawBufferPointer(start: base, count: min(count, 64)).drop { $0 <= 32 }
                 return (count, isIndented(start.dropFirst()))
             }
@@ -203,55 +215,27 @@ final class JSONWhole: JSONRows {
         return next == UInt8(ascii: " ") || next == UInt8(ascii: "\t")
     }
 
-    private static func envelope(_ tape: Tape, _ isPretty: Bool) -> Envelope {
-        let items = tape.items, root = items[0]
-        if root.tag == TapeTag.array { return Envelope(.rows, isPretty: isPretty) }
-        guard root.tag == TapeTag.object else { return Envelope(.oneValue, isPretty: isPretty) }
-        var seen: Set<UInt32> = [], item = 1, tables: [Int] = [], objects = 0
-        for _ in 0..<root.size {
-            if !seen.insert(items[item].key).inserted { return Envelope(.one, isPretty: isPretty) }
-            if items[item].tag == TapeTag.object { objects += 1 }
-            if isTable(items, item) { tables.append(item) }
-            item += items[item].step
-        }
-        if tables.count == 1 {
-            var envelope = Envelope(.member, isPretty: isPretty)
-            envelope.member = tape.parser.keyText(items[tables[0]].key)
-            var members: [(String, JSONDocument)] = []
-            item = 1
-            for _ in 0..<root.size {
-                members.append((tape.parser.keyText(items[item].key), item == tables[0] ? .null : JSONDocument(tape, item)))
-                item += items[item].step
-            }
-            envelope.document = .object(members)
-            // If json-c could not read it back, the whole document is one row.
-            return envelope.document!.isPrintable ? envelope : Envelope(.one, isPretty: isPretty)
-        }
-        return Envelope(objects > 0 && objects == root.size ? .keyed : .one, isPretty: isPretty)
+    /// Returns the document around the rows; nil if they are the whole document.
+    private static func surroundings(_ place: RowsFinder.Place, _ tape: Tape, _ cursor: TextCursor, isPretty: Bool) -> Envelope
+        .Surroundings?
+    {
+        guard !place.path.isEmpty else { return nil }
+        var cursor = cursor
+        let start = cursor.find(place.item), end = start + cursor.value(start).count
+        var text = Respacing(isPretty: isPretty)
+        text.add(cursor.slice(0..<start))
+        text.begin()
+        let offset = text.out.count
+        "null".utf8.withContiguousStorageIfAvailable { text.add(UnsafeRawBufferPointer($0)) }
+        text.add(cursor.slice(end..<cursor.count))
+        return Envelope.Surroundings(path: place.path.map { tape.parser.keyText(tape.items[$0].key) }, text: text.out, offset: offset)
     }
 
-    /// Whether an item is an array of objects that is not empty.
-    private static func isTable(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> Bool {
-        guard items[index].tag == TapeTag.array, items[index].size > 0 else { return false }
-        var item = index + 1
-        for _ in 0..<items[index].size {
-            guard items[item].tag == TapeTag.object else { return false }
-            item += items[item].step
-        }
-        return true
-    }
-
-    /// Returns the item of the first row and the number of rows.
-    private static func rows(_ tape: Tape, _ envelope: Envelope) -> (first: Int, count: Int) {
-        let items = tape.items
-        switch envelope.form {
-        case .rows, .values, .keyed: return (1, Int(items[0].size))
-        case .one, .oneValue: return (0, 1)
-        case .member:
-            var item = 1
-            while !isTable(items, item) { item += items[item].step }
-            return (item + 1, Int(items[item].size))
-        }
+    /// Returns remarks about rows that are deep in the document, and about an array of objects that does not become rows.
+    private static func remarks(_ place: RowsFinder.Place, _ finder: RowsFinder, isNamed: Bool) -> [String] {
+        if isNamed { return [] }
+        if place.path.count > 1 { return ["the rows are the array at \"\(finder.pointer(place.path))\"; --rows selects others"] }
+        return place.hint.map { ["to read the array at \"\(finder.pointer($0))\" as rows, use --rows \(finder.pointer($0))"] } ?? []
     }
 
     func next() throws(FirnError) -> Batch? {

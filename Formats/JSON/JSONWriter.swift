@@ -38,29 +38,29 @@ package final class JSONWriter: BatchWriter {
     package func begin(_ schema: Schema) throws(FirnError) {
         self.schema = schema
         let roots = schema.roots
-        if roots.count == 1 { envelope = roots[0].envelope.flatMap(Envelope.init) }
+        if roots.count == 1 { envelope = roots[0].envelope.flatMap { Envelope($0, options.budget) } }
         if options.layout == .lines {
             if roots.count > 1 {
                 throw FirnError(
                     .usage, "NDJSON can contain rows of only one type, and there are \(roots.count)",
                     advice: "choose one: FILE:\(roots[0].name)")
             }
-            hasLeftOutDocument = envelope?.form == .member && envelope?.document?.members?.count ?? 0 > 1
+            hasLeftOutDocument = envelope?.hasOthers ?? false
             if hasLeftOutDocument, options.isLossless {
                 throw FirnError(
                     .rejected, "NDJSON contains only rows, not the JSON around them in their document",
                     advice: "write json, or leave out --lossless")
             }
-            if envelope?.form != .values && envelope?.form != .oneValue || roots[0].columns.count != 1 { envelope = nil }
+            if !(envelope?.isBareValue ?? false) || roots[0].columns.count != 1 { envelope = nil }
             return
         }
         isPretty = options.isPretty ?? envelope?.isPretty ?? false
         if hasSeveralTypes { return out.append("{") }
         if let envelope, !fits(envelope, roots.first) { self.envelope = nil }
+        if let around = envelope?.surroundings { out.append(Array(around.before)) }
         switch envelope?.form {
-        case .one, .oneValue: break
+        case .one, .oneValue, .sequence: break
         case .keyed: out.append("{")
-        case .member: openMember()
         case .rows, .values, nil: out.append("[")
         }
     }
@@ -71,7 +71,8 @@ package final class JSONWriter: BatchWriter {
         switch envelope.form {
         case .values, .oneValue: return type.columns.count == 1
         case .keyed: return type.columns.first.map { $0.type.kind == .string && !$0.type.isCollection && !$0.type.isOptional } ?? false
-        case .rows, .member, .one: return true
+        case .sequence: return !envelope.isBare || type.columns.count == 1
+        case .rows, .one: return true
         }
     }
 
@@ -104,8 +105,18 @@ package final class JSONWriter: BatchWriter {
     }
 
     private func write(_ row: Int, _ fields: [ColumnView], _ form: Envelope.Form?) {
-        if form == .one { return ColumnView.write(object: fields, row, to: &out, &loss, indent: isPretty ? 0 : -1) }
-        if form == .oneValue { return fields[0].write(row, to: &out, &loss, indent: isPretty ? 0 : -1) }
+        let depth = isPretty ? envelope?.depth ?? 0 : -1
+        if form == .one { return ColumnView.write(object: fields, row, to: &out, &loss, indent: depth) }
+        if form == .oneValue { return fields[0].write(row, to: &out, &loss, indent: depth) }
+        if form == .sequence {
+            if envelope?.hasSeparators ?? false { out.append(ValueCutter.separator) }
+            if envelope?.isBare ?? false {
+                fields[0].write(row, to: &out, &loss, indent: depth)
+            } else {
+                ColumnView.write(object: fields, row, to: &out, &loss, indent: depth)
+            }
+            return out.append(UInt8(ascii: "\n"))
+        }
         if rowsWritten > 0 { out.append(UInt8(ascii: ",")) }
         let indent = rowIndent
         out.breakLine(isPretty ? indent : 0)
@@ -120,7 +131,7 @@ package final class JSONWriter: BatchWriter {
         }
     }
 
-    private var rowIndent: Int { envelope?.form == .member || hasSeveralTypes ? 2 : 1 }
+    private var rowIndent: Int { hasSeveralTypes ? 2 : 1 + (envelope?.depth ?? 0) }
 
     package func finish() throws(FirnError) {
         if options.layout == .document {
@@ -135,7 +146,7 @@ package final class JSONWriter: BatchWriter {
             } else {
                 close()
             }
-            out.append(UInt8(ascii: "\n"))
+            if envelope?.form != .sequence { out.append(UInt8(ascii: "\n")) }
         }
         try flush()
         try output.finish()
@@ -145,47 +156,15 @@ package final class JSONWriter: BatchWriter {
         switch envelope?.form {
         case .one, .oneValue: if rowsWritten == 0 { out.append("null") }
         case .keyed: closeBracket("}")
-        case .member: closeMember()
         case .rows, .values, nil: closeBracket("]")
+        case .sequence: break
         }
+        if let around = envelope?.surroundings { out.append(Array(around.after)) }
     }
 
     private func closeBracket(_ bracket: StaticString) {
-        if rowsWritten > 0 { out.breakLine(0) }
+        if rowsWritten > 0 { out.breakLine(isPretty ? envelope?.depth ?? 0 : 0) }
         out.append(bracket)
-    }
-
-    // MARK: The document around a member
-
-    private func openMember() {
-        out.append("{")
-        guard let envelope, let members = envelope.document?.members else { return }
-        for (index, member) in members.enumerated() {
-            if index > 0 { out.append(UInt8(ascii: ",")) }
-            writeKey(member.0)
-            if member.0 == envelope.member { return out.append("[") }
-            member.1.write(to: &out, indent: isPretty ? 1 : nil)
-        }
-    }
-
-    private func closeMember() {
-        if rowsWritten > 0 { out.breakLine(isPretty ? 1 : 0) }
-        out.append("]")
-        guard let envelope, let members = envelope.document?.members, let index = members.firstIndex(where: { $0.0 == envelope.member })
-        else { return }
-        for member in members[(index + 1)...] {
-            out.append(UInt8(ascii: ","))
-            writeKey(member.0)
-            member.1.write(to: &out, indent: isPretty ? 1 : nil)
-        }
-        if isPretty { out.breakLine(0) }
-        out.append("}")
-    }
-
-    private func writeKey(_ key: String) {
-        if isPretty { out.breakLine(1) }
-        out.append(quoted: key)
-        out.append(isPretty ? ": " : ":")
     }
 
     // MARK: Several types

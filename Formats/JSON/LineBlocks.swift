@@ -4,7 +4,8 @@ import FirnExchange
 
 /// Cuts an input into blocks of whole lines.
 final class LineBlocks {
-    private let input: Input
+    private let source: TextSource
+    private var input: Input { source.input }
     private let blockSize: Int
     private var carry: [UInt8] = []
     private var block = 0
@@ -12,13 +13,13 @@ final class LineBlocks {
     /// The number of bytes in the blocks so far.
     private var passed = 0
 
-    init(_ input: Input, blockSize: Int) {
-        self.input = input
+    init(_ source: TextSource, blockSize: Int) {
+        self.source = source
         self.blockSize = max(blockSize, 1)
     }
 
     func rewind() throws(FirnError) {
-        try input.rewind()
+        try source.rewind()
         carry = []
         block = 0
         passed = 0
@@ -27,12 +28,12 @@ final class LineBlocks {
 
     /// Counts the lines in the blocks so far by reading them again, for an error that ends the reading.
     private func linesBefore() throws(FirnError) -> Int {
-        try input.rewind()
+        try source.rewind()
         var left = passed, lines = 0
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { piece.deallocate() }
         while left > 0 {
-            let got = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<min(left, piece.count)]))
+            let got = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<min(left, piece.count)]))
             if got == 0 { break }
             lines += piece[..<got].count { $0 == 10 }
             left -= got
@@ -42,6 +43,8 @@ final class LineBlocks {
 
     func error(_ message: String, line: Int, column: Int) -> FirnError {
         let isMemory = message == JSONReader.beyondMemory
+        // Of values that were put on lines of their own, the place in the input is found by reading it again.
+        let (line, column) = source.cutsValues ? (try? source.location(value: line, column: column)) ?? (line, column) : (line, column)
         return FirnError(
             isMemory ? .outOfMemory : .rejected, message, at: .init(file: input.name, line: line + 1, column: column + 1),
             advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
@@ -58,7 +61,7 @@ final class LineBlocks {
         var nesting = Nesting(), looked = 0
         while true {
             if !isAtEnd {
-                let got = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
+                let got = try source.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
                 if got < capacity - count { isAtEnd = true }
                 count += got
             }
@@ -69,18 +72,28 @@ final class LineBlocks {
                 break
             }
             // Deep nesting is found before memory for all of a long line is allocated.
-            try nesting.check(base, from: looked, to: count, input, firstLine: { () throws(FirnError) in try linesBefore() })
+            try checkNesting(base, looked..<count, &nesting)
             looked = count
             guard capacity < 1 << 32 else { throw FirnError(.unsupported, "a line is larger than 4 GB", at: .init(file: input.name)) }
             capacity *= 2  // one line fills the block
             base = try parser.reserve(capacity, keeping: count)
         }
-        if block == 0 { count = try dropMark(base, count, input.name) }
+        if block == 0 { count = dropMark(base, count) }
         if count == 0 { return false }
         tell(count, block)
         passed += count
         block += 1
         return true
+    }
+
+    private func checkNesting(_ base: UnsafeMutableRawPointer, _ range: Range<Int>, _ nesting: inout Nesting) throws(FirnError) {
+        do throws(FirnError) {
+            try nesting.check(
+                base, from: range.lowerBound, to: range.upperBound, input, firstLine: { () throws(FirnError) in try linesBefore() })
+        } catch {
+            guard source.cutsValues, let at = error.location, let line = at.line, let column = at.column else { throw error }
+            throw self.error(error.message, line: line - 1, column: column - 1)
+        }
     }
 
     private func lastNewline(_ base: UnsafeMutableRawPointer, _ count: Int) -> Int? {
@@ -116,15 +129,9 @@ struct Nesting {
     }
 }
 
-/// Removes a UTF-8 byte order mark and returns the number of bytes left. Throws if the mark is that of UTF-16.
-func dropMark(_ base: UnsafeMutableRawPointer, _ count: Int, _ name: String) throws(FirnError) -> Int {
-    let bytes = UnsafeMutableRawBufferPointer(start: base, count: count)
-    if count >= 2, (bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) {
-        throw FirnError(
-            .rejected, "the text is UTF-16, and JSON is UTF-8", at: .init(file: name, line: 1, column: 1),
-            advice: "convert it first: iconv -f UTF-16 -t UTF-8")
-    }
-    guard count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF else { return count }
+/// Removes a UTF-8 byte order mark and returns the number of bytes left.
+func dropMark(_ base: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    guard UnsafeRawBufferPointer(start: base, count: count).starts(with: [0xEF, 0xBB, 0xBF]) else { return count }
     base.copyMemory(from: base + 3, byteCount: count - 3)
     return count - 3
 }

@@ -49,8 +49,13 @@ struct Shape {
     var cursor = 0
     /// The elements of the arrays at this path.
     var element: Node?
-    /// The values of the objects at this path, if they have too many different keys for members.
+    /// The values of the objects at this path, if they are maps; and whether any of them had a key.
     var mapValue: Node?
+    var hadKeys = false
+    /// The number of members when the node was last examined for being a map.
+    var examined = 8
+    /// The paths of `--map` and `--object` that begin here or below; nil if there are none.
+    var pins: PathPins?
 }
 
 /// A tree of shapes that one parser fills; keys are the numbers of that parser.
@@ -78,7 +83,15 @@ final class ShapeTree: @unchecked Sendable {
     /// The row of the last call that contains the fault.
     private(set) var faultRow: Int?
     private let charge: MemoryCharge
-    private var nodes = 0
+    /// The number of nodes, and of those that are charged.
+    private var nodes = 0, chargedNodes = 0
+    /// For each key number, the last map that had it, to find repeated keys.
+    private var owners: [Int] = []
+    /// Whether objects become maps during the reading, to bound the memory. Only one tree that sees the values in their order may do this:
+    /// the result depends on it.
+    var convertsEarly = false
+    /// Smaller trees are converted at the end, when all values are known.
+    private static let mostNodes = 4096
     /// The memory for a node and its entry among the members of another, in bytes.
     static let nodeSize = 288
     /// The number of values observed at the root.
@@ -94,6 +107,7 @@ final class ShapeTree: @unchecked Sendable {
         self.options = options
         root = .allocate(capacity: 1)
         root.initialize(to: Shape())
+        root.pointee.pins = PathPins(maps: options.maps, objects: options.objects)
     }
 
     deinit { ShapeTree.free(root) }
@@ -180,7 +194,10 @@ final class ShapeTree: @unchecked Sendable {
         node.pointee.arrays &+= 1
         let count = Int(items[index].size)
         if count == 0 { return }
-        if node.pointee.element == nil { node.pointee.element = charged(item: index) }
+        if node.pointee.element == nil {
+            node.pointee.element = charged(item: index)
+            node.pointee.element?.pointee.pins = node.pointee.pins?.below(nil)
+        }
         let element = node.pointee.element!
         var item = index &+ 1
         for _ in 0..<count {
@@ -195,6 +212,7 @@ final class ShapeTree: @unchecked Sendable {
         let mine = serial
         let count = Int(items[index].size)
         var item = index &+ 1
+        if node.pointee.mapValue != nil { findRepeated(items, index, node) }
         for _ in 0..<count {
             if fault != nil { return }
             if let value = node.pointee.mapValue {
@@ -204,15 +222,22 @@ final class ShapeTree: @unchecked Sendable {
                 if child.pointee.owner == mine {
                     if node.pointee.duplicate == nil {
                         node.pointee.duplicate = Shape.Duplicate(
-                            items[item].key, (block, options.layout == .lines ? parser.line(ofRow: row) : item))
+                            items[item].key, (block, options.layout == .document ? item : parser.line(ofRow: row)))
                     }
                 } else {
                     child.pointee.owner = mine
                     child.pointee.presence &+= 1
                 }
                 observe(items, item, child)
-                if node.pointee.members.count > ShapeTree.mostKeys, node != root || node.pointee.members.count > ShapeTree.mostColumns {
-                    collapse(node)
+                if node.pointee.members.count > ShapeTree.mostKeys, node != root || node.pointee.members.count > ShapeTree.mostColumns,
+                    node.pointee.pins?.decided != false
+                {
+                    ShapeTree.collapse(node)
+                    findRepeated(items, index, node)
+                } else if convertsEarly, nodes > ShapeTree.mostNodes, node.pointee.members.count >= 2 &* node.pointee.examined, node != root
+                {
+                    convert(node)
+                    if node.pointee.mapValue != nil { findRepeated(items, index, node) }
                 }
             }
             item &+= items[item].step
@@ -236,6 +261,7 @@ final class ShapeTree: @unchecked Sendable {
             return node.pointee.members[index].node
         }
         let child = charged(item: item)
+        if let pins = node.pointee.pins { child.pointee.pins = pins.below(Array(parser.key(key))) }
         node.pointee.lookup[key] = node.pointee.members.count
         node.pointee.members.append(.init(key: key, node: child))
         node.pointee.cursor = node.pointee.members.count
@@ -244,18 +270,50 @@ final class ShapeTree: @unchecked Sendable {
 
     private func charged(item: Int) -> Shape.Node {
         nodes &+= 1
-        if nodes & 1023 == 0, fault == nil, !charge.take(1024 * ShapeTree.nodeSize) {
-            fault = Fault(item: item, message: JSONReader.beyondMemory, isNumber: false)
+        if nodes > chargedNodes {
+            chargedNodes += 1024
+            if fault == nil, !charge.take(1024 * ShapeTree.nodeSize) {
+                fault = Fault(item: item, message: JSONReader.beyondMemory, isNumber: false)
+            }
         }
         return ShapeTree.make(block: block, item: item)
     }
 
-    /// Converts the members of a node to values of a map.
-    private func collapse(_ node: Shape.Node) { ShapeTree.collapse(node) }
+    /// Records the first key that an object of a map has twice.
+    private func findRepeated(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Shape.Node) {
+        serial &+= 1
+        if owners.count < parser.keyCount { owners += Array(repeating: 0, count: parser.keyCount * 2 - owners.count) }
+        var item = index &+ 1
+        for _ in 0..<Int(items[index].size) {
+            let key = items[item].key
+            if owners[Int(key)] == serial, node.pointee.duplicate == nil {
+                node.pointee.duplicate = Shape.Duplicate(key, (block, options.layout == .document ? item : parser.line(ofRow: row)))
+            }
+            owners[Int(key)] = serial
+            item &+= items[item].step
+        }
+    }
 
+    /// Converts objects at and below a node to maps.
+    private func convert(_ node: Shape.Node) {
+        let before = ShapeTree.count(node)
+        MapFinder(keys: { [parser] in Array(parser.key($0)) }).convert(node)
+        nodes -= before - ShapeTree.count(node)
+        node.pointee.examined = node.pointee.members.count
+    }
+
+    /// The number of nodes at and below a node.
+    private static func count(_ node: Shape.Node) -> Int {
+        node.pointee.members.reduce(1) { $0 + count($1.node) } + (node.pointee.element.map(count) ?? 0)
+            + (node.pointee.mapValue.map(count) ?? 0)
+    }
+
+    /// Converts the members of a node to values of a map.
     static func collapse(_ node: Shape.Node) {
         let value = node.pointee.mapValue ?? make(block: .max, item: .max)
+        if node.pointee.mapValue == nil { value.pointee.pins = node.pointee.pins?.below(nil) }
         node.pointee.mapValue = value
+        if !node.pointee.members.isEmpty { node.pointee.hadKeys = true }
         for member in node.pointee.members {
             merge(member.node, into: value, keys: { $0 })
             free(member.node)
@@ -277,6 +335,8 @@ final class ShapeTree: @unchecked Sendable {
         node.pointee.arrays += o.arrays
         node.pointee.objects += o.objects
         node.pointee.presence += o.presence
+        if o.hadKeys { node.pointee.hadKeys = true }
+        if node.pointee.pins == nil { node.pointee.pins = o.pins }
         node.pointee.hasWideInts = node.pointee.hasWideInts || o.hasWideInts
         node.pointee.hasWholeDoubles = node.pointee.hasWholeDoubles || o.hasWholeDoubles
         node.pointee.hasPointZero = node.pointee.hasPointZero || o.hasPointZero

@@ -135,6 +135,7 @@ final class RowBuilder: @unchecked Sendable {
             guard tag == TapeTag.yes || tag == TapeTag.no else { return fail(node) }
             node.pointee.words.append(tag == TapeTag.yes ? 1 : 0)
         case .embedded:
+            if node.pointee.isBare { return appendBare(items, index, node) }
             guard tag == TapeTag.object else { return fail(node) }
             return appendObject(items, index, node)
         case .any: return appendAny(items, index, node)
@@ -209,6 +210,14 @@ final class RowBuilder: @unchecked Sendable {
         }
         node.pointee.offsets.append(elements.pointee.count)
         node.pointee.advance()
+    }
+
+    /// Appends an object whose only field is the value itself.
+    private func appendBare(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
+        let child = node.pointee.children[0]
+        child.pointee.skip(to: node.pointee.count)
+        node.pointee.advance()
+        append(items, index, child)
     }
 
     private func appendObject(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {

@@ -64,6 +64,9 @@ struct TextCursor {
         return UnsafeRawBufferPointer(rebasing: text[start..<at])
     }
 
+    /// The number of bytes of the text.
+    var count: Int { text.count }
+
     func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[range]) }
 
     /// Returns the end of the token that begins at an offset.

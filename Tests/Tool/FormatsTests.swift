@@ -40,7 +40,8 @@ import Testing
         let mixed = try scratch.firn("convert", "mixed.csv", "mixed.firn", "--lossless")
         #expect(mixed.code == 3 && !scratch.has("mixed.firn"), "\(mixed.errors)")
         try Data([0xFF, 0xFE] + "[{\"a\":1}]".utf16.flatMap { [UInt8($0), 0] }).write(to: scratch.file("j.json"))
-        #expect(try scratch.firn("convert", "j.json", "j.firn", "--lossless").errors.contains("UTF-16"))
+        #expect(try scratch.firn("convert", "j.json", "j.firn", "--lossless").code == 0)
+        #expect(try scratch.firn("query", "j.firn", "--format", "ndjson").out == "{\"a\":1}\n")
         #expect(try scratch.firn("convert", "t.firn", "out.json", "--encoding", "latin-1").code == 2)
     }
 

@@ -94,5 +94,21 @@ extension Flag {
     static let profile = Flag(
         "profile", nil, in: .writing, "how much time to spend on compression", preset: "default", choices: ["fast", "default", "small"])
 
-    static let readingText = [from, null, encoding, delimiter, noHeader, rejects, schema]
+    static let rows = Flag(
+        "rows", nil, "POINTER", in: .reading, "the rows in a JSON document, as a JSON Pointer such as /data/items",
+        detail: """
+            The rows are the elements of an array, or the members of an object of objects, with their keys in the column "key". Without this flag, they are the elements of the \
+            document, or of the array of objects that prevails in it, at any depth. What surrounds the rows is kept: FILE:document.
+            """)
+    static let map = Flag(
+        "map", nil, "PATH", in: .reading, "read the JSON objects at this path as maps from key to value, such as data.*.stats",
+        detail: """
+            A path consists of names of members; * stands for each value of a map and each element of a list. Without this flag, objects are maps if their keys look like \
+            data and their values have one shape.
+            """, repetition: .many)
+    static let object = Flag(
+        "object", nil, "PATH", in: .reading, "read the JSON objects at this path as objects with fields, whatever their keys",
+        repetition: .many)
+
+    static let readingText = [from, null, encoding, delimiter, noHeader, rejects, schema, rows, map, object]
 }

@@ -54,7 +54,10 @@ enum CellText {
             }
         case .object(let entries):
             // Fields of embedded objects take their names from the type; those that are null are left out.
-            let fields = type.target.flatMap { schema[$0] }?.columns ?? []
+            let target = type.target.flatMap { schema[$0] }, fields = target?.columns ?? []
+            if target?.isBare ?? false, let value = entries.first?.value {
+                return append(value, fields[0].type, fields[0].notation, schema, to: &out)
+            }
             append(entries.enumerated().lazy.filter { !$0.element.value.isNull }, in: ("{", "}"), to: &out) { field, out in
                 let column = field.offset < fields.count ? fields[field.offset] : nil
                 out += "\(column?.name ?? field.element.key): "

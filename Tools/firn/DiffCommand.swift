@@ -22,6 +22,10 @@ struct DiffCommand {
         let changes = try checkChanges()
         var options = try self.options(oldName, newName)
         options.scope.rows = rows
+        if options.key.isEmpty, let column = try DiffCommand.commonValue(old, new, oldName) {
+            options.key = [column]
+            session.remark("both files have one row; they are matched by \"\(column)\", which is equal")
+        }
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         if changes != nil, let member = difference.memberKey {
             throw FirnError(
@@ -30,6 +34,22 @@ struct DiffCommand {
         }
         if let changes { try write([ChangedType(difference, newKnowsKeys: new is StoredTable)], options, to: changes, key: key) }
         return try report(difference, oldName, newName)
+    }
+
+    /// Returns the first column with the same value in both tables, if each has one row and no key, as a document that is one row has.
+    private static func commonValue(_ old: any Table, _ new: any Table, _ file: String) throws(FirnError) -> String? {
+        guard old.rowCount == 1, new.rowCount == 1, old.type.key.isEmpty || new.type.key.isEmpty else { return nil }
+        do throws(Damage) {
+            guard let oldID = try old.rowID(atRank: 0), let newID = try new.rowID(atRank: 0) else { return nil }
+            for (position, column) in old.type.columns.enumerated() where !column.type.isCollection {
+                guard ![.embedded, .any, .link].contains(column.type.kind), let other = new.type.index(of: column.name),
+                    new.type.columns[other].type.kind == column.type.kind, !new.type.columns[other].type.isCollection
+                else { continue }
+                let value = try old.value(rowID: oldID, column: position)
+                if !value.isNull, try value == new.value(rowID: newID, column: other) { return column.name }
+            }
+            return nil
+        } catch { throw FirnError(error, in: file) }
     }
 
     /// Returns the options of the comparison, from the flags. The names are used in messages.

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCSV
 import FirnCommandLine
+import FirnDisk
 import FirnExchange
 import FirnJSON
 import FirnTable
@@ -15,6 +16,10 @@ enum FormatShelf {
         case .csv, .tsv: return try CSVReader(input, options: csvOptions(options, format, typeName, given, progress))
         case .json, .ndjson:
             var json = JSONOptions(layout: format == .json ? .document : .lines, typeName: typeName)
+            json.findsLayout = true
+            json.rows = options.rows
+            json.maps = options.maps
+            json.objects = options.objects
             json.isLossless = options.isLossless
             json.threads = options.threads
             json.given = given
@@ -22,6 +27,16 @@ enum FormatShelf {
             return try JSONReader(input, options: json, progress: progress)
         case .firn: trap("OpenedFile opens .firn files itself")
         }
+    }
+
+    /// Returns the text of the JSON document around the rows of a type, with null in their place; nil if there is none.
+    static func document(around type: TypeSchema, _ budget: MemoryBudget) -> [UInt8]? { JSONSurroundings.document(of: type, budget) }
+
+    /// Returns a reader of a JSON document as one row.
+    static func reader(document: [UInt8], name: String, typeName: String) throws(FirnError) -> any BatchReader {
+        var options = JSONOptions(layout: .document, typeName: typeName)
+        options.rows = ""
+        return try JSONReader(Input(bytes: document, name: name), options: options)
     }
 
     private static func csvOptions(
@@ -57,6 +72,7 @@ enum FormatShelf {
         case .json, .ndjson:
             var json = JSONOptions(layout: format == .json ? .document : .lines)
             json.isLossless = options.isLossless
+            json.budget = .process
             return JSONWriter(output, options: json)
         case .firn: trap("FirnWriter writes .firn files")
         }
@@ -66,6 +82,7 @@ enum FormatShelf {
     static func line(_ type: TypeSchema) -> String {
         var members: [(String, JSONDocument)] = [("v", .number("1")), ("type", .string(type.name))]
         if type.isEmbedded { members.append(("embedded", .bool(true))) }
+        if type.isBare { members.append(("bare", .bool(true))) }
         members.append(("key", .array(type.key.map { .string(type.columns[$0].name) })))
         members.append(
             (
@@ -95,7 +112,8 @@ enum FormatShelf {
             if let version = document["v"], version.int != 1 { throw refusal("unknown version: \(version.compact)") }
             guard let columns = document["columns"]?.elements else { throw refusal("a type has no array \"columns\"") }
             var spelling = SchemaFile.Spelling(
-                name: document["type"]?.text, isEmbedded: document["embedded"]?.truth ?? false, key: [], columns: [])
+                name: document["type"]?.text, isEmbedded: document["embedded"]?.truth ?? false, isBare: document["bare"]?.truth ?? false,
+                key: [], columns: [])
             for column in columns {
                 guard let name = column["name"]?.text else { throw refusal("a column has no \"name\"") }
                 guard let type = column["type"]?.text else { throw refusal("column \"\(name)\" has no type") }

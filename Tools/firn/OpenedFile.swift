@@ -44,9 +44,9 @@ final class OpenedFile {
             }
             let stem = Address.stem(of: address.path)
             let given = try options.schema?.given(wanted: options.typeName ?? address.type, stem: stem)
-            content = .stream(
-                try FormatShelf.reader(
-                    input, format: format, options, typeName: address.type ?? stem, given: options.forced ?? given, progress: progress))
+            let reader = try FormatShelf.reader(
+                input, format: format, options, typeName: address.type ?? stem, given: options.forced ?? given, progress: progress)
+            content = .stream(try OpenedFile.document(of: reader.schema, address, budget: .process) ?? reader)
             return
         }
         // Opening a named pipe again would wait for another writer.
@@ -87,7 +87,24 @@ final class OpenedFile {
         if let fallback = database.fallback, !allowsEmpty, address.version == nil || !FallbackNotices.isStrict {
             try FallbackNotices.report(name, fallback, version: snapshot.version)
         }
-        content = .stored(database, snapshot)
+        if snapshot.schema[OpenedFile.documentName] == nil,
+            let document = try OpenedFile.document(of: snapshot.schema, address, budget: .process)
+        {
+            content = .stream(document)
+        } else {
+            content = .stored(database, snapshot)
+        }
+    }
+
+    /// The type that stands for the JSON document around the rows: `FILE:document`.
+    private static let documentName = "document"
+
+    /// Returns a reader of the document around the rows if the operand names it; nil if it does not, or if there is none.
+    private static func document(of schema: Schema, _ address: Address, budget: MemoryBudget) throws(FirnError) -> (any BatchReader)? {
+        guard address.type == documentName else { return nil }
+        let documents = schema.roots.compactMap { FormatShelf.document(around: $0, budget) }
+        guard documents.count == 1 else { return nil }
+        return try FormatShelf.reader(document: documents[0], name: address.path, typeName: documentName)
     }
 
     /// Throws `.notFound` if the file of the operand does not exist. Reads nothing.
@@ -113,6 +130,7 @@ final class OpenedFile {
         return database.key
     }
 
+    var isJSON: Bool { format == .json || format == .ndjson }
     var isCSV: Bool { format == .csv || format == .tsv }
 
     /// The schema of the version or stream.

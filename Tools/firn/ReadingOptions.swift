@@ -13,6 +13,10 @@ struct ReadingOptions {
     var encoding: String?
     var delimiter: UInt8?
     var hasHeader = true
+    /// JSON: the pointer to the rows, and the paths of objects that are maps, and that are not.
+    var rows: String?
+    var maps: [String] = []
+    var objects: [String] = []
     /// The file for rejected rows; nil if the first one aborts the command.
     var rejected: RejectedRows?
     var isLossless = false
@@ -43,6 +47,9 @@ struct ReadingOptions {
         typeName = arguments.text("type")
         nullWords = arguments.names("null")
         encoding = arguments.text("encoding")
+        rows = arguments.text("rows")
+        maps = arguments.texts("map")
+        objects = arguments.texts("object")
         hasHeader = !arguments.has("no-header")
         if let path = arguments.text("rejects") {
             // Even --force must not replace an input, a schema or the target with the rejected rows.
@@ -66,6 +73,12 @@ struct ReadingOptions {
 
     /// Throws `.usage` if a flag does not apply to the formats of the inputs.
     static func check(_ arguments: Arguments, for files: [OpenedFile]) throws(FirnError) {
+        if !files.isEmpty, !files.contains(where: \.isJSON), let flag = ["rows", "map", "object"].first(where: arguments.has) {
+            throw FirnError(
+                .usage,
+                "--\(flag) applies to JSON only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is JSON")",
+                advice: "omit it, or use --from json if the input is JSON")
+        }
         guard files.allSatisfy({ $0.format == .firn }), let flag = ["schema", "rejects"].first(where: arguments.has) else { return }
         throw FirnError(
             .usage, "--\(flag) applies to CSV and JSON only, and \(files.count == 1 ? "the input is" : "all inputs are") firn",

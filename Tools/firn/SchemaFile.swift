@@ -16,6 +16,8 @@ struct SchemaFile {
         /// Nil if the file has no name for it.
         var name: String?
         var isEmbedded: Bool
+        /// Whether JSON has the value of the only column in place of the object.
+        var isBare: Bool
         var key: [String]
         var columns: [Column]
     }
@@ -82,6 +84,12 @@ struct SchemaFile {
             columns.append(ColumnSchema(name, columnType, notation: notation))
         }
         type.columns = columns
+        if spelling.isBare {
+            type.envelope = TypeSchema.bareEnvelope
+            guard type.isBare else {
+                throw refusal(path, "the type \"\(type.name)\" is bare, but is not an embedded type with one list, set or map")
+            }
+        }
         for name in spelling.key {
             guard let position = type.index(of: name) else {
                 throw refusal(path, "the key of \"\(type.name)\" names a column \"\(name)\" that is not listed")
