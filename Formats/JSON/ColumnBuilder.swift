@@ -75,6 +75,8 @@ struct ColumnBuilder {
     let collection: CollectionKind
     /// Whether the value of the only field stands for an embedded object.
     let isBare: Bool
+    /// Whether null is a value of the column.
+    let keepsNull: Bool
     /// The number of rows, and the number of rows that have a value.
     private(set) var count = 0
     private(set) var held = 0
@@ -98,8 +100,9 @@ struct ColumnBuilder {
     /// What was taken: the number of rows, the number of values, the index of the next gap, and how many rows of that gap.
     var taken = (rows: 0, values: 0, gap: 0, gapRows: 0)
 
-    private init(_ type: ColumnType, collection: CollectionKind, isBare: Bool) {
+    private init(_ type: ColumnType, collection: CollectionKind, isBare: Bool, keepsNull: Bool) {
         self.isBare = isBare
+        self.keepsNull = keepsNull
         self.type = type
         kind = type.kind
         self.collection = collection
@@ -107,7 +110,7 @@ struct ColumnBuilder {
 
     static func make(_ plan: ColumnPlan) -> Node {
         let node = Node.allocate(capacity: 1)
-        node.initialize(to: ColumnBuilder(plan.type, collection: plan.type.collection, isBare: plan.isBare))
+        node.initialize(to: ColumnBuilder(plan.type, collection: plan.type.collection, isBare: plan.isBare, keepsNull: plan.keepsNull))
         switch plan.type.collection {
         case .map: node.pointee.children = [make(ColumnPlan(ColumnType(.string))), make(plan.element!)]
         case .list, .set: node.pointee.children = [make(plan.element!)]

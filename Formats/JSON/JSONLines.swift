@@ -82,7 +82,7 @@ final class JSONLines: JSONRows {
         }
         for lane in lanes { merge(lane.tree, lane) }
         // If there are objects, other values are not rows; without objects they are.
-        let takesObjectsOnly = total > 0
+        let takesObjectsOnly = total > 0 && options.column == nil
         for lane in lanes {
             if let screen = lane.screen, given == nil { screen.takesObjectsOnly = takesObjectsOnly }
             if !takesObjectsOnly { merge(lane.bareTree, lane) }

@@ -29,6 +29,10 @@ package struct JSONOptions: Sendable {
     /// Paths of objects that become maps, and of objects that do not, whatever their keys: see `PathPattern`.
     package var maps: [String] = []
     package var objects: [String] = []
+    /// If rows are the values of a column, which can be objects: its name, and names that types must not have. Each value is then in the
+    /// column `value`.
+    package var column: String?
+    package var takenNames: [String] = []
     /// Whether strings become dates and UUIDs if every value of the column round-trips exactly.
     package var recognisesText = true
     /// Whether anything that would not be written back with equal values is an error instead of a remark.

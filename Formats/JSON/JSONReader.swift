@@ -18,7 +18,7 @@ import FirnTable
 /// | one value | one, in a column `value` |
 ///
 /// The `envelope` of the type records which case it was, so that `JSONWriter` writes the same document. Kept are: every value, null as
-/// opposed to missing if a column has only one of them, empty as opposed to missing collections, the order of rows and array elements. Not
+/// opposed to missing if a column has only one of them or the options are lossless, empty as opposed to missing collections, the order of rows and array elements. Not
 /// kept are: the order of keys (columns are in the order of first appearance), the notation of a number (1e2, 100) unless a whole column
 /// agrees, and all but the last value of repeated keys.
 /// Errors have the line and the byte within it, both from 1.
@@ -172,8 +172,9 @@ struct RowPlan {
         _ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil,
         line: @escaping (Shape.Duplicate) -> Int, keys: @escaping (UInt32) -> [UInt8]
     ) throws(FirnError) {
-        MapFinder(keys: keys).convert(root, given: given?.rows.fields ?? [], isRow: true)
-        var types = JSONTypes(typeName: options.typeName, given: given?.rows, line: line, keys: keys)
+        MapFinder(keys: keys).convert(root, given: given?.rows.fields ?? [], isRow: options.column == nil)
+        var types = JSONTypes(
+            names: [options.typeName] + options.takenNames, keepsNulls: options.isLossless, given: given?.rows, line: line, keys: keys)
         if let (rows, isBare) = given {
             self.isBare = isBare
             if isBare {
@@ -196,12 +197,13 @@ struct RowPlan {
         }
         let shape = root.pointee
         let others = shape.nulls + shape.bools + shape.ints + shape.doubles + shape.numberTexts + shape.strings + shape.arrays
-        isBare = others > 0 || shape.mapValue != nil || shape.objects == 0
+        isBare = others > 0 || shape.mapValue != nil || shape.objects == 0 || options.column != nil
         if isBare {
-            if shape.mapValue != nil { types.noteRowsAsMaps(options.typeName) }
+            let path = options.typeName + (options.column.map { "_" + $0 } ?? "")
+            if shape.mapValue != nil, options.column == nil { types.noteRowsAsMaps(options.typeName) }
             fields = [
                 ColumnPlan.Field(
-                    name: Array("value".utf8), column: "value", plan: types.plan(root, path: options.typeName, depth: 0),
+                    name: Array("value".utf8), column: "value", plan: types.plan(root, path: path, place: options.column ?? "", depth: 0),
                     isOptional: shape.nulls > 0, writesNull: true)
             ]
         } else {

@@ -21,9 +21,15 @@ final class ColumnPlan: Sendable {
     let element: ColumnPlan?
     /// Whether objects of the type are collections within collections: JSON has the value of the only field in place of the object.
     let isBare: Bool
+    /// Of type any: whether null is a value, so that it differs from a missing one.
+    let keepsNull: Bool
 
-    init(_ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: ColumnPlan? = nil, isBare: Bool = false) {
+    init(
+        _ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: ColumnPlan? = nil, isBare: Bool = false,
+        keepsNull: Bool = false
+    ) {
         self.isBare = isBare
+        self.keepsNull = keepsNull
         self.type = type
         self.notation = notation
         self.fields = fields
@@ -51,6 +57,8 @@ struct JSONTypes {
     /// What a lossless conversion cannot accept: one sentence each.
     private(set) var losses: [String] = []
     private var names: Set<String>
+    /// Whether null and missing must differ in every column of objects.
+    private let keepsNulls: Bool
     private let keys: (UInt32) -> [UInt8]
     /// Returns the line of a duplicate key. In a document each call can read the text up to it, so only some calls are made.
     private let line: (Shape.Duplicate) -> Int
@@ -70,9 +78,13 @@ struct JSONTypes {
         return notes + ["objects whose keys are data became maps: \(shown); --object PATH keeps them as objects"]
     }
 
-    init(typeName: String, given: GivenRows? = nil, line: @escaping (Shape.Duplicate) -> Int, keys: @escaping (UInt32) -> [UInt8]) {
+    init(
+        names taken: [String], keepsNulls: Bool = false, given: GivenRows? = nil, line: @escaping (Shape.Duplicate) -> Int,
+        keys: @escaping (UInt32) -> [UInt8]
+    ) {
         self.line = line
-        names = Set([typeName] + (given?.schema.types.map(\.name) ?? []))
+        self.keepsNulls = keepsNulls
+        names = Set(taken + (given?.schema.types.map(\.name) ?? []))
         self.keys = keys
     }
 
@@ -102,6 +114,11 @@ struct JSONTypes {
                 let childPath = path + "_" + column
                 let childPlace = (place.isEmpty ? "" : place + ".") + PathPins.spelled(String(decoding: name, as: UTF8.self))
                 let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
+                if keepsNulls, missing > 0, nulls > 0 {
+                    notes.append("\(childPath): null in some objects and missing in others; the column of type any keeps both")
+                    let plan = ColumnPlan(ColumnType(.any), keepsNull: true)
+                    return ColumnPlan.Field(name: name, column: column, plan: plan, isOptional: true, writesNull: false)
+                }
                 let writesNull = writesNull(childPath, nulls: nulls, missing: missing)
                 return ColumnPlan.Field(
                     name: name, column: column, plan: plan(shape, path: childPath, place: childPlace, depth: depth),

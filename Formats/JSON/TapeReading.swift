@@ -260,8 +260,8 @@ final class RowBuilder: @unchecked Sendable {
         let at = node.pointee.slots[position]
         guard at >= 0 else { return }
         node.pointee.slots[position] = -1
-        guard items[at].tag != TapeTag.null else { return }
         let child = node.pointee.children[position]
+        guard items[at].tag != TapeTag.null || child.pointee.keepsNull else { return }
         child.pointee.skip(to: row)
         if child.pointee.batch != batch {
             child.pointee.batch = batch

@@ -57,6 +57,11 @@ enum TextAttack {
         options.isLossless = first & 2 == 2
         if first & 4 == 4 { options.given = given }
         if first & 8 == 8, !options.isLossless { options.rejects = rejects() }
+        if first & 16 == 16 { options.findsLayout = true }
+        if first & 32 == 32 { options.maps = ["*", "part.*", "a.*.b"] }
+        if first & 64 == 64 { options.objects = ["map", "*.*"] }
+        if first & 128 == 128, first & 16 == 16 { options.rows = first & 1 == 1 ? "/a" : "" }
+        if first & 192 == 192, first & 4 == 0 { options.column = "cell" }
         let chosen = options
         read("json") { () throws(FirnError) in
             try JSONReader(Input(bytes: Array(bytes.dropFirst()), name: "in.json"), options: chosen)

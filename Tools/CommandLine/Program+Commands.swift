@@ -21,6 +21,19 @@ extension Command {
         ],
         flags: Flag.readingText + [
             .type, .columns, .condition, .limit,
+            Flag(
+                "flatten", nil, in: .choosing, "write the fields of objects as columns: name.first, name.last",
+                detail: "Lists and maps stay whole; CSV contains them as JSON text. A dot in the name of a field is written \\."),
+            Flag(
+                "nest", nil, in: .choosing, "combine columns such as name.first and name.last in objects: the reverse of --flatten",
+                detail:
+                    "Columns of text in which every cell is a JSON array or object are read as JSON. An object without any value is missing."
+            ),
+            Flag(
+                "json-column", nil, "NAMES", in: .choosing, "read the cells of these CSV columns as JSON",
+                detail:
+                    "Their types are inferred as those of JSON are. An invalid cell is an error with its row; with --rejects, the row is left out.",
+                repetition: .many),
             Flag("to", nil, in: .writing, "format of OUT", detail: "By default the extension decides.", choices: Flag.formats),
             Flag(
                 "key", "k", "NAMES", in: .writing, "the columns of the primary key",

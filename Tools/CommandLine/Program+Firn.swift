@@ -78,7 +78,7 @@ extension Flag {
     static let condition = Flag(
         "where", "w", "PREDICATE", in: .choosing, "select only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")
     static let columns = Flag(
-        "columns", "c", "NAMES", in: .choosing, "keep only these columns, in this order",
+        "columns", "c", "NAMES", in: .choosing, "keep only these columns, in this order; a.b is field b of the objects in a",
         detail: "Names are separated by commas; write a comma within a name as \\,.", repetition: .many)
     static let keyFile = Flag(
         "key-file", nil, "PATH", in: .shared, "the key of encrypted .firn files: a file of 64 bytes or 128 hexadecimal digits",

@@ -85,7 +85,8 @@ struct ConvertCommand {
     /// anything.
     private func wholeVersion(_ files: [OpenedFile], _ format: FormatName) -> DatabaseSnapshot? {
         guard format == .firn, files.count == 1, files[0].address.type == nil, case .stored(_, let snapshot) = files[0].content,
-            !["type", "columns", "where", "limit", "key", "lossless", "rejects", "schema"].contains(where: arguments.has)
+            !["type", "columns", "where", "limit", "key", "lossless", "rejects", "schema", "flatten", "nest", "json-column"].contains(
+                where: arguments.has)
         else { return nil }
         return snapshot
     }
@@ -96,6 +97,9 @@ struct ConvertCommand {
         guard format == .firn, files.count == 1, let file = files.first else {
             throw FirnError(
                 .usage, "--lossless needs one input and a .firn target", advice: "other formats do not store the notation of their input")
+        }
+        if let flag = ["flatten", "nest", "json-column"].first(where: arguments.has) {
+            throw FirnError(.usage, "--lossless keeps the columns of its input, and --\(flag) changes them", advice: "omit one of them")
         }
         guard !arguments.has("rejects") else {
             throw FirnError(.usage, "--lossless cannot be combined with --rejects: it needs the whole input", advice: "omit --rejects")
@@ -166,10 +170,12 @@ struct ConvertCommand {
             try Output(path: target, force: options.overwrites, sources: options.sources), format: format, options, schema: schema)
     }
 
+    /// Whether the columns of CSV are selected when it is read. Conditions can name columns that are not kept, and columns can be fields.
+    private var readsColumns: Bool { !["where", "nest", "json-column"].contains(where: arguments.has) }
+
     private func readingOptions() throws(FirnError) -> ReadingOptions {
         var options = try ReadingOptions(arguments, threads: session.threads())
-        // A condition can name columns that are not kept.
-        if !arguments.has("where") { options.columns = arguments.names("columns") }
+        if readsColumns { options.columns = arguments.names("columns") }
         return options
     }
 
@@ -213,15 +219,22 @@ struct ConvertCommand {
         // --type selects a type of the input if there is one of that name; otherwise it names the result.
         let readers = try files.map { (file) throws(FirnError) -> any BatchReader in
             let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
-            return try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
+            let reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
+            return try JSONColumnsReader.applied(to: reader, of: file, arguments, options, progress: progress)
         }
         var reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
+        if arguments.has("nest") {
+            guard !arguments.has("flatten") else {
+                throw FirnError(.usage, "--nest and --flatten are opposites", advice: "omit one of them")
+            }
+            reader = try NestedReader(reader)
+        }
         if let condition = arguments.text("where") { reader = try FilteredReader(reader, condition, threads: options.threads) }
         // CSV inputs were read with the selected columns only, and their dialect matches these.
-        let areChosen = !arguments.has("where") && files.allSatisfy(\.isCSV)
+        let isFlat = arguments.has("flatten"), areChosen = readsColumns && files.allSatisfy(\.isCSV)
         let columns = areChosen ? [] : arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
-        guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil else { return reader }
-        return try ShapedReader(reader, columns: columns, name: given, key: key, limit: limit)
+        guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil || isFlat else { return reader }
+        return try ShapedReader(reader, columns: columns, name: given, key: key, limit: limit, isFlat: isFlat)
     }
 
     private func summarise(_ files: [OpenedFile], _ target: String, rows: Int, rejected: Int, remarks: [String]) throws(FirnError) {

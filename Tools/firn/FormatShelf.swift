@@ -39,6 +39,18 @@ enum FormatShelf {
         return try JSONReader(Input(bytes: document, name: name), options: options)
     }
 
+    /// Returns a reader of the values of a column: one JSON text per line.
+    static func reader(cells: [UInt8], column: String, of schema: Schema, name: String, rejects: Rejects?, threads: Int) throws(FirnError)
+        -> any BatchReader
+    {
+        var options = JSONOptions(layout: .lines, typeName: schema.roots.first?.name ?? "Row")
+        options.column = column
+        options.takenNames = schema.types.map(\.name)
+        options.rejects = rejects
+        options.threads = threads
+        return try JSONReader(Input(bytes: cells, name: name), options: options)
+    }
+
     private static func csvOptions(
         _ options: ReadingOptions, _ format: FormatName, _ typeName: String, _ given: GivenSchema?, _ progress: Progress
     ) -> CSVOptions {

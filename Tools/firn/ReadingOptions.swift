@@ -19,6 +19,8 @@ struct ReadingOptions {
     var objects: [String] = []
     /// The file for rejected rows; nil if the first one aborts the command.
     var rejected: RejectedRows?
+    /// Whether rows that cannot be read are left out without being written anywhere, because an earlier reading has written them.
+    var dropsRejected = false
     var isLossless = false
     var threads: Int
     /// The columns of CSV to read, in this order; empty for all.
@@ -87,7 +89,8 @@ struct ReadingOptions {
 
     /// `rejected`, in the form that readers take.
     var rejects: Rejects? {
-        rejected.map { rejected in Rejects { (row, reason) throws(FirnError) in try rejected.add(row, because: reason) } }
+        if dropsRejected { return Rejects { (_, _) throws(FirnError) in } }
+        return rejected.map { rejected in Rejects { (row, reason) throws(FirnError) in try rejected.add(row, because: reason) } }
     }
 
     private static func delimiter(_ text: String) -> UInt8? {

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnCommandLine
 import FirnExchange
 import FirnTable
 
@@ -6,16 +7,20 @@ import FirnTable
 final class ShapedReader: BatchReader {
     let schema: Schema
     private let source: any BatchReader
-    /// The positions of the selected columns; nil for all.
-    private let kept: [Int]?
+    /// The selected columns, and fields of objects; nil for all.
+    private let kept: [FieldPath]?
     private let type: TypeSchema
     private let renamed: [String: String]
     private var left: Int
     private let isLimited: Bool
+    private let isFlat: Bool
+    /// The number of objects that have no value in any of the columns that they become.
+    private var emptyObjects = 0
 
     /// - Throws: `.usage` if a name does not exist in the schema, or a type must be chosen.
-    init(_ source: any BatchReader, columns: [String], name: String?, key: [String], limit: Int?) throws(FirnError) {
+    init(_ source: any BatchReader, columns: [String], name: String?, key: [String], limit: Int?, isFlat: Bool = false) throws(FirnError) {
         self.source = source
+        self.isFlat = isFlat
         left = limit ?? .max
         isLimited = limit != nil
         var schema = source.schema
@@ -23,17 +28,31 @@ final class ShapedReader: BatchReader {
         // The schema can also have types that are only targets of links.
         let named = roots.first { $0.name == name }
         guard let root = named ?? roots.first else { throw FirnError(.schema, "the input has no rows and no columns") }
-        guard roots.count == 1 || named != nil || (columns.isEmpty && name == nil && key.isEmpty) else {
+        guard roots.count == 1 || named != nil || (columns.isEmpty && name == nil && key.isEmpty && !isFlat) else {
             throw FirnError(
                 .usage, "the input has several types: \(roots.map(\.name).joined(separator: ", "))",
                 advice: "choose one with FILE:Type")
         }
-        var shaped = root, kept: [Int]?
+        var shaped = root, kept: [FieldPath]?
         if !columns.isEmpty {
-            let chosen = try columns.map { (column) throws(FirnError) in try root.position(of: column) }
-            shaped.columns = chosen.map { root.columns[$0] }
-            shaped.key = root.key.allSatisfy(chosen.contains) ? root.key.map { chosen.firstIndex(of: $0)! } : []
-            kept = chosen
+            kept = try columns.map { (column) throws(FirnError) in
+                guard let path = FieldPath.find(column, in: root, schema) else { throw unknownColumn(column, of: root) }
+                return path
+            }
+        }
+        if isFlat { kept = ShapedReader.flat(kept, root, schema) }
+        if let kept {
+            let empty = Batch(root, in: schema)
+            shaped.columns = try kept.enumerated().map { (index, path) throws(FirnError) in
+                if path.path.count == 1, path.name == root.columns[path.path[0]].name { return root.columns[path.path[0]] }
+                return ColumnSchema(path.name, try path.column(of: empty).type, notation: path.notation)
+            }
+            // Fields have no id in the type of the rows.
+            if kept.contains(where: { $0.path.count > 1 }) {
+                for index in shaped.columns.indices { shaped.columns[index].id = UInt32(index) }
+            }
+            let positions = root.key.map { column in kept.firstIndex { $0.path == [column] } }
+            shaped.key = positions.contains(nil) ? [] : positions.compactMap(\.self)
             // The envelope refers to positions of columns.
             shaped.envelope = nil
         }
@@ -43,7 +62,7 @@ final class ShapedReader: BatchReader {
                 if shaped.index(of: column) == nil, shaped.hasMember(column) {
                     throw FirnError(
                         .usage, "\"\(column)\" is a field of objects, and a primary key consists of whole columns",
-                        advice: "choose a column; 'firn diff --key \(column)' compares by fields")
+                        advice: "make it a column with --flatten or -c \(column); 'firn diff --key \(column)' compares by fields")
                 }
                 return try shaped.position(of: column)
             }
@@ -51,18 +70,36 @@ final class ShapedReader: BatchReader {
         let newName = shaped.name
         shaped.name = root.name
         for i in schema.types.indices where schema.types[i].name == root.name { schema.types[i] = shaped }
-        self.schema = schema.renaming(root.name, to: newName)
+        schema = schema.renaming(root.name, to: newName)
+        // Objects whose fields became columns have no type any more.
+        self.schema = isFlat ? schema.reachable(from: newName, throughLinks: true) : schema
         self.kept = kept
         type = self.schema[newName] ?? shaped
         renamed = [root.name: newName]
     }
 
-    var remarks: [String] { source.remarks }
+    /// Returns the paths of the fields of all objects, instead of the objects.
+    private static func flat(_ kept: [FieldPath]?, _ root: TypeSchema, _ schema: Schema) -> [FieldPath] {
+        let leaves = FieldPath.leaves(of: root, in: schema)
+        guard let kept else { return leaves }
+        return kept.flatMap { path in
+            let inner = leaves.filter { $0.path.starts(with: path.path) }
+            return inner.isEmpty ? [path] : inner
+        }
+    }
+
+    var remarks: [String] {
+        guard emptyObjects > 0 else { return source.remarks }
+        return source.remarks + [
+            "\(Quantity.count(emptyObjects, "object")) without any value: --nest makes \(emptyObjects == 1 ? "it" : "them") missing"
+        ]
+    }
 
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         guard left > 0, let (name, rows) = try source.next() else { return nil }
         var batch = rows
-        if let kept { batch.columns = kept.map { batch.columns[$0] } }
+        if isFlat { emptyObjects += rows.columns.reduce(0) { $0 + $1.emptyObjects } }
+        if let kept { batch.columns = try kept.map { (path) throws(FirnError) in try path.column(of: rows) } }
         if batch.count > left {
             batch.columns = batch.columns.map { $0.slice(0..<left) }
             batch.count = left
@@ -80,5 +117,15 @@ extension TypeSchema {
     func position(of column: String) throws(FirnError) -> Int {
         if let position = index(of: column) { return position }
         throw unknownColumn(column, of: self)
+    }
+}
+
+extension Column {
+    /// The number of objects in the column, and in the fields of its objects, that are present and have no value.
+    fileprivate var emptyObjects: Int {
+        guard type.kind == .embedded, !type.isCollection else { return 0 }
+        let inner = children.reduce(0) { $0 + $1.emptyObjects }
+        guard !children.isEmpty, children.allSatisfy(\.type.isOptional) else { return inner }
+        return inner + (0..<count).count { row in isPresent(row) && !children.contains { $0.isPresent(row) } }
     }
 }

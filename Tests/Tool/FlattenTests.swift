@@ -1,0 +1,99 @@
+import FirnKit
+import Foundation
+import Testing
+
+/// Fields of objects as columns, columns as objects, and columns of JSON text.
+@Suite struct FlattenTests {
+    private static let rows =
+        #"[{"id":{"code":"B1","n":1},"name":{"first":"A","o":{"z":true}},"tags":["p","q"],"terms":[{"t":"a"},{"t":"b"}],"k":1.5},"#
+        + #"{"id":{"code":"B2","n":2},"name":{"first":"B"},"tags":[],"terms":[],"k":2,"a.b":"c"}]"#
+
+    private func compact(_ text: String) -> String { text.replacing("\n", with: "") }
+
+    @Test func `objects become columns of a CSV, which become the same objects again`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.json", FlattenTests.rows)
+        let flat = try scratch.firn("convert", "--flatten", "a.json", "a.csv")
+        #expect(flat.code == 0, "\(flat.errors)")
+        #expect(try scratch.read("a.csv").hasPrefix("id.code,id.n,name.first,name.o.z,tags,terms,k,a\\.b\nB1,1,A,true,"))
+        let nested = try scratch.firn("convert", "--nest", "a.csv", "b.json")
+        #expect(nested.code == 0 && nested.errors.contains("column \"tags\" contains JSON"), "\(nested.errors)")
+        #expect(try compact(scratch.read("b.json")) == FlattenTests.rows)
+        #expect(try scratch.firn("convert", "--flatten", "a.json", "a.firn", "--key", "id.code").code == 0)
+        #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
+        let back = try scratch.firn("convert", "--nest", "a.firn", "c.json")
+        #expect(back.code == 0 && back.errors.contains("the key consists of fields"), "\(back.errors)")
+        #expect(try compact(scratch.read("c.json")) == FlattenTests.rows)
+        #expect(try scratch.firn("diff", "a.json", "b.json", "--key", "id.code").code == 0)
+    }
+
+    @Test func `random nested rows survive flattening to CSV and nesting`() throws {
+        let scratch = try Scratch(), seed = Seed.one(31)
+        var dice = Random(seed)
+        func object(_ depth: Int) -> String {
+            var fields = ["\"n\":\(dice.below(1000))"]
+            if dice.below(2) == 0 { fields.append("\"s\":\"text \(dice.below(9)), \\\"q\\\"\\n\"") }
+            if dice.below(2) == 0 { fields.append("\"l\":[\((0..<dice.below(3)).map { "\"x\($0)\"" }.joined(separator: ","))]") }
+            if depth < 3, dice.below(2) == 0 { fields.append("\"in.\(depth)\":\(object(depth + 1))") }
+            return "{\(fields.joined(separator: ","))}"
+        }
+        let lines = (0..<200).map { "{\"id\":\($0),\"o\":\(object(0))}\n" }.joined()
+        try scratch.write("a.ndjson", lines)
+        #expect(try scratch.firn("convert", "--flatten", "a.ndjson", "a.csv").code == 0)
+        #expect(try scratch.firn("convert", "--nest", "a.csv", "b.ndjson").code == 0)
+        let diff = try scratch.firn("diff", "a.ndjson", "b.ndjson", "--key", "id")
+        #expect(diff.code == 0, "seed \(seed): \(diff.out.prefix(2000)) \(diff.errors)")
+    }
+
+    @Test func `a field of objects is selected as a column, and can be the key`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.json", FlattenTests.rows)
+        #expect(
+            try scratch.firn("convert", "a.json", "-", "--to", "csv", "-c", "name.first,id.n,terms.t").out
+                == "name.first,id.n,terms.t\nA,1,\"[\"\"a\"\",\"\"b\"\"]\"\nB,2,[]\n")
+        #expect(try scratch.firn("convert", "a.json", "k.firn", "-c", "id.code,k", "--key", "id.code").code == 0)
+        #expect(try scratch.firn("schema", "k.firn", "--json").out.contains(#""key":["id.code"]"#))
+        #expect(
+            try scratch.firn("convert", "a.json", "-", "--to", "csv", "-c", "k,name", "--flatten").out.hasPrefix("k,name.first,name.o.z\n"))
+        let unknown = try scratch.firn("convert", "a.json", "x.csv", "-c", "name.second")
+        #expect(unknown.code == 2 && unknown.errors.contains("has no column \"name.second\""), "\(unknown.errors)")
+        let key = try scratch.firn("convert", "a.json", "x.firn", "--key", "id.code")
+        #expect(key.code == 2 && key.errors.contains("--flatten or -c id.code"), "\(key.errors)")
+    }
+
+    @Test func `cells of a column are read as JSON, or rejected with their row`() throws {
+        let scratch = try Scratch()
+        try scratch.write("j.csv", "id,j,t\n1,\"{\"\"a\"\":1,\"\"b\"\":[1,2]}\",x\n2,,y\n3,\"{\"\"a\"\":2}\",z\n")
+        #expect(try scratch.firn("convert", "j.csv", "j.firn", "--json-column", "j").code == 0)
+        #expect(try scratch.firn("query", "j.firn", "j.a > 1", "--select", "id", "--format", "csv").out == "id\n3\n")
+        #expect(
+            try scratch.firn("convert", "j.firn", "-", "--to", "ndjson").out
+                == "{\"id\":1,\"j\":{\"a\":1,\"b\":[1,2]},\"t\":\"x\"}\n{\"id\":2,\"t\":\"y\"}\n{\"id\":3,\"j\":{\"a\":2},\"t\":\"z\"}\n")
+        try scratch.write("bad.csv", "id,j\n1,\"[1]\"\n2,oops\n3,\"1,\"\"b\"\":2\"\n4,\"\"\n5,7\n")
+        let plain = try scratch.firn("convert", "bad.csv", "bad.firn", "--json-column", "j")
+        #expect(
+            plain.code == 3 && plain.errors.contains("column \"j\" of row 2 is not JSON") && !scratch.has("bad.firn"), "\(plain.errors)")
+        let run = try scratch.firn("convert", "bad.csv", "bad.firn", "--json-column", "j", "--rejects", "cells")
+        #expect(run.code == 3 && run.errors.contains("column \"j\" of row 3 is not JSON"), "\(run.errors)")
+        #expect(try scratch.firn("query", "bad.firn", "--format", "ndjson").out.contains("{\"id\":5,\"j\":7}\n"))
+        let unknown = try scratch.firn("convert", "j.csv", "x.firn", "--json-column", "k")
+        #expect(unknown.code == 2 && unknown.errors.contains("\"k\""), "\(unknown.errors)")
+        #expect(try scratch.firn("convert", "-", "x.firn", "--from", "csv", "--json-column", "j", input: scratch.read("j.csv")).code == 2)
+    }
+
+    @Test func `what flattening cannot keep is reported, and contradictions are refused`() throws {
+        let scratch = try Scratch()
+        try scratch.write("e.json", #"[{"o":{}},{"o":{"x":null}},{"o":{"x":1}}]"#)
+        let empty = try scratch.firn("convert", "--flatten", "e.json", "e.csv")
+        #expect(empty.code == 0 && empty.errors.contains("2 objects without any value"), "\(empty.errors)")
+        try scratch.write("c.csv", "a,a.b\n1,2\n")
+        let conflict = try scratch.firn("convert", "--nest", "c.csv", "c.json")
+        #expect(conflict.code == 2 && conflict.errors.contains("both a value and an object"), "\(conflict.errors)")
+        #expect(try scratch.firn("convert", "--nest", "--flatten", "c.csv", "c.json").code == 2)
+        #expect(try scratch.firn("convert", "--nest", "--lossless", "c.csv", "c.firn").code == 2)
+        try scratch.write("n.json", #"[{"a":null},{},{"a":1}]"#)
+        let lossless = try scratch.firn("convert", "n.json", "n.firn", "--lossless")
+        #expect(lossless.code == 0 && lossless.errors.contains("keeps both"), "\(lossless.errors)")
+        #expect(try compact(scratch.firn("convert", "n.firn", "-", "--to", "json").out) == #"[{"a":null},{},{"a":1}]"#)
+    }
+}

@@ -1,0 +1,226 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnTable
+
+/// Reads the cells of some columns of text as JSON. The input is read twice: first the cells of these columns, which are held in memory,
+/// then the rows.
+final class JSONColumnsReader: BatchReader {
+    let schema: Schema
+    private(set) var remarks: [String]
+    private let source: any BatchReader
+    private let typeName: String
+    /// By position: the values of all rows.
+    private var columns: [Int: Column] = [:]
+    /// The numbers of rows with a cell that is not JSON, which are left out.
+    private let rejected: Set<Int>
+    private var row = 0
+
+    /// Returns a reader of the input with the columns of `--json-column`, or with `--nest` those that contain JSON, as JSON; or the reader
+    /// itself if there are none.
+    static func applied(
+        to reader: any BatchReader, of file: OpenedFile, _ arguments: Arguments, _ options: ReadingOptions, progress: Progress
+    ) throws(FirnError) -> any BatchReader {
+        let names = arguments.names("json-column"), detects = arguments.has("nest")
+        guard !names.isEmpty || (detects && file.isCSV), reader.schema.roots.count == 1, let type = reader.schema.roots.first else {
+            return reader
+        }
+        for name in names { _ = try type.position(of: name) }
+        var cells = Cells(type, names: names, detects: detects)
+        guard !cells.texts.isEmpty else { return reader }
+        guard file.address.path != "-" else {
+            throw FirnError(
+                .usage, "columns of JSON are read twice, and standard input can be read only once", advice: "save it to a file first")
+        }
+        while let (_, batch) = try reader.next() { try cells.add(batch, file.name) }
+        var again = options
+        // The first reading has written the rows that cannot be read.
+        again.rejected = nil
+        again.dropsRejected = options.rejected != nil
+        let second: any BatchReader
+        if case .stream = file.content {
+            second = try OpenedFile(arguments.operands[0], again, progress: progress).reader(
+                nil, threads: options.threads, progress: progress)
+        } else {
+            second = try file.reader(arguments.text("type"), threads: options.threads, progress: progress)
+        }
+        return try JSONColumnsReader(second, cells, file: file.name, options: options, isNamed: Set(names))
+    }
+
+    private init(_ source: any BatchReader, _ cells: Cells, file: String, options: ReadingOptions, isNamed names: Set<String>)
+        throws(FirnError)
+    {
+        self.source = source
+        var schema = source.schema, remarks: [String] = [], rejected: Set<Int> = [],
+            read: [(position: Int, batches: [Batch], bad: Set<Int>)] = []
+        guard let root = schema.roots.first else { throw FirnError(.schema, "the input has no rows", at: .init(file: file)) }
+        var type = root
+        typeName = root.name
+        for (position, text) in cells.texts.sorted(by: { $0.key < $1.key }) {
+            let name = root.columns[position].name, isNamed = names.contains(name)
+            do throws(FirnError) {
+                let found = try JSONColumnsReader.values(
+                    text, of: name, schema, file: file, isNamed ? options : nil, threads: options.threads)
+                guard let column = found.type.columns.first else { continue }
+                var inferred = column
+                (inferred.name, inferred.id, inferred.writesNull) = (name, root.columns[position].id, false)
+                type.columns[position] = inferred
+                schema.types += found.embedded
+                remarks += found.remarks
+                if !isNamed { remarks.append("column \"\(name)\" contains JSON, and is read as \(inferred.type.name)") }
+                rejected.formUnion(found.bad)
+                read.append((position, found.batches, found.bad))
+            } catch {
+                // A column that was not named is text after all.
+                if isNamed { throw error }
+            }
+        }
+        type.envelope = nil
+        for i in schema.types.indices where schema.types[i].name == root.name { schema.types[i] = type }
+        self.schema = schema
+        self.remarks = remarks
+        self.rejected = rejected
+        for (position, batches, bad) in read {
+            columns[position] = JSONColumnsReader.column(
+                batches, without: bad, Column(type.columns[position], in: schema), rows: cells.rows)
+        }
+    }
+
+    /// Returns all values as one column, with nulls for rejected rows.
+    private static func column(_ batches: [Batch], without bad: Set<Int>, _ empty: Column, rows: Int) -> Column {
+        var out = empty, used = 0, current = 0
+        if !bad.isEmpty { out.type.isOptional = true }
+        for row in 0..<rows {
+            if bad.contains(row) {
+                out.appendNull()
+                continue
+            }
+            while current < batches.count, used == batches[current].count { (current, used) = (current + 1, 0) }
+            guard current < batches.count else { break }
+            // Runs of rows that were not rejected are copied together.
+            if bad.isEmpty {
+                out.append(contentsOf: batches[current].columns[0])
+                used = batches[current].count
+                if out.count == rows { break }
+            } else {
+                out.append(contentsOf: batches[current].columns[0], range: used..<(used + 1))
+                used += 1
+            }
+        }
+        out.type.isOptional = empty.type.isOptional
+        return out
+    }
+
+    private struct Found {
+        var type: TypeSchema
+        var embedded: [TypeSchema]
+        var batches: [Batch]
+        var bad: Set<Int>
+        var remarks: [String]
+    }
+
+    /// Reads the cells of a column. With `options`, cells that are not JSON are rejected if rows can be.
+    private static func values(
+        _ text: [UInt8], of name: String, _ schema: Schema, file: String, _ options: ReadingOptions?, threads: Int
+    ) throws(FirnError) -> Found {
+        let bad = RejectedCells()
+        var rejects: Rejects?
+        if let rejected = options?.rejected {
+            rejects = Rejects { (cell, reason) throws(FirnError) in
+                if let line = reason?.location?.line { bad.rows.insert(line - 1) }
+                try rejected.add(cell, because: reason.map { JSONColumnsReader.error($0, name, file) })
+            }
+        }
+        do throws(FirnError) {
+            let reader = try FormatShelf.reader(cells: text, column: name, of: schema, name: file, rejects: rejects, threads: threads)
+            var batches: [Batch] = []
+            while let (_, batch) = try reader.next() { batches.append(batch) }
+            guard let type = reader.schema.roots.first else { throw FirnError(.schema, "the column has no values", at: .init(file: file)) }
+            return Found(
+                type: type, embedded: reader.schema.types.filter(\.isEmbedded), batches: batches, bad: bad.rows, remarks: reader.remarks)
+        } catch { throw JSONColumnsReader.error(error, name, file) }
+    }
+
+    private final class RejectedCells { var rows: Set<Int> = [] }
+
+    /// Returns the error for a cell: its line among the cells is the number of the row.
+    private static func error(_ error: FirnError, _ name: String, _ file: String) -> FirnError {
+        guard let row = error.location?.line else { return error }
+        return FirnError(
+            error.code, "column \"\(name)\" of row \(row) is not JSON: \(error.message)", at: .init(file: file),
+            advice: error.code == .rejected ? "correct the cell, or leave such rows out with --rejects FILE" : error.advice)
+    }
+
+    func next() throws(FirnError) -> (type: String, batch: Batch)? {
+        guard let (name, rows) = try source.next() else { return nil }
+        guard name == typeName else { return (name, rows) }
+        var batch = rows
+        let range = row..<(row + rows.count)
+        row = range.upperBound
+        for (position, column) in columns {
+            guard column.count >= range.upperBound else {
+                throw FirnError(.rejected, "the input changed while it was read", advice: "run it again")
+            }
+            batch.columns[position] = column.slice(range)
+        }
+        if !rejected.isEmpty, range.contains(where: rejected.contains) {
+            let kept = (0..<rows.count).filter { !rejected.contains(range.lowerBound + $0) }
+            batch.columns = batch.columns.map { $0.gather(kept) }
+            batch.count = kept.count
+        }
+        return (name, batch)
+    }
+}
+
+/// The cells of the columns that may be JSON, one line for each row.
+private struct Cells {
+    /// By position. Null is `null`.
+    private(set) var texts: [Int: [UInt8]] = [:]
+    private(set) var rows = 0
+    private let named: Set<Int>
+    private let charge = MemoryCharge(.process)
+
+    /// With `detects`, other columns of text are included as long as every cell is in brackets.
+    init(_ type: TypeSchema, names: [String], detects: Bool) {
+        let wanted = Set(names)
+        named = Set(type.columns.indices.filter { wanted.contains(type.columns[$0].name) })
+        for (position, column) in type.columns.enumerated() where column.type == ColumnType(.string, optional: column.type.isOptional) {
+            if detects || named.contains(position) { texts[position] = [] }
+        }
+    }
+
+    mutating func add(_ batch: Batch, _ file: String) throws(FirnError) {
+        for (position, text) in texts {
+            let column = batch.columns[position], before = text.count
+            texts[position] = nil
+            guard let text = Cells.adding(column, to: text, isNamed: named.contains(position)) else { continue }
+            guard charge.take(text.count - before) else {
+                throw FirnError.beyondMemory("JSON in columns", text.count, .process, at: .init(file: file))
+            }
+            texts[position] = text
+        }
+        rows += batch.count
+    }
+
+    /// Returns nil if a cell of a column that is not named is no array or object.
+    private static func adding(_ column: Column, to text: [UInt8], isNamed: Bool) -> [UInt8]? {
+        var text = text
+        for row in 0..<column.count {
+            guard column.isPresent(row) else {
+                text += Array("null\n".utf8)
+                continue
+            }
+            let cell = column.text.array(row)
+            let first = cell.first { $0 > 32 }, last = cell.last { $0 > 32 }
+            if !isNamed {
+                // "[" is two less than "]", and "{" than "}".
+                guard let first, let last, first == UInt8(ascii: "[") || first == UInt8(ascii: "{"), last == first + 2 else { return nil }
+            }
+            // A line without a value would not be a row.
+            text += first == nil ? Array("\"".utf8) : cell.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+            text.append(10)
+        }
+        return text
+    }
+}

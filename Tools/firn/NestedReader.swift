@@ -1,0 +1,131 @@
+import FirnBytes
+import FirnExchange
+import FirnTable
+
+/// Combines columns with names such as `birth.place` and `birth.year` in columns of objects: the reverse of `--flatten`. An object is
+/// missing if none of its fields has a value.
+final class NestedReader: BatchReader {
+    let schema: Schema
+    private let source: any BatchReader
+    private let root: Group
+    private let typeName: String
+    private var notes: [String] = []
+
+    /// The columns and objects of an object, in order of first appearance.
+    private final class Group {
+        enum Member {
+            case column(Int)
+            case object(Group)
+        }
+        var members: [(name: String, member: Member)] = []
+        var positions: [String: Int] = [:]
+        /// The type of the objects; set when the schema is made.
+        var type = ""
+    }
+
+    init(_ source: any BatchReader) throws(FirnError) {
+        self.source = source
+        guard source.schema.roots.count == 1, let type = source.schema.roots.first else {
+            throw FirnError(.usage, "--nest needs an input of one type", advice: "choose one with FILE:Type")
+        }
+        typeName = type.name
+        let root = Group()
+        self.root = root
+        for (position, column) in type.columns.enumerated() {
+            let parts = FieldPath.parts(of: column.name)
+            var group = root
+            for part in parts.dropLast() {
+                if let known = group.positions[part] {
+                    guard case .object(let inner) = group.members[known].member else { throw NestedReader.conflict(column.name, part) }
+                    group = inner
+                } else {
+                    let inner = Group()
+                    group.positions[part] = group.members.count
+                    group.members.append((part, .object(inner)))
+                    group = inner
+                }
+            }
+            let last = parts[parts.count - 1]
+            guard group.positions.updateValue(group.members.count, forKey: last) == nil else {
+                throw NestedReader.conflict(column.name, last)
+            }
+            group.members.append((last, .column(position)))
+        }
+        var made = type, types: [TypeSchema] = []
+        made.columns = try NestedReader.columns(root, type, path: type.name, taken: Set(source.schema.types.map(\.name)), &types)
+        let key = type.key.map { position in root.members.firstIndex { if case .column(position) = $0.member { true } else { false } } }
+        made.key = key.contains(nil) ? [] : key.compactMap(\.self)
+        if key.contains(nil) { notes = ["the key consists of fields of objects, which cannot be a key, and is left out"] }
+        made.envelope = nil
+        schema = Schema(source.schema.types.map { $0.name == type.name ? made : $0 } + types)
+    }
+
+    private static func conflict(_ column: String, _ part: String) -> FirnError {
+        FirnError(
+            .usage, "--nest: column \"\(column)\" cannot be nested, because \"\(part)\" is both a value and an object",
+            advice: "select other columns with --columns")
+    }
+
+    /// Returns the columns of a group, and appends the types of the objects in it.
+    private static func columns(_ group: Group, _ flat: TypeSchema, path: String, taken: Set<String>, _ types: inout [TypeSchema])
+        throws(FirnError) -> [ColumnSchema]
+    {
+        var columns: [ColumnSchema] = []
+        for (name, member) in group.members {
+            let id = UInt32(columns.count)
+            switch member {
+            case .column(let position):
+                var column = flat.columns[position]
+                (column.name, column.id) = (name, id)
+                columns.append(column)
+            case .object(let inner):
+                var target = path + "_" + name, copy = 2
+                while taken.contains(target) || types.contains(where: { $0.name == target }) {
+                    target = path + "_" + name + "_\(copy)"
+                    copy += 1
+                }
+                inner.type = target
+                let place = types.count
+                types.append(TypeSchema(target, columns: [], isEmbedded: true))
+                types[place].columns = try self.columns(inner, flat, path: target, taken: taken, &types)
+                let isOptional = types[place].columns.allSatisfy(\.type.isOptional)
+                columns.append(ColumnSchema(name, ColumnType(.embedded, optional: isOptional, target: target), id: id))
+            }
+        }
+        return columns
+    }
+
+    var remarks: [String] { notes + source.remarks }
+
+    func next() throws(FirnError) -> (type: String, batch: Batch)? {
+        guard let (name, batch) = try source.next() else { return nil }
+        guard name == typeName else { return (name, batch) }
+        return (name, Batch(count: batch.count, columns: columns(root, batch)))
+    }
+
+    private func columns(_ group: Group, _ batch: Batch) -> [Column] {
+        group.members.map { member in
+            switch member.member {
+            case .column(let position): return batch.columns[position]
+            case .object(let inner):
+                let fields = columns(inner, batch)
+                var object = Column(
+                    ColumnType(.embedded, optional: fields.allSatisfy(\.type.isOptional), target: inner.type),
+                    fields: fields.map(\.emptyCopy))
+                object.children = fields
+                object.count = batch.count
+                if object.type.isOptional {
+                    object.present = Bits(count: batch.count) { row in fields.contains { $0.isPresent(row) } }
+                }
+                return object
+            }
+        }
+    }
+}
+
+extension Bits {
+    fileprivate init(count: Int, _ isSet: (Int) -> Bool) {
+        self.init(repeating: false, count: count)
+        for row in 0..<count where isSet(row) { self[row] = true }
+    }
+}
