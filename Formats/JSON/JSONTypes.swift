@@ -114,14 +114,19 @@ struct JSONTypes {
                 let childPath = path + "_" + column
                 let childPlace = (place.isEmpty ? "" : place + ".") + PathPins.spelled(String(decoding: name, as: UTF8.self))
                 let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
-                if keepsNulls, missing > 0, nulls > 0 {
-                    notes.append("\(childPath): null in some objects and missing in others; the column of type any keeps both")
+                let isMixed = missing > 0 && nulls > 0, place = childPlace
+                let made = keepsNulls && isMixed ? ColumnPlan(ColumnType(.any)) : plan(shape, path: childPath, place: place, depth: depth)
+                // A column of type any, or one without any value, keeps both at no cost.
+                if isMixed, made.type == ColumnType(.any) || shape.pointee.hasNoValues {
+                    if keepsNulls {
+                        notes.append("\(childPath): null in some objects and missing in others; the column of type any keeps both")
+                    }
                     let plan = ColumnPlan(ColumnType(.any), keepsNull: true)
                     return ColumnPlan.Field(name: name, column: column, plan: plan, isOptional: true, writesNull: false)
                 }
                 let writesNull = writesNull(childPath, nulls: nulls, missing: missing)
                 return ColumnPlan.Field(
-                    name: name, column: column, plan: plan(shape, path: childPath, place: childPlace, depth: depth),
+                    name: name, column: column, plan: made,
                     isOptional: missing > 0 || nulls > 0, writesNull: writesNull)
             }
     }
@@ -141,7 +146,8 @@ struct JSONTypes {
         if missing > 0, nulls > 0 {
             losses.append("\"\(path)\" is null in some objects and missing in others, which would become the same")
             notes.append(
-                "\(path): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
+                "\(path): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing") (--lossless keeps both)"
+            )
         }
         return nulls > missing
     }

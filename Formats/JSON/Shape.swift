@@ -44,6 +44,9 @@ struct Shape {
     /// The number of objects at this path that have this member (null included); an object with duplicates counts once.
     var presence = 0
 
+    /// Whether all values are null.
+    var hasNoValues: Bool { bools + ints + doubles + numberTexts + strings + arrays + objects == 0 }
+
     var members: ContiguousArray<Member> = []
     var lookup: [UInt32: Int] = [:]
     var cursor = 0

@@ -79,6 +79,9 @@ import Testing
         try expectSameLines(Array("{\"a\":1,\"b\":1}\n{\"a\":null}\n".utf8))
         let mixed = try Table("{\"a\":null}\n{}\n{\"a\":2}\n", .lines)
         #expect(mixed.remarks.count == 1)
+        #expect(mixed.remarks[0].contains("--lossless"))
+        try expectSameLines(Array("{\"a\":null}\n{}\n".utf8))
+        try expectSameLines(Array("{\"o\":{\"a\":1}}\n{\"o\":{\"a\":null}}\n{\"o\":{}}\n{\"o\":{\"a\":[true]}}\n".utf8))
         let text = "{\"a\":null,\"o\":{\"x\":null}}\n{\"o\":{\"x\":1}}\n{\"a\":{\"b\":[null,{}]},\"o\":{}}\n"
         let both = try Table(text, .lines) { $0.isLossless = true }
         #expect(FirnJSONTests.text(try both.written(.lines)) == text && both.typeName("a") == "any?", "\(both.remarks)")
