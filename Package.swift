@@ -27,8 +27,8 @@ let modules = [
     Module(name: "RealmSwift", path: "Sources/RealmSwift", uses: ["Firn"]),
     Module(name: "RLM", path: "Sources/RLM", uses: ["FirnBytes", "Firn"]),
     Module(
-        name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib"],
-        kernels: true),
+        name: "FirnExchange", path: "Formats/Exchange",
+        uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib", "CLZMA", "CBzip2"], kernels: true),
     Module(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange"], kernels: true),
     Module(
         name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"],
@@ -75,6 +75,12 @@ let libraries: [Target] = [
     .systemLibrary(
         name: "CZlib", path: "Sources/CLibraries/CZlib", pkgConfig: "zlib",
         providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
+        name: "CLZMA", path: "Sources/CLibraries/CLZMA", pkgConfig: "liblzma",
+        providers: [.apt(["liblzma-dev"]), .brew(["xz"])]),
+    // Debian's bzip2 has no pkg-config file.
+    .systemLibrary(
+        name: "CBzip2", path: "Sources/CLibraries/CBzip2", providers: [.apt(["libbz2-dev"]), .brew(["bzip2"])]),
     // C++ behind a C header; no pkg-config, whose -D flag SwiftPM refuses.
     .target(
         name: "CSimdJSON", path: "Sources/CLibraries/CSimdJSON",

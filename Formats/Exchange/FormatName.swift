@@ -4,10 +4,10 @@ import FirnBytes
 package enum FormatName: String, Sendable, CaseIterable {
     case firn, csv, tsv, json, ndjson
 
-    /// The format of a file name's extension (a final `.zst` or `.gz` is skipped); nil if the extension is unknown.
+    /// The format of a file name's extension (a final `.zst`, `.gz`, `.xz` or `.bz2` is skipped); nil if the extension is unknown.
     package init?(extensionOf path: String) {
         var parts = path.split(separator: "/", omittingEmptySubsequences: false).last.map { $0.split(separator: ".") } ?? []
-        if let last = parts.last, last.lowercased() == "zst" || last.lowercased() == "gz" { parts.removeLast() }
+        if let last = parts.last, let compression = Compression(rawValue: last.lowercased()), compression != .none { parts.removeLast() }
         guard parts.count > 1 || (path.contains(".") && parts.count == 1), let last = parts.last?.lowercased() else { return nil }
         switch last {
         case "firn": self = .firn
@@ -33,7 +33,7 @@ package enum FormatName: String, Sendable, CaseIterable {
         return bytes.starts(with: magic) || bytes.dropFirst(4096).starts(with: magic)
     }
 
-    /// The kind of a file in a format that Firn does not read, such as "a Parquet file", by its first bytes; nil if they are not
+    /// What a file is that Firn does not read, such as "a Parquet file" or "compressed twice", by its first bytes; nil if they are not
     /// recognised.
     package static func foreign(_ bytes: [UInt8]) -> String? {
         func begins(_ magic: String) -> Bool { bytes.starts(with: magic.utf8) }
@@ -41,8 +41,8 @@ package enum FormatName: String, Sendable, CaseIterable {
         if begins("PAR1"), bytes.count > 4, bytes[4] < 0x20, !"\t\r\n".utf8.contains(bytes[4]) { return "a Parquet file" }
         if begins("ARROW1\0\0") { return "an Arrow file" }
         if begins("SQLite format 3\0") { return "an SQLite database" }
-        if begins("BZh"), bytes.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59]) { return "a file compressed with bzip2" }
-        if bytes.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]) { return "a file compressed with xz" }
+        // The first compression has been undone.
+        if Compression.of(bytes) != .none { return "compressed twice" }
         if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) { return "a ZIP archive (as Excel's .xlsx files are)" }
         if bytes.dropFirst(16).starts(with: "T-DB".utf8) && bytes.count > 23 && bytes[20] < 0x20 && bytes[21] < 0x20 {
             return "a Realm database"

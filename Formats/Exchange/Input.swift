@@ -1,11 +1,10 @@
 import FirnBytes
 import FirnDisk
 
-/// Reads bytes from a file, standard input or memory, from the first to the last, and from the first again after `rewind`. Zstandard and
-/// gzip contents (recognised by their first bytes, whatever the name) are decompressed. Only one thread at a time may use an input.
+/// Reads bytes from a file, standard input or memory, from the first to the last, and from the first again after `rewind`. Zstandard,
+/// gzip, xz and bzip2 contents (recognised by their first bytes, whatever the name) are decompressed. Only one thread at a time may use an
+/// input.
 package final class Input {
-    package enum Compression: Sendable { case none, zstd, gzip }
-
     /// The path as the user gave it; `-` is standard input.
     package let path: String
     /// The name in the locations of errors.
@@ -33,9 +32,8 @@ package final class Input {
         self.path = path
         name = stream.path
         totalBytes = stream.totalSize
-        let first = try stream.peek(4)
-        compression = Input.compression(of: first)
-        source = try Input.decoder(of: compression, stream)
+        compression = Compression.of(try stream.peek(10))
+        source = try Input.decoder(of: compression, stream, memory: budget.limit)
         // Standard input cannot be opened a second time, even if it is a file.
         if rereadable, stream.totalSize == nil || path == "-" { spool = Spool(inMemory: staysOffDisk) }
     }
@@ -114,21 +112,17 @@ package final class Input {
             guard totalBytes != nil, path != "-" else {
                 throw FirnError(.usage, "a pipe that was opened for one reading cannot be read again", at: .init(file: name))
             }
-            source = try Input.decoder(of: compression, try StreamIn(path: path))
+            source = try Input.decoder(of: compression, try StreamIn(path: path), memory: budget.limit)
         }
     }
 
-    private static func compression(of first: UnsafeRawBufferPointer) -> Compression {
-        if first.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return .zstd }
-        if first.starts(with: [0x1F, 0x8B]) { return .gzip }
-        return .none
-    }
-
-    private static func decoder(of compression: Compression, _ stream: StreamIn) throws(FirnError) -> InputSource {
+    private static func decoder(of compression: Compression, _ stream: StreamIn, memory: Int) throws(FirnError) -> InputSource {
         switch compression {
         case .none: PlainSource(stream)
         case .zstd: try ZstdSource(stream)
         case .gzip: try GzipSource(stream)
+        case .xz: try XzSource(stream, limit: memory)
+        case .bzip2: try Bzip2Source(stream)
         }
     }
 }

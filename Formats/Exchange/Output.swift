@@ -2,21 +2,25 @@ import FirnBytes
 import FirnDisk
 
 /// The target of a writer: a file, standard output (`-`), or memory. A file is written under another name next to its target, and `finish`
-/// replaces the target. If an output is cancelled or released before `finish`, its target is unchanged.
+/// replaces the target. If an output is cancelled or released before `finish`, its target is unchanged. The bytes can be compressed.
 package final class Output {
     package let path: String
     package let name: String
     private let stream: StreamOut?
+    private let sink: OutputSink?
     private let replacement: Replacement?
     /// The bytes written, if the output is in memory.
     package private(set) var bytes: [UInt8] = []
     private var finished = false
 
     /// Opens the output. A device or pipe is written directly.
-    /// - Parameter sources: The files from which the output is made; a new target has no more permissions than they have.
+    /// - Parameters:
+    ///   - sources: The files from which the output is made; a new target has no more permissions than they have.
+    ///   - packing: How the bytes are compressed.
     /// - Throws: `FirnError.exists` if the target exists and `force` is false, or if it is a directory.
-    package init(path: String, force: Bool = false, sources: SourceModes = .none) throws(FirnError) {
+    package init(path: String, force: Bool = false, sources: SourceModes = .none, packing: Packing = Packing()) throws(FirnError) {
         self.path = path
+        let stream: StreamOut
         if path == "-" {
             stream = .standardOutput()
             replacement = nil
@@ -32,6 +36,21 @@ package final class Output {
                 stream = StreamOut(replacement.file)
             }
         }
+        self.stream = stream
+        sink = try OutputSink.make(packing.compression, stream, effort: packing.effort, threads: packing.threads)
+    }
+
+    /// How an output is compressed.
+    package struct Packing: Sendable {
+        package var compression: Compression
+        package var effort: Compression.Effort
+        package var threads: Int
+
+        package init(_ compression: Compression = .none, effort: Compression.Effort = .standard, threads: Int = 1) {
+            self.compression = compression
+            self.effort = effort
+            self.threads = threads
+        }
     }
 
     /// Makes an output that keeps its bytes in `bytes`.
@@ -39,15 +58,16 @@ package final class Output {
         path = name
         self.name = name
         stream = nil
+        sink = nil
         replacement = nil
     }
 
-    /// The number of bytes written so far.
+    /// The number of bytes written so far, compressed if the output is compressed.
     package var position: UInt64 { stream?.position ?? UInt64(bytes.count) }
 
     package func write(_ more: UnsafeRawBufferPointer) throws(FirnError) {
         trap(unless: !finished, "an output cannot be written after finish")
-        if let stream { try stream.write(more) } else { bytes.append(contentsOf: more) }
+        if let sink { try sink.write(more) } else if let stream { try stream.write(more) } else { bytes.append(contentsOf: more) }
     }
 
     package func write(_ more: [UInt8]) throws(FirnError) { try more.withBytes(write) }
@@ -58,6 +78,7 @@ package final class Output {
     package func finish() throws(FirnError) {
         trap(unless: !finished, "finish can be called only once, and not after cancel")
         finished = true
+        try sink?.finish()
         try stream?.flush()
         try replacement?.finish()
     }

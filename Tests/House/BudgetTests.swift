@@ -5,7 +5,7 @@ import Testing
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int, long: Int)] = [
     ("Formats/CSV", 114, 19, 1, 14, 3),
-    ("Formats/Exchange", 71, 7, 1, 1, 0),
+    ("Formats/Exchange", 104, 7, 1, 1, 0),
     ("Formats/JSON", 102, 23, 5, 8, 2),
     ("Sources/Bytes", 60, 5, 2, 0, 0),
     ("Sources/Change", 97, 51, 5, 35, 0),
