@@ -22,6 +22,8 @@ package struct CSVOptions: Sendable {
     package var typeName: String?
     /// The columns to read, in this order; nil means all.
     package var columns: [String]?
+    /// Whether the input may lack some of `columns` and `types`.
+    package var mayLackColumns = false
     /// Columns that are listed here get this type instead of an inferred one. Cells that do not fit it are bad input.
     package var types: TypeSchema?
     /// Whether every column is text, unchanged.

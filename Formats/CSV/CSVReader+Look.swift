@@ -43,6 +43,7 @@ extension CSVReader {
         let positions = Dictionary(header.names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         for name in wanted {
             guard let cell = positions[name] else {
+                if options.mayLackColumns { continue }
                 throw FirnError(
                     .schema, "there is no column \"\(name)\"", at: .init(file: text.input.name, line: 1),
                     advice: "columns: " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
@@ -54,7 +55,7 @@ extension CSVReader {
 
     /// Throws if a column with a requested type does not exist in the input.
     static func checkTypes(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) {
-        guard let types = options.types else { return }
+        guard let types = options.types, !options.mayLackColumns else { return }
         let names = Set(header.names)
         guard let unknown = types.columns.first(where: { !names.contains($0.name) }) else { return }
         let advice =

@@ -29,6 +29,7 @@ package final class CSVReader: BatchReader {
     private let cutter: CSVCutter
     private let queue: BlockQueue<CSVBlock, CSVRows>
     private let empty: [Column]
+    private let columnFacts: [ColumnFacts]
     private var cutAll = false
     private var pending: (columns: [Column], count: Int)?
     private var taken = 0
@@ -97,6 +98,11 @@ package final class CSVReader: BatchReader {
             }
             if guess.isAlwaysQuoted { dialect.quotedColumns.append(i) }
         }
+        columnFacts = columns.indices.map { i in
+            let guess = found.columns[i], own = ColumnFacts.Reading(columns[i].type.kind, columns[i].notation)
+            let isGiven = forced[i] != nil || options.allText
+            return ColumnFacts(hasValues: guess.cells > guess.nulls, readings: isGiven ? [own] : guess.readings)
+        }
         losses = CSVReader.losses(found, header, cells, options)
         let words = CSVNullTexts(found.columns, options)
         if let text = words.common { dialect.nullText = text }
@@ -141,6 +147,10 @@ package final class CSVReader: BatchReader {
         cutter = CSVCutter(text, header.marks)
         try cutter.skip(header.length)
         queue = BlockQueue(threads: options.threads) { (block: CSVBlock) throws(FirnError) in reading.read(block) }
+    }
+
+    package func facts(ofColumn position: Int) -> ColumnFacts? {
+        columnFacts.indices.contains(position) ? columnFacts[position] : nil
     }
 
     package func next() throws(FirnError) -> (type: String, batch: Batch)? {

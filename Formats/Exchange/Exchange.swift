@@ -7,6 +7,8 @@ package protocol BatchReader: AnyObject {
     var schema: Schema { get }
     /// What was changed or left out so that the input fits: one sentence each, for the user. Complete after the last batch.
     var remarks: [String] { get }
+    /// Returns what is known about the values of a column of the rows' type; nil if nothing is.
+    func facts(ofColumn position: Int) -> ColumnFacts?
     /// Returns the next rows and the name of their type; nil at the end.
     /// - Throws: `FirnError` with the location of bad input.
     func next() throws(FirnError) -> (type: String, batch: Batch)?

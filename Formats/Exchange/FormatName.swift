@@ -50,9 +50,6 @@ package enum FormatName: String, Sendable, CaseIterable {
         return nil
     }
 
-    /// Whether the name has the extension of a compressed file.
-    package static func isCompressed(_ path: String) -> Bool { [".gz", ".zst"].contains { path.lowercased().hasSuffix($0) } }
-
     private static func guess(_ bytes: [UInt8]) -> FormatName {
         var text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { text = bytes[2...].filter { $0 != 0 }[...] }

@@ -8,6 +8,7 @@ package final class Progress: Sendable {
     private let rowCount = Atomic<Int>(0)
     private let byteCount = Atomic<Int>(0)
     private let total = Atomic<Int>(-1)
+    private let isFixed = Atomic<Bool>(false)
 
     package init() {}
 
@@ -22,7 +23,13 @@ package final class Progress: Sendable {
 
     package func add(rows: Int) { rowCount.wrappingAdd(rows, ordering: .relaxed) }
     package func add(bytes: Int) { byteCount.wrappingAdd(bytes, ordering: .relaxed) }
-    package func setTotal(bytes: Int) { total.store(bytes, ordering: .relaxed) }
+    /// Sets the total of one input; ignored after `fixTotal`.
+    package func setTotal(bytes: Int) { if !isFixed.load(ordering: .relaxed) { total.store(bytes, ordering: .relaxed) } }
+    /// Sets the total of several inputs; nil if it is not known.
+    package func fixTotal(bytes: Int?) {
+        isFixed.store(true, ordering: .relaxed)
+        total.store(bytes ?? -1, ordering: .relaxed)
+    }
 }
 
 /// Lets several threads work on blocks, and returns the results in the order of the blocks (see `WorkQueue`). Readers of formats share it.

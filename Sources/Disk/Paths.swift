@@ -28,6 +28,12 @@ package enum Paths {
         return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
+    /// Returns whether the name is a symbolic link.
+    package static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
     /// Returns the path after following symbolic links at its end, whether or not a file exists there. A cycle of links is returned
     /// unchanged.
     package static func linkEnd(_ path: String) -> String {

@@ -35,15 +35,15 @@ import Testing
         #expect(try scratch.firn("convert", "z.csv", "out.csv", "-q").code == 0 && scratch.read("out.csv") == scratch.read("z.csv"))
     }
 
-    @Test func `a target name with a compression suffix is refused, not written as plain text`() throws {
+    @Test func `a .firn target is not compressed as a whole`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "a\n1\n")
-        for name in ["x.csv.gz", "x.csv.zst", "x.firn.gz"] {
-            let run = try scratch.firn("convert", "in.csv", name)
-            #expect(
-                run.code == 2 && run.errors.contains("write \(name.hasPrefix("x.firn") ? "x.firn" : "x.csv") and compress it"),
-                "\(run.code) \(run.errors)")
+        for words in [["x.firn.gz"], ["x.firn", "--compress", "xz"], ["x", "--to", "firn.zst"]] {
+            let run = try FirnRun(["convert", "in.csv"] + words, in: scratch.folder)
+            #expect(run.code == 2 && run.errors.contains("a .firn file cannot be compressed as a whole"), "\(run.code) \(run.errors)")
         }
+        let twice = try scratch.firn("convert", "in.csv", "x", "--to", "csv.gz", "--compress", "xz")
+        #expect(twice.code == 2 && twice.errors.contains("different compressions"), "\(twice.errors)")
         #expect(scratch.names == ["in.csv"])
     }
 
@@ -127,7 +127,7 @@ import Testing
     @Test func `files of other formats are reported by the name of their format`() throws {
         let scratch = try Scratch()
         for (magic, name) in [
-            ("PAR1\u{15}\u{4}", "Parquet"), ("SQLite format 3\0", "SQLite"), ("BZh91AY&SY", "bzip2"), ("ARROW1\0\0", "Arrow"),
+            ("PAR1\u{15}\u{4}", "Parquet"), ("SQLite format 3\0", "SQLite"), ("PK\u{3}\u{4}", "ZIP"), ("ARROW1\0\0", "Arrow"),
             (String(repeating: "\0", count: 16) + "T-DB\u{9}\u{9}\0\0", "Realm"),
         ] {
             try scratch.write("data.csv", magic + "\0\0\0")

@@ -97,7 +97,7 @@ private let people = #"""
         try scratch.write("mar.csv", "id,y\n3,3\n")
         #expect(try scratch.firn("convert", "jan.csv", "feb.csv", "year.firn").code == 0)
         #expect(try scratch.firn("convert", "year.firn", "-", "--to", "csv").out == "id,x\n1,1.5\n2,n/a\n")
-        let run = try scratch.firn("convert", "jan.csv", "mar.csv", "no.firn")
+        let run = try scratch.firn("convert", "jan.csv", "mar.csv", "no.firn", "--union", "strict")
         #expect(run.code == 3 && run.errors.contains("\"x\"") && !scratch.has("no.firn"), "\(run.code) \(run.errors)")
     }
 

@@ -28,7 +28,8 @@ import Testing
         }
     }
 }
-/// The transcripts of a page of docs/guide: the commands after `$ `, and the lines that follow them, which the commands must print.
+/// The transcripts of a page of docs/guide: the commands after `$ `, and the lines that follow them, which the commands must print. A command
+/// that ends with a backslash continues in the lines after `> `.
 struct Transcript {
     struct Step {
         var command: String
@@ -45,6 +46,8 @@ struct Transcript {
                 isInside = line == "```console"
             } else if isInside, line.hasPrefix("$ ") {
                 steps.append(Step(command: String(line.dropFirst(2)), output: ""))
+            } else if isInside, line.hasPrefix("> "), steps[steps.count - 1].command.hasSuffix("\\") {
+                steps[steps.count - 1].command += "\n" + line.dropFirst(2)
             } else if isInside {
                 steps[steps.count - 1].output += line + "\n"
             }

@@ -22,11 +22,13 @@ package struct Flag: Sendable {
     package let preset: String?
     /// The permitted values; if empty, any value is.
     package let choices: [String]
+    /// What may follow a permitted value after a dot, as `gz` in `csv.gz`.
+    package let endings: [String]
     package let repetition: Repetition
 
     package init(
         _ name: String, _ short: Character? = nil, _ metavar: String? = nil, in group: Group, _ summary: String, detail: String = "",
-        preset: String? = nil, choices: [String] = [], repetition: Repetition = .once
+        preset: String? = nil, choices: [String] = [], endings: [String] = [], repetition: Repetition = .once
     ) {
         self.name = name
         self.short = short
@@ -36,12 +38,19 @@ package struct Flag: Sendable {
         self.detail = detail
         self.preset = preset
         self.choices = choices
+        self.endings = endings
         self.repetition = repetition
     }
 
     /// The flag as help lists it: `-k, --key NAMES`.
     package var spelling: String {
         (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (metavar.map { " \($0)" } ?? "")
+    }
+
+    /// Returns whether the flag takes the value.
+    func permits(_ value: String) -> Bool {
+        choices.isEmpty || choices.contains(value)
+            || endings.contains { value.hasSuffix("." + $0) && choices.contains(String(value.dropLast($0.count + 1))) }
     }
 
     package var takesValue: Bool { metavar != nil }

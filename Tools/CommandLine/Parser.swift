@@ -122,7 +122,7 @@ private struct ArgumentScan {
     }
 
     private mutating func store(_ flag: Flag, _ value: String) throws(FirnError) {
-        if !flag.choices.isEmpty, !flag.choices.contains(value) {
+        if !flag.permits(value) {
             let near = Suggestion.nearest(to: value, among: flag.choices)
             throw FirnError(
                 .usage, "--\(flag.name) takes \(flag.choices.alternatives), not \"\(value)\"",

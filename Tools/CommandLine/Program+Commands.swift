@@ -8,15 +8,18 @@ extension Command {
             Types are inferred from the whole input. A column gets another type than text only if that type round-trips every cell: leading zeros, long numbers
             and unusual notations are preserved.
 
-            The formats are firn, csv, tsv, json and ndjson. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with zstd or gzip; OUT
-            is not compressed. Several inputs with the same columns are written as one type.
+            The formats are firn, csv, tsv, json and ndjson. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with gzip,
+            zstd, xz or bzip2; OUT is compressed if its name ends in .gz, .zst, .xz or .bz2, or by --compress. Several inputs are
+            written as one type, united by the names of their columns. An input can be a folder (all files of known formats in it and below) or a pattern in quotes, such
+            as 'data/**/*.csv'; inputs are read one after the other, so that there can be thousands.
             """,
         examples: [
             .init("firn convert people.csv people.firn", "CSV to .firn"),
             .init("firn convert people.firn people.ndjson", ".firn to NDJSON"),
-            .init("firn convert jan.csv feb.csv year.firn", "several files, one type"),
+            .init("firn convert --filename source 'daily/*.csv' all.firn", "several files, one type, and where each row is from"),
             .init("firn convert --key id --null NA in.csv out.firn", "with a primary key"),
-            .init("zcat log.csv.gz | firn convert - log.firn", "from a pipe"),
+            .init("firn convert log.ndjson.xz log.csv.gz", "compressed input and output"),
+            .init("cat log.csv.gz | firn convert - - --to csv --compress zst > log.csv.zst", "in a pipe"),
             .init("firn convert --schema s.json --rejects bad.ndjson in.ndjson out.firn", "with a schema; other rows are rejected"),
         ],
         flags: Flag.readingText + [
@@ -34,7 +37,14 @@ extension Command {
                 detail:
                     "Their types are inferred as those of JSON are. An invalid cell is an error with its row; with --rejects, the row is left out.",
                 repetition: .many),
-            Flag("to", nil, in: .writing, "format of OUT", detail: "By default the extension decides.", choices: Flag.formats),
+            Flag(
+                "to", nil, in: .writing, "format of OUT",
+                detail: "By default the extension decides. A compression can follow the format: csv.gz, ndjson.zst.", choices: Flag.formats,
+                endings: ["gz", "zst", "xz", "bz2"]),
+            Flag(
+                "compress", nil, in: .writing, "compress OUT",
+                detail: "By default the extension decides. --profile sets how hard. A .firn file cannot be compressed as a whole.",
+                choices: ["gz", "zst", "xz", "bz2", "none"]),
             Flag(
                 "key", "k", "NAMES", in: .writing, "the columns of the primary key",
                 detail:
@@ -56,7 +66,7 @@ extension Command {
         detail: """
             QUERY is a predicate that can end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags have the same meaning, and --where is combined with it by AND.
             FILE is a .firn, CSV or JSON file. The rows of CSV and JSON are read once and not held in memory, except for a SORT without LIMIT. FILE:Type selects a type, \
-            FILE@5 the file as of version 5. Several files with the same columns are queried as one.
+            FILE@5 the file as of version 5. Several files, folders and patterns such as 'data/*.csv' are queried as one, as 'firn convert' unites them.
 
             Predicates: == != < <= > >= · BEGINSWITH ENDSWITH CONTAINS LIKE (with * and ?), followed by [c] to ignore case · IN {1, 2} · BETWEEN {1, 10} · \
             AND OR NOT · == nil · + - * / · `any name` in back-quotes · object.field · ANY ALL NONE list · list.@count .@min .@max .@sum .@avg · list[0] · map['key']. \
@@ -99,6 +109,7 @@ extension Command {
             executed by Firn where the result is the same.
 
             Each type of a file is a table of the same name, or FILE_Type if several files have a type of that name. A CSV or JSON file is a table named after the file. \
+            A folder, or a pattern in quotes such as 'data/*.csv', is one table, named after the folder. \
             FILE:Type selects one type, FILE@5 the file as of version 5. Dates are texts such as '2016-09-29 10:30:00' in UTC. A link is the key of its target row, so \
             Dog.owner = Person.id joins them. Lists, sets, maps and objects are JSON text, for json_each and ->>. The details, and how to load Firn into the sqlite3 shell: \
             docs/guide/sql.md.
@@ -232,8 +243,8 @@ extension Command {
         exit: "0 done")
 
     static let schema = Command(
-        "schema", operands: "FILE", count: 1...1, "prints the types of a file with their columns",
-        detail: "For a CSV or JSON file, these are the types that would be inferred.",
+        "schema", operands: "FILE...", count: 1...Int.max, "prints the types of a file with their columns",
+        detail: "For CSV and JSON files, these are the types that would be inferred. Several files are united as 'firn convert' does.",
         examples: [
             .init("firn schema people.firn", "as a table"),
             .init("firn schema --json people.csv > people.schema.json", "as a file for --schema"),

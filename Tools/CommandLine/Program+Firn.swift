@@ -109,6 +109,16 @@ extension Flag {
     static let object = Flag(
         "object", nil, "PATH", in: .reading, "read the JSON objects at this path as objects with fields, whatever their keys",
         repetition: .many)
+    static let filename = Flag(
+        "filename", nil, "COLUMN", in: .reading, "add a column with the path of the input that a row is from",
+        detail: "It is the last column. The path is as given; for a folder or pattern, it begins with the folder as given.")
+    static let union = Flag(
+        "union", nil, in: .reading, "how several inputs are combined",
+        detail: """
+            wide unites by the names of the columns: a column that an input lacks is null in its rows, and the types of a column are widened until every \
+            value keeps its text. Each such column is reported. strict requires the same columns, in any order.
+            """,
+        preset: "wide", choices: ["wide", "strict"])
 
-    static let readingText = [from, null, encoding, delimiter, noHeader, rejects, schema, rows, map, object]
+    static let readingText = [from, null, encoding, delimiter, noHeader, rejects, schema, rows, map, object, filename, union]
 }

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnDatabase
 import FirnDisk
+import FirnExchange
 
 /// A parsed operand: a file, optionally with a type and a version: `FILE`, `FILE:Type`, `FILE@5`, `FILE@TAG`, `FILE@5:Type`.
 struct Address {
@@ -26,6 +27,13 @@ struct Address {
         self.version = version
     }
 
+    /// A file, or the name of several inputs.
+    init(path: String) {
+        self.path = path
+        type = nil
+        version = nil
+    }
+
     private static func isVersion(_ word: String) -> Bool { UInt64(word) != nil || VersionTag.refusal(of: word) == nil }
 
     private static func split(_ text: String, at byte: UInt8) -> (String, String)? {
@@ -37,7 +45,7 @@ struct Address {
     static func stem(of path: String) -> String {
         guard path != "-" else { return "rows" }
         var name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
-        for ending in [".zst", ".gz"] where name.hasSuffix(ending) && name.count > ending.count { name = name.dropLast(ending.count) }
+        if let compression = Compression(extensionOf: String(name)) { name = name.dropLast(compression.rawValue.count + 1) }
         if let dot = name.lastIndex(of: "."), dot > name.startIndex { name = name[..<dot] }
         return name.isEmpty ? "rows" : String(name)
     }

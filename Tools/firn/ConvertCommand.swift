@@ -15,29 +15,28 @@ struct ConvertCommand {
         let options = try readingOptions()
         guard !target.isEmpty else { throw FirnError(.usage, "the name of OUT is empty") }
         if target != "-", Paths.kind(target) == .directory { try Replacement.check(target, overwrite: true) }
-        let format = try outputFormat(target)
+        let form = try OutputForm(arguments, target: target), format = form.format
         if target != "-", Paths.kind(target) != .other { try Replacement.check(target, overwrite: arguments.has("force")) }
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
 
-        let files = try open(inputs, options, progress, format)
-        let key = try outputKey(files, format), guardian = try guardian(files, target, options.keys)
+        let (file, notes) = try open(inputs, options, progress, target, format)
+        let key = try outputKey(file, format), guardian = try guardian(file, target, options.keys)
         defer { guardian?.cancel() }
-        if let snapshot = wholeVersion(files, format) {
+        if let snapshot = wholeVersion(file, format) {
             var writing = WritingOptions(arguments, threads: options.threads)
             writing.key = key
-            writing.sources = sources
-            let writer = try FirnWriter(path: target, writing, source: files[0].name)
+            writing.sources = SourceModes(file.paths)
+            let writer = try FirnWriter(path: target, writing, source: file.name)
             try writer.copy(snapshot, progress)
             display.end()
             let rows = snapshot.schema.roots.reduce(0) { $0 + (snapshot.table(named: $1.name)?.rowCount ?? 0) }
-            try summarise(files, target, rows: rows, rejected: 0, remarks: [])
+            try summarise(file, target, rows: rows, rejected: 0, remarks: notes)
             return .done
         }
-        let reader = try pipeline(files, options, progress)
+        let reader = try pipeline(file, options, progress)
         let writer = try writer(
-            target, format, reader.schema, key, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "),
-            hasCSV: files.contains(where: \.isCSV), threads: options.threads)
+            target, form, reader.schema, key, try losslessCheck(file, format), source: file, threads: options.threads)
         try writer.begin(reader.schema)
         var rows = 0
         while let (type, batch) = try reader.next() {
@@ -48,18 +47,16 @@ struct ConvertCommand {
         try options.rejected?.finish()
         display.end()
 
-        let remarks = reader.remarks + writer.remarks, rejected = options.rejected?.count ?? 0
+        let remarks = notes + reader.remarks + writer.remarks, rejected = options.rejected?.count ?? 0
         for remark in remarks { session.remark(remark) }
         for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
-        try summarise(files, target, rows: rows, rejected: rejected, remarks: remarks)
+        try summarise(file, target, rows: rows, rejected: rejected, remarks: remarks)
         return rejected > 0 ? .rejected : .done
     }
 
-    private var sources: SourceModes { SourceModes(arguments.operands.dropLast().map { Address($0).path }) }
-
     /// If OUT is one of the inputs, begins a transaction that blocks commits to it until it is replaced. Such a commit would be lost.
-    private func guardian(_ files: [OpenedFile], _ target: String, _ keys: KeyRing) throws(FirnError) -> DatabaseTransaction? {
-        for file in files {
+    private func guardian(_ input: OpenedFile, _ target: String, _ keys: KeyRing) throws(FirnError) -> DatabaseTransaction? {
+        for file in input.parts {
             guard case .stored(let database, let snapshot) = file.content, target != "-", Paths.isSame(file.address.path, target) else {
                 continue
             }
@@ -83,8 +80,8 @@ struct ConvertCommand {
 
     /// Returns the version to copy unchanged, with row ids and indexes: if input and OUT are .firn files and no flag selects or renames
     /// anything.
-    private func wholeVersion(_ files: [OpenedFile], _ format: FormatName) -> DatabaseSnapshot? {
-        guard format == .firn, files.count == 1, files[0].address.type == nil, case .stored(_, let snapshot) = files[0].content,
+    private func wholeVersion(_ file: OpenedFile, _ format: FormatName) -> DatabaseSnapshot? {
+        guard format == .firn, file.address.type == nil, case .stored(_, let snapshot) = file.content,
             !["type", "columns", "where", "limit", "key", "lossless", "rejects", "schema", "flatten", "nest", "json-column"].contains(
                 where: arguments.has)
         else { return nil }
@@ -92,9 +89,9 @@ struct ConvertCommand {
     }
 
     /// Returns the check of `--lossless` for a CSV input, which compares bytes. For JSON, the reader does the check, and the result is nil.
-    private func losslessCheck(_ files: [OpenedFile], _ format: FormatName) throws(FirnError) -> LosslessCheck? {
+    private func losslessCheck(_ file: OpenedFile, _ format: FormatName) throws(FirnError) -> LosslessCheck? {
         guard arguments.has("lossless") else { return nil }
-        guard format == .firn, files.count == 1, let file = files.first else {
+        guard format == .firn, file.union == nil else {
             throw FirnError(
                 .usage, "--lossless needs one input and a .firn target", advice: "other formats do not store the notation of their input")
         }
@@ -116,12 +113,12 @@ struct ConvertCommand {
     }
 
     /// Returns the key of OUT: that of the inputs, unless `--new-key-file` or `--plain` is given. Nil: OUT is not encrypted.
-    private func outputKey(_ files: [OpenedFile], _ format: FormatName) throws(FirnError) -> EncryptionKey? {
-        let encryption = try CopyEncryption(arguments), keys = Set(files.map(\.key))
+    private func outputKey(_ file: OpenedFile, _ format: FormatName) throws(FirnError) -> EncryptionKey? {
+        let encryption = try CopyEncryption(arguments), keys = Set(file.keys)
         if arguments.has("key-file"), keys == [nil] {
             throw FirnError(
                 .usage,
-                "--key-file is the key of an encrypted input, and \(files.count == 1 ? "the input is not" : "no input is") encrypted",
+                "--key-file is the key of an encrypted input, and \(file.fileCount == 1 ? "the input is not" : "no input is") encrypted",
                 advice: "use --new-key-file to encrypt OUT")
         }
         guard format == .firn else {
@@ -130,7 +127,7 @@ struct ConvertCommand {
             }
             return nil
         }
-        var key = encryption.key(of: files.first?.key)
+        var key = encryption.key(of: file.keys.first ?? nil)
         if case .same = encryption {
             let named = keys.compactMap(\.self)
             guard named.count <= 1 else {
@@ -149,16 +146,15 @@ struct ConvertCommand {
     }
 
     private func writer(
-        _ target: String, _ format: FormatName, _ schema: Schema, _ key: EncryptionKey?, _ check: LosslessCheck?, source: String,
-        hasCSV: Bool,
+        _ target: String, _ form: OutputForm, _ schema: Schema, _ key: EncryptionKey?, _ check: LosslessCheck?, source: OpenedFile,
         threads: Int
     ) throws(FirnError) -> any BatchWriter {
         var options = WritingOptions(arguments, threads: threads)
         options.key = key
-        if !hasCSV { options.encoding = arguments.text("encoding") }
-
-        options.sources = sources
-        guard format != .firn else { return try FirnWriter(path: target, options, source: source, check: check) }
+        if !source.hasCSV { options.encoding = arguments.text("encoding") }
+        options.sources = SourceModes(source.paths)
+        let format = form.format
+        guard format != .firn else { return try FirnWriter(path: target, options, source: source.name, check: check) }
         let roots = schema.roots
         guard roots.count <= 1 || format == .json else {
             throw FirnError(
@@ -167,7 +163,8 @@ struct ConvertCommand {
                 advice: "choose one with --type")
         }
         return FormatShelf.writer(
-            try Output(path: target, force: options.overwrites, sources: options.sources), format: format, options, schema: schema)
+            try Output(path: target, force: options.overwrites, sources: options.sources, packing: form.packing(options)), format: format,
+            options, schema: schema)
     }
 
     /// Whether the columns of CSV are selected when it is read. Conditions can name columns that are not kept, and columns can be fields.
@@ -179,50 +176,28 @@ struct ConvertCommand {
         return options
     }
 
-    private func outputFormat(_ target: String) throws(FirnError) -> FormatName {
-        if target != "-", FormatName.isCompressed(target), Paths.kind(target) != .other {
-            let plain = target.dropLast(target.lowercased().hasSuffix(".gz") ? 3 : 4)
-            throw FirnError(.usage, "\(target): compressed files can be read but not written", advice: "write \(plain) and compress it")
-        }
-        if let name = arguments.text("to"), let format = FormatName(rawValue: name) { return format }
-        if let format = FormatName(extensionOf: target) { return format }
-        throw FirnError(
-            .usage, target == "-" ? "the format of the output is not known" : "the extension of \"\(target)\" is not that of a format",
-            advice: "use --to firn, csv, tsv, json or ndjson")
-    }
-
-    private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress, _ target: FormatName) throws(FirnError)
-        -> [OpenedFile]
-    {
-        let files = try inputs.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
-        try ReadingOptions.check(arguments, for: files)
+    private func open(
+        _ inputs: [String], _ options: ReadingOptions, _ progress: Progress, _ target: String, _ format: FormatName
+    ) throws(FirnError) -> (file: OpenedFile, remarks: [String]) {
+        let (file, remarks) = try OpenedFile.input(inputs, options, progress: progress, target: target)
+        try ReadingOptions.check(arguments, for: [file])
         // If no input is CSV, --encoding applies to the CSV that is written.
-        let flags = ["null", "delimiter", "no-header"] + (target == .csv || target == .tsv ? [] : ["encoding"])
-        if !files.contains(where: \.isCSV), let flag = flags.first(where: arguments.has) {
+        let flags = ["null", "delimiter", "no-header"] + (format == .csv || format == .tsv ? [] : ["encoding"])
+        if !file.hasCSV, let flag = flags.first(where: arguments.has) {
             throw FirnError(
                 .usage,
-                "--\(flag) applies to CSV only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is CSV")",
+                "--\(flag) applies to CSV only, and \(file.fileCount == 1 ? "the input is \(file.format.rawValue)" : "no input is CSV")",
                 advice: "omit it, or use --from csv if the input is CSV")
         }
-        guard files.count > 1 else { return files }
-        if !options.columns.isEmpty, files.contains(where: \.isCSV), !files.allSatisfy(\.isCSV) {
-            // Only CSV readers select columns. With inputs of other formats, all columns are read so that the schemas can be compared.
-            var whole = options
-            whole.columns = []
-            return try open(inputs, whole, progress, target)
-        }
-        return try SchemaUnion(files).opened(options: options, progress: progress)
+        return (file, remarks)
     }
 
-    private func pipeline(_ files: [OpenedFile], _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> any BatchReader {
+    private func pipeline(_ file: OpenedFile, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> any BatchReader {
         let given = arguments.text("type")
         // --type selects a type of the input if there is one of that name; otherwise it names the result.
-        let readers = try files.map { (file) throws(FirnError) -> any BatchReader in
-            let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
-            let reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
-            return try JSONColumnsReader.applied(to: reader, of: file, arguments, options, progress: progress)
-        }
-        var reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
+        let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
+        var reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
+        reader = try JSONColumnsReader.applied(to: reader, of: file, arguments, options, progress: progress)
         if arguments.has("nest") {
             guard !arguments.has("flatten") else {
                 throw FirnError(.usage, "--nest and --flatten are opposites", advice: "omit one of them")
@@ -231,14 +206,14 @@ struct ConvertCommand {
         }
         if let condition = arguments.text("where") { reader = try FilteredReader(reader, condition, threads: options.threads) }
         // CSV inputs were read with the selected columns only, and their dialect matches these.
-        let isFlat = arguments.has("flatten"), areChosen = readsColumns && files.allSatisfy(\.isCSV)
+        let isFlat = arguments.has("flatten"), areChosen = file.union.map(\.choosesColumns) ?? (readsColumns && file.isCSV)
         let columns = areChosen ? [] : arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
         guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil || isFlat else { return reader }
         return try ShapedReader(reader, columns: columns, name: given, key: key, limit: limit, isFlat: isFlat)
     }
 
-    private func summarise(_ files: [OpenedFile], _ target: String, rows: Int, rejected: Int, remarks: [String]) throws(FirnError) {
-        let sizes = files.compactMap(\.size), size = sizes.count == files.count ? sizes.reduce(0, +) : nil
+    private func summarise(_ file: OpenedFile, _ target: String, rows: Int, rejected: Int, remarks: [String]) throws(FirnError) {
+        let size = file.size
         let written = target == "-" || Paths.kind(target) != .file ? nil : Int(clamping: try Paths.size(target))
         let seconds = Machine.seconds - session.startedAt
         if arguments.has("json") {
@@ -250,6 +225,12 @@ struct ConvertCommand {
             line.add("bytesOut", written)
             line.add("seconds", seconds)
             line.add("remarks", remarks)
+            if let union = file.union {
+                line.add("files", union.members.enumerated()) { member, inner in
+                    inner.add("file", member.element.operand)
+                    inner.add("rows", union.rowCounts[member.offset])
+                }
+            }
             // If the data is written to standard output, the summary must not be mixed into it.
             if target == "-" { Session.complain(line.object + "\n") } else { try session.out.write(line.object + "\n") }
             return

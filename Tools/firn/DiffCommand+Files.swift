@@ -15,7 +15,7 @@ extension DiffCommand {
         let condition = try QueryCommand.parsed(nil, and: arguments.text("where"))
         if let condition, !condition.descriptors.isEmpty { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT") }
         let options = try ReadingOptions(arguments, threads: session.threads())
-        let files = try arguments.operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        let files = try arguments.operands.map { (operand) throws(FirnError) in try session.input(operand, options, progress) }
         try ReadingOptions.check(arguments, for: files)
         if let snapshots = try severalTypes(files) {
             display.end()

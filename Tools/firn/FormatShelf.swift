@@ -61,6 +61,7 @@ enum FormatShelf {
         csv.encoding = options.encoding.flatMap(CSVEncoding.init(rawValue:))
         csv.typeName = given?.rows ?? typeName
         if !options.columns.isEmpty { csv.columns = options.columns }
+        csv.mayLackColumns = options.mayLackColumns
         csv.types = given?.type
         csv.threads = options.threads
         csv.progress = progress

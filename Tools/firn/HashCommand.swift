@@ -15,20 +15,21 @@ struct HashCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let options = try ReadingOptions(arguments, threads: session.threads())
-        let files = arguments.operands.map { operand in
-            Result { () throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        if arguments.has("schema") || arguments.has("rejects") {
+            let files = arguments.operands.compactMap { try? OpenedFile.input([$0], options, progress: Progress()).file }
+            if !files.isEmpty { try ReadingOptions.check(arguments, for: files) }
         }
-        try ReadingOptions.check(arguments, for: files.compactMap { try? $0.get() })
         var worst = ExitCode.done
-        for (file, operand) in zip(files, arguments.operands) {
+        // Files are opened one after the other, because there can be very many.
+        for operand in arguments.operands {
             do throws(FirnError) {
-                let file = try file.get()
+                let file = try session.input(operand, options, progress)
                 let hashes = try tables(of: file).map { (table) throws(FirnError) in try hash(table, file) }
                 display.end()
                 try report(operand, file, hashes)
             } catch {
                 // An error in one of several files does not stop the others.
-                guard files.count > 1, error.code != .usage else { throw error }
+                guard arguments.operands.count > 1, error.code != .usage else { throw error }
                 display.end()
                 try session.out.flush()
                 Session.complain(error.complaint(style: session.errorStyle))

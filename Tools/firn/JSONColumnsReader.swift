@@ -29,7 +29,7 @@ final class JSONColumnsReader: BatchReader {
         for name in names { _ = try type.position(of: name) }
         var cells = Cells(type, names: names, detects: detects)
         guard !cells.texts.isEmpty else { return reader }
-        guard file.address.path != "-" else {
+        guard !file.paths.contains("-") else {
             throw FirnError(
                 .usage, "columns of JSON are read twice, and standard input can be read only once", advice: "save it to a file first")
         }
@@ -40,7 +40,8 @@ final class JSONColumnsReader: BatchReader {
         again.dropsRejected = options.rejected != nil
         let second: any BatchReader
         if case .stream = file.content {
-            second = try OpenedFile(arguments.operands[0], again, progress: progress).reader(
+            let (inputs, target) = (Array(arguments.operands.dropLast()), arguments.operands.last)
+            second = try OpenedFile.input(inputs, again, progress: progress, target: target).file.reader(
                 nil, threads: options.threads, progress: progress)
         } else {
             second = try file.reader(arguments.text("type"), threads: options.threads, progress: progress)

@@ -20,21 +20,55 @@ final class OpenedFile {
 
     /// The name of the file in messages.
     let name: String
+    /// The inputs of a union; nil for one file.
+    let union: InputUnion?
+
+    /// Opens an operand: one file, or the files of a folder or pattern as one table.
+    /// - Parameter target: The file that is written, which a folder or pattern does not stand for.
+    /// - Returns: The input, and what to report about its name.
+    static func input(
+        _ operands: [String], _ options: ReadingOptions, progress: Progress, target: String? = nil
+    ) throws(FirnError) -> (file: OpenedFile, remarks: [String]) {
+        let (inputs, remarks) = try InputPaths.all(operands, except: target), paths = inputs.flatMap(\.paths)
+        if paths.count == 1, !inputs[0].isSeveral, options.filename == nil {
+            return (try OpenedFile(paths[0], options, progress: progress), remarks)
+        }
+        let union = try InputUnion(
+            paths, typeName: inputs[0].typeName, wanted: options.typeName, options: options, progress: progress, target: target)
+        return (OpenedFile(union, named: operands.count == 1 ? operands[0] : operands.joined(separator: ", ")), remarks)
+    }
+
+    private init(_ union: InputUnion, named name: String) {
+        self.union = union
+        self.name = name
+        address = Address(path: name)
+        format = union.members[0].format
+        let sizes = union.members.compactMap(\.size)
+        size = sizes.count == union.members.count ? sizes.reduce(0, +) : nil
+        content = .stream(UnitedReader(union))
+    }
 
     /// `allowsEmpty`: for the command that reports damage itself: a `.firn` file without a complete version is opened too, and no warning
     /// is given where an older version is read because the newest does not hold.
-    init(_ operand: String, _ options: ReadingOptions, progress: Progress, allowsEmpty: Bool = false) throws(FirnError) {
+    /// `input`: the operand's input at its beginning, if it is open already.
+    init(
+        _ operand: String, _ options: ReadingOptions, progress: Progress, allowsEmpty: Bool = false, input opened: Input? = nil
+    ) throws(FirnError) {
+        union = nil
         let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
         self.address = address
         self.name = name
         guard !operand.isEmpty else { throw FirnError(.usage, "the name of a file is empty") }
-        let input = try Input(path: address.path, staysOffDisk: options.staysOffDisk)
+        let input: Input
+        if let opened { input = opened } else { input = try Input(path: address.path, staysOffDisk: options.staysOffDisk) }
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
         if options.format == nil, let kind = FormatName.foreign(first) {
             throw FirnError(
                 .notThisFormat, "this is \(kind), which cannot be read", at: .init(file: name),
-                advice: "convert it to csv, json or ndjson first (\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read)")
+                advice: kind == "compressed twice"
+                    ? "decompress it once"
+                    : "convert it to csv, json or ndjson first (\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read)")
         }
         format = options.format ?? FormatName.detect(path: address.path, firstBytes: first)
         guard format == .firn else {
@@ -45,7 +79,7 @@ final class OpenedFile {
             let stem = Address.stem(of: address.path)
             let given = try options.schema?.given(wanted: options.typeName ?? address.type, stem: stem)
             let reader = try FormatShelf.reader(
-                input, format: format, options, typeName: address.type ?? stem, given: options.forced ?? given, progress: progress)
+                input, format: format, options, typeName: options.rowType ?? address.type ?? stem, given: given, progress: progress)
             content = .stream(try OpenedFile.document(of: reader.schema, address, budget: .process) ?? reader)
             return
         }
@@ -111,7 +145,7 @@ final class OpenedFile {
     static func check(_ operand: String) throws(FirnError) {
         let path = Address(operand).path
         guard !path.isEmpty else { throw FirnError(.usage, "the name of a file is empty") }
-        if !Paths.exists(path) { _ = try File(path: path, .read) }
+        if !Paths.exists(path), !FilePattern.isPattern(path) { _ = try File(path: path, .read) }
     }
 
     /// Opens a `.firn` file; other formats are an error. `restores`: the caller is going to write the file, so a damaged root is restored
@@ -124,14 +158,29 @@ final class OpenedFile {
         try self.init(operand, options, progress: Progress(), allowsEmpty: allowsEmpty)
     }
 
+    /// The formats of the input, of which a union can have several.
+    var formats: Set<FormatName> { union.map { Set($0.members.map(\.format)) } ?? [format] }
+    /// The keys of the `.firn` files; nil for files that are not encrypted.
+    var keys: [EncryptionKey?] { union?.members.map(\.key) ?? [key] }
+    /// The number of files.
+    var fileCount: Int { union?.members.count ?? 1 }
+    /// The paths of the files.
+    var paths: [String] { union?.operands.map { Address($0).path } ?? [address.path] }
+    /// Open files: of a union, those that stay open before its rows are read.
+    var parts: [OpenedFile] { union.map { Array($0.held.values) } ?? [self] }
+
     /// The key of an encrypted `.firn` file.
     var key: EncryptionKey? {
         guard case .stored(let database, _) = content else { return nil }
         return database.key
     }
 
-    var isJSON: Bool { format == .json || format == .ndjson }
-    var isCSV: Bool { format == .csv || format == .tsv }
+    /// Whether some rows are from JSON.
+    var isJSON: Bool { !formats.isDisjoint(with: [.json, .ndjson]) }
+    /// Whether all rows are from CSV.
+    var isCSV: Bool { formats.isSubset(of: [.csv, .tsv]) }
+    /// Whether some rows are from CSV.
+    var hasCSV: Bool { !formats.isDisjoint(with: [.csv, .tsv]) }
 
     /// The schema of the version or stream.
     var schema: Schema {
@@ -145,6 +194,7 @@ final class OpenedFile {
     /// a choice is needed.
     func typeName(_ given: String?) throws(FirnError) -> String {
         let roots = schema.roots
+        if union != nil, let only = roots.first { return only.name }
         if let name = given ?? (format == .firn ? address.type : nil) {
             guard roots.contains(where: { $0.name == name }) else { throw unknownType(name, in: schema, of: address.path) }
             return name

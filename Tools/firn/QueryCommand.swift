@@ -20,18 +20,18 @@ struct QueryCommand {
         let request: QueryRequest
         do throws(FirnError) { request = try self.request() } catch { throw misread(error) }
         let options = try ReadingOptions(arguments, threads: threads)
-        let files = try open(options, progress)
+        let file = try open(options, progress)
         let rows: Int
-        if files.count == 1, case .stored = files[0].content {
-            let table = try files[0].table(arguments.text("type"))
-            let run = try QueryCommand.run(request, table, file: files[0].address.path, threads: threads)
+        if case .stored = file.content {
+            let table = try file.table(arguments.text("type"))
+            let run = try QueryCommand.run(request, table, file: file.address.path, threads: threads)
             display.end()
             rows =
                 arguments.has("explain")
                 ? try explain(run)
                 : try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
         } else {
-            rows = try stream(files, request, threads, progress, display)
+            rows = try stream(file, request, threads, progress, display)
         }
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
@@ -49,6 +49,9 @@ struct QueryCommand {
         guard all.count > 1, let last = all.last, last != "-" else { return (all, nil) }
         switch Paths.kind(Address(last).path) {
         case .file, .other: return (all, nil)
+        // A folder can have the name of a column.
+        case .directory where last.hasSuffix("/"): return (all, nil)
+        case nil where FilePattern.isPattern(last) && (try? FilePattern.files(last))?.isEmpty == false: return (all, nil)
         case .directory, nil: return (Array(all.dropLast()), last)
         }
     }
@@ -68,21 +71,19 @@ struct QueryCommand {
             advice: "a predicate is a comparison, such as 'age > 30'")
     }
 
-    private func open(_ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
-        let files = try operands.files.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
-        try ReadingOptions.check(arguments, for: files)
-        return files.count > 1 ? try SchemaUnion(files).opened(options: options, progress: progress) : files
+    private func open(_ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> OpenedFile {
+        let (file, remarks) = try OpenedFile.input(operands.files, options, progress: progress)
+        try ReadingOptions.check(arguments, for: [file])
+        for remark in remarks + (file.union?.remarks ?? []) { session.remark(remark) }
+        return file
     }
 
     /// Runs the query batch by batch on the rows of a text format, or of several files. Returns the number of rows.
-    private func stream(_ files: [OpenedFile], _ request: QueryRequest, _ threads: Int, _ progress: Progress, _ display: ProgressDisplay)
+    private func stream(_ file: OpenedFile, _ request: QueryRequest, _ threads: Int, _ progress: Progress, _ display: ProgressDisplay)
         throws(FirnError) -> Int
     {
-        let readers = try files.map { (file) throws(FirnError) in
-            try file.reader(files.count == 1 ? nil : arguments.text("type"), threads: threads, progress: progress)
-        }
-        let reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
-        let name = files.count == 1 ? try files[0].typeName(arguments.text("type")) : reader.schema.roots[0].name
+        let reader = try file.reader(nil, threads: threads, progress: progress)
+        let name = try file.typeName(arguments.text("type"))
         let query = try QueryCommand.bound { () throws(QueryError) in
             try StreamedQuery(request, type: reader.schema[name]!, schema: reader.schema)
         }

@@ -29,8 +29,15 @@ struct ReadingOptions {
     var schema: SchemaFile?
     /// The type that `--type` names. If the schema has several types, it is the type of the rows.
     var typeName: String?
-    /// The common schema of several inputs. Overrides `schema`.
-    var forced: GivenSchema?
+    /// Whether inputs with other columns can be combined.
+    enum Union: String { case wide, strict }
+    var union = Union.wide
+    /// The name of a column that keeps which input a row is from; nil for none.
+    var filename: String?
+    /// The name of the type of the rows, for one of several inputs; nil derives it from the name of the input.
+    var rowType: String?
+    /// Whether an input may lack columns that are chosen or given, as one of several.
+    var mayLackColumns = false
     /// The keys of encrypted files.
     var keys = KeyRing()
     /// Input from a pipe must not be written to disk unencrypted, because the output will be encrypted.
@@ -65,6 +72,9 @@ struct ReadingOptions {
                 path: path, force: arguments.has("force"), sources: SourceModes(arguments.operands.map { Address($0).path }))
         }
         isLossless = arguments.has("lossless")
+        union = arguments.text("union").flatMap(Union.init(rawValue:)) ?? .wide
+        filename = arguments.text("filename")
+        if filename == "" { throw FirnError(.usage, "--filename needs the name of a column") }
         if let text = arguments.text("delimiter") {
             guard let byte = ReadingOptions.delimiter(text) else {
                 throw FirnError(.usage, "--delimiter takes one ASCII character, not \"\(text)\"", advice: "write \\t for a tab")
@@ -81,7 +91,7 @@ struct ReadingOptions {
                 "--\(flag) applies to JSON only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is JSON")",
                 advice: "omit it, or use --from json if the input is JSON")
         }
-        guard files.allSatisfy({ $0.format == .firn }), let flag = ["schema", "rejects"].first(where: arguments.has) else { return }
+        guard files.allSatisfy({ $0.formats == [.firn] }), let flag = ["schema", "rejects"].first(where: arguments.has) else { return }
         throw FirnError(
             .usage, "--\(flag) applies to CSV and JSON only, and \(files.count == 1 ? "the input is" : "all inputs are") firn",
             advice: "omit it")

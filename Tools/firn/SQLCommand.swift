@@ -20,10 +20,10 @@ struct SQLCommand {
         let text = try statements(operands)
         let connection = try SQLConnection(functions: firn_sqlite_functions(), threads: threads)
         let options = try ReadingOptions(arguments, threads: threads)
-        let files = try operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        let files = try operands.map { (operand) throws(FirnError) in try session.input(operand, options, progress) }
         try ReadingOptions.check(arguments, for: files)
         // Without this, SQLite would write intermediate results of encrypted files to temporary files in plain text.
-        if files.contains(where: { $0.key != nil }) { try connection.keepInMemory() }
+        if files.contains(where: { $0.keys != [nil] }) { try connection.keepInMemory() }
         let names = try SQLNames(files).add(to: connection)
         display.end()
         if let timeout { connection.setTimeout(seconds: timeout) }

@@ -11,12 +11,12 @@ struct SchemaCommand {
     func run() throws(FirnError) -> ExitCode {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
-        let file = try OpenedFile(
-            session.arguments.operands[0], ReadingOptions(session.arguments, threads: session.threads()), progress: progress)
+        let (file, remarks) = try OpenedFile.input(
+            session.arguments.operands, ReadingOptions(session.arguments, threads: session.threads()), progress: progress)
         display.end()
         try ReadingOptions.check(session.arguments, for: [file])
         var schema = file.schema
-        if let name = session.arguments.text("type") ?? (file.format == .firn ? file.address.type : nil) {
+        if let name = session.arguments.text("type") ?? (file.formats == [.firn] ? file.address.type : nil) {
             guard schema[name] != nil else { throw unknownType(name, in: schema, of: file.name) }
             schema = schema.reachable(from: name)
         }
@@ -38,6 +38,7 @@ struct SchemaCommand {
             }
             for line in table.lines(style: session.outStyle) { try session.out.write(line) }
         }
+        for remark in remarks { session.remark(remark) }
         if case .stream(let reader) = file.content { for remark in reader.remarks { session.remark(remark) } }
         return .done
     }

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnDisk
+import FirnExchange
 import FirnThreads
 
 /// One run of the command: its arguments and its outputs. Data is written to `out`, everything else to standard error.
@@ -103,6 +104,13 @@ final class Session {
     private func warn(ofKeyFile path: String) {
         guard let permissions = FilePermissions(path: path), permissions.othersCanRead else { return }
         remark("other users can read the key file \"\(path)\": prevent this with chmod go= \"\(path)\"")
+    }
+
+    /// Opens an operand, which can be a folder or a pattern, as one table, and prints what was changed to unite its files.
+    func input(_ operand: String, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> OpenedFile {
+        let (file, remarks) = try OpenedFile.input([operand], options, progress: progress)
+        for remark in remarks + (file.union?.remarks ?? []) { self.remark(remark) }
+        return file
     }
 
     /// Prints a remark to standard error, unless `--quiet` was given.

@@ -1,0 +1,312 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDatabase
+import FirnExchange
+import FirnTable
+
+/// Unites the rows of several inputs by the names of their columns.
+///
+/// The inputs are read one after the other, twice: first for their columns and types, then for their rows. Columns that an input lacks are
+/// null in its rows. If the types of a column differ, it gets a type in which every value keeps its text; otherwise type any, if no input is
+/// CSV. Every difference is reported, in one line for each column.
+final class InputUnion {
+    /// What is known of an input after its first reading.
+    struct Member {
+        let operand: String
+        let name: String
+        let format: FormatName
+        let size: Int?
+        let key: EncryptionKey?
+        /// The position of its schema in `schemas`.
+        var schema = 0
+    }
+
+    let operands: [String]
+    private(set) var members: [Member] = []
+    /// The schema of the united rows; one type, and the types of its objects.
+    private(set) var schema = Schema()
+    private(set) var remarks: [String] = []
+    /// The inputs that stay open between the two readings.
+    private(set) var held: [Int: OpenedFile] = [:]
+    /// Inputs that can be opened only once.
+    private var pipes: [Int: Input] = [:]
+    private var schemas: [Schema] = []
+    private var schemaPositions: [Schema: Int] = [:]
+    private var options: ReadingOptions
+    private let wanted: String?
+    private let target: String?
+    private let progress: Progress
+    private var typeName: String
+    let rows: UnionType
+    /// The number of rows read of each input.
+    var rowCounts: [Int] = []
+
+    /// The maximum number of inputs that stay open between the readings.
+    private static let mostHeld = 16
+
+    /// - Parameters:
+    ///   - typeName: The name of the type of the rows.
+    ///   - wanted: The type to read of inputs that have several.
+    ///   - target: The file that is written: if it is an input, it stays open.
+    init(
+        _ operands: [String], typeName: String, wanted: String?, options: ReadingOptions, progress: Progress, target: String? = nil
+    ) throws(FirnError) {
+        self.operands = operands
+        self.typeName = typeName
+        self.wanted = wanted
+        self.target = target
+        self.progress = progress
+        var options = options
+        options.rowType = typeName
+        options.mayLackColumns = true
+        // Only CSV readers select columns.
+        let isText = operands.allSatisfy { operand in
+            [.csv, .tsv].contains(options.format ?? FormatName(extensionOf: Address(operand).path) ?? .json)
+        }
+        if !isText { options.columns = [] }
+        self.options = options
+        rows = UnionType(name: typeName)
+        try survey()
+        try decide()
+    }
+
+    // MARK: First reading
+
+    private func survey() throws(FirnError) {
+        var total: Int? = 0
+        progress.fixTotal(bytes: nil)
+        for (index, operand) in operands.enumerated() {
+            let file = try open(index, dropsRejects: true)
+            var member = Member(operand: operand, name: file.name, format: file.format, size: file.size, key: file.key)
+            let type = try rowType(of: file)
+            if index == 0, file.format == .firn {
+                typeName = type.name
+                options.rowType = type.name
+            }
+            let schema = Self.plain(file.schema.reachable(from: type.name), root: type.name, named: typeName)
+            let known = schemaPositions[schema] ?? schemas.count
+            if known == schemas.count {
+                schemas.append(schema)
+                schemaPositions[schema] = known
+            }
+            member.schema = known
+            let reader: (any BatchReader)? = if case .stream(let reader) = file.content { reader } else { nil }
+            try rows.add(
+                type,
+                UnionInput(
+                    index: index, name: file.name, isText: file.isCSV, schema: file.schema,
+                    facts: { position in reader?.facts(ofColumn: position) }))
+            if index == 0 { note(first: type) } else { note(type, file) }
+            members.append(member)
+            rowCounts.append(0)
+            let stays = staysOpen(file)
+            if stays { held[index] = file }
+            total = total.flatMap { total in file.size.map { total + $0 * (stays ? 2 : 3) } }
+        }
+        if options.union == .strict { try checkNames() }
+        progress.fixTotal(bytes: total)
+    }
+
+    /// Whether a file is kept open: some files, of formats that are not held in memory.
+    private func staysOpen(_ file: OpenedFile) -> Bool {
+        if case .stored = file.content, target == file.address.path { return true }
+        guard operands.count <= Self.mostHeld, file.address.path != "-" else { return false }
+        // The second reading records rejected rows.
+        return file.format == .firn || file.format != .json && options.rejected == nil
+    }
+
+    private func open(_ index: Int, dropsRejects: Bool) throws(FirnError) -> OpenedFile {
+        var options = options
+        if dropsRejects, options.rejected != nil { options.dropsRejected = true }
+        guard Address(operands[index]).path == "-" else { return try OpenedFile(operands[index], options, progress: progress) }
+        let input: Input
+        if let known = pipes[index] {
+            input = known
+            try input.rewind()
+        } else {
+            input = try Input(path: "-", staysOffDisk: options.staysOffDisk)
+        }
+        pipes[index] = input
+        return try OpenedFile("-", options, progress: progress, input: input)
+    }
+
+    /// The type of an input's rows.
+    private func rowType(of file: OpenedFile) throws(FirnError) -> TypeSchema {
+        let chooses = wanted.map { name in file.schema.roots.contains { $0.name == name } } ?? false
+        let name = try file.typeName(chooses ? wanted : nil)
+        guard let type = file.schema[name] else { throw unknownType(name, in: file.schema, of: file.name) }
+        return type
+    }
+
+    /// A schema without what may differ between readings of one input.
+    private static func plain(_ schema: Schema, root: String, named name: String) -> Schema {
+        var schema = schema
+        for i in schema.types.indices { schema.types[i].envelope = nil }
+        return schema.renaming(root, to: name)
+    }
+
+    // MARK: The union
+
+    private var first: TypeSchema?
+    private var hasOneEnvelope = true, hasOneOrder = true
+    private var firstInOtherOrder: String?
+    private var inOtherOrder = 0
+
+    private func note(first type: TypeSchema) { first = type }
+
+    private func note(_ type: TypeSchema, _ file: OpenedFile) {
+        if type.envelope != first?.envelope { hasOneEnvelope = false }
+        let positions = type.columns.compactMap { first?.index(of: $0.name) }
+        if zip(positions, positions.dropFirst()).contains(where: { $0 > $1 }) {
+            inOtherOrder += 1
+            if firstInOtherOrder == nil { firstInOtherOrder = file.name }
+        }
+    }
+
+    private func checkNames() throws(FirnError) {
+        let advice = "omit --union strict to combine inputs with different columns; columns that an input lacks are null in its rows"
+        guard let odd = rows.columns.first(where: { $0.inputs < members.count }) else { return }
+        guard odd.first == 0 else {
+            throw FirnError(
+                .schema, "the file has a column \"\(odd.name)\", which \(members[0].name) does not have",
+                at: .init(file: members[odd.first].name), advice: advice)
+        }
+        let lacking = members.first { schemas[$0.schema][typeName]?.index(of: odd.name) == nil }
+        throw FirnError(
+            .schema, "the file has no column \"\(odd.name)\", which \(members[0].name) has",
+            at: lacking.map { .init(file: $0.name) }, advice: advice)
+    }
+
+    private func decide() throws(FirnError) {
+        try readContested()
+        var names: Set<String> = [typeName]
+        var types = rows.types(named: typeName, &names)
+        let isText = members.allSatisfy { [.csv, .tsv].contains($0.format) }
+        if let first {
+            types[0].key = first.key
+            if isText || hasOneEnvelope { types[0].envelope = first.envelope }
+        }
+        if !options.columns.isEmpty { try choose(&types[0]) }
+        if let column = options.filename {
+            guard types[0].index(of: column) == nil else {
+                throw FirnError(.usage, "the inputs have a column \"\(column)\" already", advice: "choose another name for --filename")
+            }
+            types[0].columns.append(ColumnSchema(column, ColumnType(.string), id: UInt32(types[0].columns.count + 1)))
+        }
+        schema = Schema(types)
+        remarks = UnionReport(self, types[0], order: (inOtherOrder, firstInOtherOrder)).lines
+    }
+
+    /// Puts the columns of `--columns`, which some inputs may lack, in their order.
+    private func choose(_ type: inout TypeSchema) throws(FirnError) {
+        let all = type
+        if let unknown = options.columns.first(where: { all.index(of: $0) == nil }) {
+            // CSV inputs were read without their other columns, among which the error looks for a similar name.
+            var whole = options
+            whole.columns = []
+            let union = try? InputUnion(operands, typeName: typeName, wanted: wanted, options: whole, progress: Progress())
+            throw unknownColumn(unknown, of: union?.schema.types.first ?? all)
+        }
+        let positions = try options.columns.map { (name) throws(FirnError) in try all.position(of: name) }
+        guard positions != Array(all.columns.indices) else { return }
+        let key = all.key.map { positions.firstIndex(of: $0) }
+        type.columns = positions.map { all.columns[$0] }
+        for i in type.columns.indices { type.columns[i].id = UInt32(i + 1) }
+        type.key = key.contains(nil) ? [] : key.compactMap(\.self)
+        type.envelope = nil
+    }
+
+    /// Reads the values of columns whose types differ, where the reader did not report what fits them.
+    private func readContested() throws(FirnError) {
+        let contested = rows.columns.filter(\.needsValues)
+        guard !contested.isEmpty else { return }
+        for (index, member) in members.enumerated() where ![.csv, .tsv].contains(member.format) {
+            let names = contested.map(\.name).filter { schemas[member.schema][typeName]?.index(of: $0) != nil }
+            guard !names.isEmpty else { continue }
+            let file = try open(index, dropsRejects: true), type = try rowType(of: file)
+            let reader = try file.reader(type.name, threads: options.threads, progress: progress)
+            while let (name, batch) = try reader.next() {
+                guard name == type.name else { continue }
+                for column in names {
+                    guard let position = type.index(of: column), let union = rows[column] else { continue }
+                    let facts = ColumnFacts.of(
+                        batch.columns[position], type.columns[position], in: reader.schema, isText: member.format == .firn)
+                    if facts.hasValues { union.fit(facts.readings) }
+                }
+            }
+        }
+    }
+
+    // MARK: Second reading
+
+    /// Opens an input for its rows.
+    func reader(_ index: Int) throws(FirnError) -> (reader: any BatchReader, type: TypeSchema) {
+        let file: OpenedFile
+        if let known = held.removeValue(forKey: index) { file = known } else { file = try open(index, dropsRejects: false) }
+        let type = try rowType(of: file)
+        let reader = try file.reader(type.name, threads: options.threads, progress: progress)
+        guard Self.plain(file.schema.reachable(from: type.name), root: type.name, named: typeName) == schemas[members[index].schema] else {
+            throw FirnError(.inputOutput, "the input changed while it was read", at: .init(file: file.name), advice: "run it again")
+        }
+        return (reader, type)
+    }
+
+    /// Whether the union has the columns of `--columns` only. Otherwise all are read, and fields of objects can be chosen.
+    var choosesColumns: Bool { !options.columns.isEmpty }
+
+    /// The name of the column that keeps the names of the inputs.
+    var filename: String? { options.filename }
+}
+
+/// Reads the rows of a union, one input after the other.
+final class UnitedReader: BatchReader {
+    let schema: Schema
+    private let union: InputUnion
+    private var current: (reader: any BatchReader, type: TypeSchema, widening: ColumnWidening)?
+    private var position = 0
+    private var notes: RepeatedRemarks
+
+    init(_ union: InputUnion) {
+        self.union = union
+        schema = union.schema
+        notes = RepeatedRemarks(isOne: union.members.count == 1)
+    }
+
+    var remarks: [String] { union.remarks + notes.lines }
+
+    func next() throws(FirnError) -> (type: String, batch: Batch)? {
+        let root = schema.types[0]
+        while position < union.operands.count {
+            if current == nil {
+                let (reader, type) = try union.reader(position)
+                current = (reader, type, ColumnWidening(type, in: reader.schema, to: root, in: schema))
+            }
+            guard let (name, batch) = try current?.reader.next() else {
+                for remark in current?.reader.remarks ?? [] { notes.add(remark, of: union.members[position].name) }
+                current = nil
+                position += 1
+                continue
+            }
+            guard name == current?.type.name, batch.count > 0 else { continue }
+            do throws(FirnError) {
+                var columns = try current?.widening.columns(batch.columns, count: batch.count) ?? []
+                union.rowCounts[position] += batch.count
+                if union.filename != nil { columns[columns.count - 1] = names(batch.count) }
+                return (root.name, Batch(count: batch.count, columns: columns))
+            } catch {
+                var placed = error
+                if placed.location == nil { placed.location = .init(file: union.members[position].name) }
+                throw placed
+            }
+        }
+        return nil
+    }
+
+    /// A column with the path of the current input in each row.
+    private func names(_ rows: Int) -> Column {
+        var column = Column(ColumnType(.string))
+        let path = Address(union.operands[position]).path
+        for _ in 0..<rows { column.append(.string(path)) }
+        return column
+    }
+}

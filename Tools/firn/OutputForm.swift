@@ -1,0 +1,44 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+
+/// The format and compression of OUT: from `--to` and `--compress`, otherwise from the extension.
+struct OutputForm {
+    let format: FormatName
+    let compression: Compression
+
+    init(_ arguments: Arguments, target: String) throws(FirnError) {
+        let to = arguments.text("to"), given = arguments.text("compress").flatMap(Compression.init(rawValue:))
+        let named = to.flatMap(Compression.init(extensionOf:))
+        if let given, let named, given != named {
+            throw FirnError(
+                .usage, "--to \(to ?? "") and --compress \(given.rawValue) ask for different compressions", advice: "omit one of them")
+        }
+        let compression = given ?? named ?? (target == "-" ? nil : Compression(extensionOf: target)) ?? .none
+        guard let format = to.flatMap({ FormatName(rawValue: Compression.strip($0)) }) ?? FormatName(extensionOf: target) else {
+            throw FirnError(
+                .usage, target == "-" ? "the format of the output is not known" : "the extension of \"\(target)\" is not that of a format",
+                advice: "use --to firn, csv, tsv, json or ndjson")
+        }
+        guard format != .firn || compression == .none else {
+            throw FirnError(
+                .usage, "a .firn file cannot be compressed as a whole: its columns are compressed already",
+                advice: Compression(extensionOf: target) == nil
+                    ? "omit --compress" : "write \"\(Compression.strip(target))\", or choose another format with --to")
+        }
+        self.format = format
+        self.compression = compression
+    }
+
+    /// The packing of the output; `--profile` sets the effort.
+    func packing(_ options: WritingOptions) -> Output.Packing {
+        let effort: Compression.Effort =
+            switch options.effort {
+            case .fast: .fast
+            case .standard: .standard
+            case .small: .small
+            }
+        return Output.Packing(compression, effort: effort, threads: options.threads)
+    }
+}

@@ -1,0 +1,193 @@
+import FirnBytes
+import FirnExchange
+import FirnTable
+
+/// One column of a union of inputs: what the columns of that name have in common.
+final class UnionColumn {
+    /// A type and notation that the column has in some inputs. The type is never optional and has no target.
+    struct Use {
+        var type: ColumnType
+        var notation: Notation
+        /// Whether the objects stand for their only value.
+        let isBare: Bool
+        var inputs = 1
+        /// The first input that has it.
+        let first: Int
+    }
+
+    let name: String
+    /// The number of inputs that have the column, and the first of them.
+    private(set) var inputs = 0
+    let first: Int
+    private(set) var uses: [Use] = []
+    /// The fields of embedded objects.
+    private(set) var fields: UnionType?
+    private var isOptional = false, elementIsOptional = false, writesNull = false
+    /// The type in the first input, for a column without any value.
+    private let vacant: ColumnSchema
+    /// What fits all values so far; nil before the first input with values.
+    private var common: [ColumnFacts.Reading]?
+    /// Whether an input is CSV, where another notation is another text.
+    private var isText = false
+    /// Whether an input has a value in the column whose facts are not known.
+    private(set) var isUnsure = false
+
+    init(_ column: ColumnSchema, input: Int) {
+        name = column.name
+        vacant = column
+        first = input
+    }
+
+    /// Adds the column of one input. `facts`: nil if nothing is known about its values.
+    func add(_ column: ColumnSchema, _ facts: ColumnFacts?, _ input: UnionInput, path: [String]) throws(FirnError) {
+        inputs += 1
+        isOptional = isOptional || column.type.isOptional
+        elementIsOptional = elementIsOptional || column.type.elementIsOptional
+        writesNull = writesNull || column.writesNull
+        guard column.type.kind != .link else {
+            throw FirnError(
+                .schema, "column \"\(column.name)\" links to rows by number, and rows of several inputs have other numbers",
+                at: .init(file: input.name), advice: "omit it with --columns, or convert each input separately")
+        }
+        if let facts, !facts.hasValues {
+            isOptional = true
+            return
+        }
+        isText = isText || input.isText
+        if facts == nil { isUnsure = true }
+        var type = column.type
+        (type.isOptional, type.elementIsOptional, type.target) = (false, false, nil)
+        let isBare = column.type.target.flatMap { input.schema[$0] }?.isBare ?? false
+        if let known = uses.firstIndex(where: { $0.type == type && $0.notation == column.notation && $0.isBare == isBare }) {
+            uses[known].inputs += 1
+        } else {
+            uses.append(Use(type: type, notation: column.notation, isBare: isBare, first: input.index))
+        }
+        if let facts { fit(facts.readings) }
+        guard column.type.kind == .embedded, let target = column.type.target.flatMap({ input.schema[$0] }) else { return }
+        guard !path.contains(target.name) else {
+            throw FirnError(
+                .schema, "objects of column \"\(column.name)\" contain objects of their own type, and cannot be combined",
+                at: .init(file: input.name), advice: "convert each input separately")
+        }
+        if fields == nil { fields = UnionType(name: target.name) }
+        try fields?.add(target, input, path: path + [target.name])
+    }
+
+    /// Adds what fits all values of one input.
+    func fit(_ readings: [ColumnFacts.Reading]) {
+        guard !readings.isEmpty else { return }
+        common = common.map { known in known.filter(readings.contains) } ?? readings
+    }
+
+    /// Whether the inputs disagree, so that the values must be known to choose a type.
+    var isContested: Bool { uses.count > 1 }
+    /// Whether the values of all inputs are single values or all are elements of one kind of collection, without objects.
+    private var isScalar: Bool { Set(uses.map(\.type.collection)).count == 1 && !uses.contains { $0.type.kind == .embedded } }
+    /// Whether values must be read before the type can be chosen.
+    var needsValues: Bool { isContested && isUnsure && isScalar }
+
+    /// The column of the union, without id and target. `isEverywhere`: whether every input has it.
+    func column(isEverywhere: Bool) -> ColumnSchema {
+        var column = vacant
+        (column.id, column.indexes) = (0, [])
+        column.writesNull = writesNull
+        if let use = uses.first {
+            (column.type, column.notation) = (use.type, use.notation)
+            if isContested { choose(&column) }
+        }
+        column.type.target = nil
+        column.type.isOptional = isOptional || !isEverywhere
+        column.type.elementIsOptional = column.type.isCollection && elementIsOptional
+        if column.type.kind == .any { (column.type.isOptional, column.type.elementIsOptional) = (true, column.type.isCollection) }
+        return column
+    }
+
+    private func choose(_ column: inout ColumnSchema) {
+        column.notation = .plain
+        let isOneShape = Set(uses.map(\.type)).count == 1 && Set(uses.map(\.isBare)).count == 1
+        if isOneShape, uses[0].type.kind == .embedded || uses[0].type.kind == .any { return }
+        if isScalar {
+            if let reading = common?.first {
+                (column.type.kind, column.notation) = (reading.kind, reading.notation)
+                return
+            }
+            // Values of one kind, which JSON writes in one notation.
+            if Set(uses.map(\.type.kind)).count == 1, !isText { return }
+        }
+        let hasText = uses.allSatisfy { !$0.type.isCollection && UnionColumn.hasText($0.type.kind) }
+        if isScalar, hasText, isText {
+            column.type.kind = .string
+        } else {
+            column.type = isScalar ? uses[0].type : ColumnType(.any)
+            column.type.kind = .any
+        }
+    }
+
+    /// Whether values of a kind have a text that is read back as the same value.
+    private static func hasText(_ kind: ScalarKind) -> Bool {
+        switch kind {
+        case .any, .data, .link, .embedded: false
+        default: true
+        }
+    }
+}
+
+/// The columns of a union of inputs, in the order of first appearance.
+final class UnionType {
+    let name: String
+    private(set) var columns: [UnionColumn] = []
+    private var positions: [String: Int] = [:]
+    private(set) var inputs = 0
+    /// Of an embedded type: how its objects are written in JSON.
+    private var envelope: String?
+
+    init(name: String) { self.name = name }
+
+    func add(_ type: TypeSchema, _ input: UnionInput, path: [String] = []) throws(FirnError) {
+        inputs += 1
+        if type.isEmbedded, inputs == 1 { envelope = type.envelope }
+        for (position, column) in type.columns.enumerated() {
+            let known = positions[column.name] ?? columns.count
+            if known == columns.count {
+                positions[column.name] = known
+                columns.append(UnionColumn(column, input: input.index))
+            }
+            try columns[known].add(column, path.isEmpty ? input.facts(position) : nil, input, path: path)
+        }
+    }
+
+    subscript(name: String) -> UnionColumn? { positions[name].map { columns[$0] } }
+
+    /// Returns the type, and the embedded types of its columns. `names` are the names in use.
+    func types(named name: String, _ names: inout Set<String>) -> [TypeSchema] {
+        var type = TypeSchema(name, columns: [], envelope: envelope), others: [TypeSchema] = []
+        for (i, union) in columns.enumerated() {
+            var column = union.column(isEverywhere: union.inputs == inputs)
+            column.id = UInt32(i + 1)
+            if column.type.kind == .embedded, let fields = union.fields {
+                var target = fields.name, number = 1
+                while !names.insert(target).inserted {
+                    number += 1
+                    target = "\(fields.name)\(number)"
+                }
+                column.type.target = target
+                var inner = fields.types(named: target, &names)
+                inner[0].isEmbedded = true
+                others += inner
+            }
+            type.columns.append(column)
+        }
+        return [type] + others
+    }
+}
+
+/// One input, as far as a union must know it.
+struct UnionInput {
+    let index: Int
+    let name: String
+    let isText: Bool
+    let schema: Schema
+    /// Returns what is known about the values of a column of the rows.
+    let facts: (Int) -> ColumnFacts?
+}

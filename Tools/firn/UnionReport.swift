@@ -1,0 +1,84 @@
+import FirnBytes
+import FirnCommandLine
+import FirnExchange
+import FirnTable
+
+/// What a union of inputs changed: one line for each column, and one for the order.
+struct UnionReport {
+    private(set) var lines: [String] = []
+
+    init(_ union: InputUnion, _ type: TypeSchema, order: (count: Int, first: String?)) {
+        let count = union.members.count
+        func name(_ index: Int) -> String { union.members[index].name }
+        for column in type.columns {
+            guard let known = union.rows[column.name] else { continue }
+            var parts: [String] = []
+            if known.inputs < count {
+                let inputs = known.first == 0 ? "" : ", first \(name(known.first))"
+                parts.append("in \(Quantity.count(known.inputs)) of \(Quantity.count(count, "input"))\(inputs); null in the others")
+            }
+            let uses = known.uses.filter { $0.type.kind != column.type.kind || $0.type.collection != column.type.collection }
+            if !uses.isEmpty {
+                let all = known.uses.sorted { $0.first < $1.first }.map { use in
+                    "\(use.type.kind == .embedded ? "object" : use.type.name) in \(Quantity.count(use.inputs)) (first \(name(use.first)))"
+                }
+                parts.append("\(all.joined(separator: ", ")); read as \(column.type.kind.name)")
+            } else if column.notation == .plain, known.uses.contains(where: { $0.notation != .plain }), known.isContested {
+                parts.append("written in several notations; read as \(column.type.kind.name)")
+            }
+            if !parts.isEmpty { lines.append("column \"\(column.name)\": \(parts.joined(separator: "; "))") }
+        }
+        lines += Self.similar(type, name, union)
+        if let first = order.first {
+            lines.append("columns are in another order in \(Quantity.count(order.count, "input")) (first: \(first)), and united by name")
+        }
+    }
+
+    /// Columns whose names differ only in case or white space. They stay separate.
+    private static func similar(_ type: TypeSchema, _ name: (Int) -> String, _ union: InputUnion) -> [String] {
+        var groups: [String: [UnionColumn]] = [:], lines: [String] = []
+        for column in type.columns {
+            guard let known = union.rows[column.name] else { continue }
+            groups[column.name.lowercased().filter { !$0.isWhitespace }, default: []].append(known)
+        }
+        for column in type.columns {
+            let folded = column.name.lowercased().filter { !$0.isWhitespace }
+            guard let group = groups.removeValue(forKey: folded), group.count > 1, Set(group.map(\.first)).count > 1 else { continue }
+            let names = group.map { "\"\($0.name)\" (first \(name($0.first)))" }
+            lines.append("columns \(names.joined(separator: " and ")) differ only in case or white space, and stay separate columns")
+        }
+        return lines
+    }
+}
+
+/// Remarks of several inputs: equal ones in one line.
+struct RepeatedRemarks {
+    private let isOne: Bool
+    private var order: [String] = []
+    private var counts: [String: (count: Int, first: String)] = [:]
+    private var others = 0
+    private static let mostKinds = 100
+
+    init(isOne: Bool) { self.isOne = isOne }
+
+    mutating func add(_ remark: String, of input: String) {
+        if let known = counts[remark] {
+            counts[remark] = (known.count + 1, known.first)
+        } else if order.count < Self.mostKinds {
+            order.append(remark)
+            counts[remark] = (1, input)
+        } else {
+            others += 1
+        }
+    }
+
+    var lines: [String] {
+        if isOne { return order }
+        var lines = order.map { remark in
+            let (count, first) = counts[remark] ?? (0, "")
+            return count == 1 ? "\(first): \(remark)" : "\(Quantity.count(count, "input")) (first \(first)): \(remark)"
+        }
+        if others > 0 { lines.append("\(Quantity.count(others)) more remarks on single inputs; convert these alone to see them") }
+        return lines
+    }
+}
