@@ -29,7 +29,8 @@ let modules = [
     Module(
         name: "FirnExchange", path: "Formats/Exchange",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib", "CLZMA", "CBzip2"], kernels: true),
-    Module(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange"], kernels: true),
+    Module(
+        name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CIconv"], kernels: true),
     Module(
         name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"],
         kernels: true),
@@ -81,6 +82,10 @@ let libraries: [Target] = [
     // Debian's bzip2 has no pkg-config file.
     .systemLibrary(
         name: "CBzip2", path: "Sources/CLibraries/CBzip2", providers: [.apt(["libbz2-dev"]), .brew(["bzip2"])]),
+    // The C library's own on Linux.
+    .target(
+        name: "CIconv", path: "Sources/CLibraries/CIconv", cSettings: checkedC,
+        linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
     // C++ behind a C header; no pkg-config, whose -D flag SwiftPM refuses.
     .target(
         name: "CSimdJSON", path: "Sources/CLibraries/CSimdJSON",

@@ -55,7 +55,7 @@ final class CSVBlock: @unchecked Sendable {
 
 /// Cuts a text into blocks at the ends of records.
 final class CSVCutter {
-    let text: CSVText
+    let text: any CSVSource
     private let marks: CSVMarks
     private let name: String
     private var rest: [UInt8] = []
@@ -63,7 +63,7 @@ final class CSVCutter {
     private var ended = false
     private var typicalRecord = 0
 
-    init(_ text: CSVText, _ marks: CSVMarks) {
+    init(_ text: any CSVSource, _ marks: CSVMarks) {
         self.text = text
         self.marks = marks
         name = text.input.name

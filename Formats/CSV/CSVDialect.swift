@@ -4,8 +4,13 @@ import FirnBytes
 package struct CSVDialect: Hashable, Sendable {
     package enum Newline: String, Sendable { case lf, crlf, cr }
 
+    /// The first byte between cells.
     package var delimiter = UInt8(ascii: ",")
+    /// The other bytes between cells, if there are several.
+    package var delimiterRest: [UInt8] = []
     package var quote: UInt8? = UInt8(ascii: "\"")
+    /// The byte before a quote within quotes; nil if quotes are doubled.
+    package var escape: UInt8?
     package var newline = Newline.lf
     package var endsWithNewline = true
     package var hasByteOrderMark = false
@@ -22,6 +27,12 @@ package struct CSVDialect: Hashable, Sendable {
     package var quotedColumns: [Int] = []
     /// The names in the header that differ from the names of the columns, by column position.
     package var headerNames: [Int: String] = [:]
+    /// The number of empty cells after the columns of each row.
+    package var trailing = 0
+    /// The number of cells in the header; nil: as many as in a row.
+    package var headerCells: Int?
+    /// What surrounds the rows.
+    package var surroundings = CSVSurroundings()
 
     package init() {}
 
@@ -31,8 +42,9 @@ package struct CSVDialect: Hashable, Sendable {
     /// The text for `envelope`: the line `csv`, then a line for each property that is not the default.
     package var envelope: String {
         var lines = ["csv"]
-        if delimiter != UInt8(ascii: ",") { lines.append("delimiter \(delimiter)") }
+        if delimiterBytes != [UInt8(ascii: ",")] { lines.append("delimiter " + delimiterBytes.map(String.init).joined(separator: " ")) }
         if quote != UInt8(ascii: "\"") { lines.append("quote \(quote.map(String.init) ?? "none")") }
+        if let escape { lines.append("escape \(escape)") }
         if newline != .lf { lines.append("newline \(newline.rawValue)") }
         if !endsWithNewline { lines.append("open-end") }
         if hasByteOrderMark { lines.append("byte-order-mark") }
@@ -46,7 +58,17 @@ package struct CSVDialect: Hashable, Sendable {
         }
         if !quotedColumns.isEmpty { lines.append("quoted " + quotedColumns.map(String.init).joined(separator: " ")) }
         for (position, name) in headerNames.sorted(by: { $0.key < $1.key }) { lines.append("name \(position) \(CSVDialect.escaped(name))") }
-        return lines.joined(separator: "\n")
+        if trailing > 0 { lines.append("trailing \(trailing)") }
+        if let headerCells { lines.append("header-cells \(headerCells)") }
+        return (lines + surroundings.lines).joined(separator: "\n")
+    }
+
+    var delimiterBytes: [UInt8] {
+        get { [delimiter] + delimiterRest }
+        set {
+            delimiter = newValue.first ?? UInt8(ascii: ",")
+            delimiterRest = Array(newValue.dropFirst())
+        }
     }
 
     /// Parses the text of an envelope. Returns nil if it is not that of a CSV file. Unknown lines are ignored.
@@ -56,7 +78,12 @@ package struct CSVDialect: Hashable, Sendable {
             let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let rest = words.count > 1 ? words[1] : ""
             switch words[0] {
-            case "delimiter": delimiter = UInt8(rest) ?? delimiter
+            case "delimiter":
+                let bytes = rest.split(separator: " ").compactMap { UInt8($0) }
+                if !bytes.isEmpty { delimiterBytes = bytes }
+            case "escape": escape = UInt8(rest)
+            case "trailing": trailing = min(max(Int(rest) ?? 0, 0), 1 << 16)
+            case "header-cells": headerCells = Int(rest).map { min(max($0, 0), 1 << 20) }
             case "quote": quote = UInt8(rest)
             case "newline": newline = Newline(rawValue: rest) ?? newline
             case "open-end": endsWithNewline = false
@@ -73,39 +100,49 @@ package struct CSVDialect: Hashable, Sendable {
             case "name":
                 let parts = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
                 if parts.count == 2, let position = Int(parts[0]) { headerNames[position] = CSVDialect.unescaped(String(parts[1])) }
-            default: break
+            default: surroundings.take(words[0], rest)
             }
         }
     }
 
     /// Returns the line of the header without its line end.
     func headerText(_ names: [String]) -> [UInt8] {
-        let marks = CSVMarks(delimiter: delimiter, quote: quote ?? UInt8(ascii: "\""), newline: newlineByte)
+        let quoteByte = quote ?? UInt8(ascii: "\"")
+        let marks = CSVMarks(delimiter: delimiter, quote: quote ?? CSVMarks.noQuote, newline: newlineByte)
         var text: [UInt8] = []
-        for (i, name) in names.map({ Array($0.utf8) }).enumerated() {
-            if i > 0 { text.append(delimiter) }
+        let kept = headerCells.map { count in names.dropFirst(count).allSatisfy(\.isEmpty) ? min(count, names.count) : names.count }
+        for (i, name) in names.prefix(kept ?? names.count).map({ Array($0.utf8) }).enumerated() {
+            if i > 0 { text += delimiterBytes }
             // In a file of one column, an unquoted name could be mistaken for several names with another delimiter.
-            let misleads = names.count == 1 && (name.isEmpty || name.contains { ";|\t,".utf8.contains($0) })
+            let misleads = names.count == 1 && (name.isEmpty || name.contains { ";|\t,".utf8.contains($0) }) && quote != nil
             let needed = name.withUnsafeBufferPointer { $0.count > 0 && needsQuotes($0.baseAddress!, $0.count, marks) }
-            if quotesHeader || misleads || needed || name.starts(with: [0xEF, 0xBB, 0xBF]) {
-                text.append(marks.quote)
+            if quotesHeader || misleads || needed && containsDelimiter(name, marks) || name.starts(with: [0xEF, 0xBB, 0xBF]) {
+                text.append(quoteByte)
                 for byte in name {
+                    if byte == quoteByte || byte == escape { text.append(escape ?? byte) }
                     text.append(byte)
-                    if byte == marks.quote { text.append(byte) }
                 }
-                text.append(marks.quote)
+                text.append(quoteByte)
             } else {
                 text += name
             }
         }
+        let empty = headerCells.map { max($0 - names.count, 0) } ?? trailing
+        for _ in 0..<empty { text += delimiterBytes }
         return text
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// Whether a text that contains a mark must be quoted: a delimiter of several bytes counts as a whole.
+    private func containsDelimiter(_ text: [UInt8], _ marks: CSVMarks) -> Bool {
+        delimiterRest.isEmpty || text.contains { $0 == marks.quote || $0 == 10 || $0 == 13 } || text.containsBytes(delimiterBytes)
+    }
+
+    static func escaped(_ text: String) -> String {
         var out: [UInt8] = []
         for byte in text.utf8 {
             switch byte {
             case 10: out += Array("\\n".utf8)
+            case 13: out += Array("\\r".utf8)
             case UInt8(ascii: "\\"): out += Array("\\\\".utf8)
             default: out.append(byte)
             }
@@ -113,11 +150,11 @@ package struct CSVDialect: Hashable, Sendable {
         return String(decoding: out, as: UTF8.self)
     }
 
-    private static func unescaped(_ text: String) -> String {
+    static func unescaped(_ text: String) -> String {
         var out: [UInt8] = [], pending = false
         for byte in text.utf8 {
             if pending {
-                out.append(byte == UInt8(ascii: "n") ? 10 : byte)
+                out.append(byte == UInt8(ascii: "n") ? 10 : byte == UInt8(ascii: "r") ? 13 : byte)
                 pending = false
             } else if byte == UInt8(ascii: "\\") {
                 pending = true

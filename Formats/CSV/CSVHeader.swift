@@ -18,44 +18,48 @@ struct CSVHeader {
     /// The memory that a column needs while its input is read (name, guesses, values of a batch, schema), in bytes.
     static let columnSize = 2048
 
-    /// Parses the first record, which `block` must contain completely. `charge` is for the columns.
-    init(_ block: CSVBlock, _ options: CSVOptions, text: CSVText, _ charge: MemoryCharge) throws(FirnError) {
-        let memory = block.memory, count = block.count
-        let quote = options.quote ?? CSVMarks.noQuote
-        dialect.quote = options.quote
-        dialect.encoding = text.encoding
-        dialect.hasByteOrderMark = text.hasByteOrderMark
-        dialect.hasHeader = options.hasHeader
-        dialect.newline = CSVHeader.newline(memory, count, quote)
-        let newline = dialect.newlineByte
-        var delimiter = options.delimiter ?? UInt8(ascii: ",")
-        if options.delimiter == nil, let other = CSVHeader.otherDelimiter(memory, count, quote, newline) {
-            delimiter = other
-            remarks.append(
-                "cells are separated by \(CSVHeader.name(other)), because the first line has no comma; use --delimiter to choose another delimiter"
-            )
-        }
-        dialect.delimiter = delimiter
-        marks = CSVMarks(delimiter: delimiter, quote: quote, newline: newline)
-        if let nullText = options.nullWords.first { dialect.nullText = nullText }
+    /// The cells of the first record, with what is needed to compare them with those below.
+    private(set) var cells: [Cell] = []
 
+    /// Parses the first record, which `block` must contain completely. `charge` is for the columns. `isNormalised` means that the text is
+    /// that of `CSVNormaliser`.
+    init(
+        _ block: CSVBlock, _ form: CSVForm, hasHeader: Bool, _ source: any CSVSource, isNormalised: Bool, charge: MemoryCharge
+    ) throws(FirnError) {
+        let memory = block.memory, count = block.count
+        dialect.quote = form.quote
+        dialect.escape = form.escape
+        dialect.delimiterBytes = form.delimiter
+        dialect.hasHeader = hasHeader
+        marks = form.marks
+        var start = isNormalised ? 0 : CSVHeader.skip(lines: form.preambleLines, memory, count) ?? count
+        if !isNormalised { dialect.newline = CSVHeader.newline(memory + start, count - start, marks.quote) }
+        let newline = dialect.newlineByte
+        marks.newline = newline
         var finder = CSVRecordFinder(marks)
+        let table = start
         // Blank lines before the header are skipped.
-        var start = 0
         while start < count, memory[start] == newline || (memory[start] == 13 && start + 1 < count && memory[start + 1] == newline) {
             start += 1
         }
-        if start > 0 { remarks.append("blank lines before the first record were skipped") }
+        if start > table { remarks.append("blank lines before the first record were skipped") }
         finder.advance(memory + start, to: count - start, limit: 1, isLast: true)
         let end = finder.records > 0 ? start + finder.boundary : count
         guard end > start else {
-            throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: text.input.name))
+            throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: source.input.name))
         }
-        let cells = try CSVHeader.cells(memory, start, end, marks, text, charge)
+        if start > 0 {
+            guard let before = String(validating: UnsafeBufferPointer(start: memory, count: start), as: UTF8.self) else {
+                throw try source.invalid(at: 0, newline: newline)
+            }
+            dialect.surroundings.keep(preamble: before)
+            isKept = !dialect.surroundings.isCut
+        }
+        cells = try CSVHeader.cells(memory, start, end, marks, source, charge)
         width = cells.count
         names = cells.indices.map { "column\($0 + 1)" }
         length = start
-        if options.hasHeader {
+        if hasHeader {
             length = end
             names = cells.map(\.text)
             dialect.quotesHeader = cells.contains(where: \.isQuotedNeedlessly)
@@ -64,13 +68,24 @@ struct CSVHeader {
             if finder.records > 0 {
                 lineEnd -= 1
                 if newline == 10, lineEnd > start, memory[lineEnd - 1] == 13 { lineEnd -= 1 }
-                isKept = lineEnd + (dialect.newline == .crlf ? 2 : 1) == end
+                isKept = isKept && lineEnd + (dialect.newline == .crlf ? 2 : 1) == end
             }
-            isKept = isKept && start == 0 && dialect.headerText(names).elementsEqual(UnsafeBufferPointer(start: memory, count: lineEnd))
+            isKept =
+                isNormalised
+                || isKept && dialect.headerText(names).elementsEqual(UnsafeBufferPointer(start: memory + start, count: lineEnd - start))
             makeNamesUnique()
-        } else {
-            isKept = start == 0
         }
+    }
+
+    /// Returns the position after some lines; nil if there are fewer.
+    static func skip(lines: Int, _ memory: UnsafePointer<UInt8>, _ count: Int) -> Int? {
+        var at = 0
+        for _ in 0..<lines {
+            while at < count, memory[at] != 10, memory[at] != 13 { at += 1 }
+            if at >= count { return nil }
+            at += memory[at] == 13 && at + 1 < count && memory[at + 1] == 10 ? 2 : 1
+        }
+        return at
     }
 
     private mutating func makeNamesUnique() {
@@ -98,19 +113,20 @@ struct CSVHeader {
     }
 
     /// Charges memory for `width` columns before it is allocated.
-    private static func take(_ width: Int, _ charge: MemoryCharge, _ text: CSVText) throws(FirnError) {
+    private static func take(_ width: Int, _ charge: MemoryCharge, _ text: any CSVSource) throws(FirnError) {
         let more = width * columnSize - charge.bytes
         guard more > 0, !charge.take(more) else { return }
         throw FirnError.beyondMemory("a first record of \(width) cells", more, charge.budget, at: .init(file: text.input.name, line: 1))
     }
 
-    private struct Cell {
+    struct Cell {
         var text: String
+        var isQuoted: Bool
         var isQuotedNeedlessly: Bool
     }
 
     private static func cells(
-        _ memory: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ marks: CSVMarks, _ text: CSVText, _ charge: MemoryCharge
+        _ memory: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ marks: CSVMarks, _ text: any CSVSource, _ charge: MemoryCharge
     ) throws(FirnError) -> [Cell] {
         // The width is not known yet. The first estimate counts delimiters; then widths are tried until the index accepts the record.
         var width = 1, inQuotes = false
@@ -135,7 +151,8 @@ struct CSVHeader {
                         throw try text.invalid(at: UInt64(start), newline: marks.newline)
                     }
                     let isQuoted = index.cells[column] & CSVIndex.quotedBit != 0
-                    cells.append(Cell(text: name, isQuotedNeedlessly: isQuoted && !needsQuotes(copy + from, to - from, marks)))
+                    cells.append(
+                        Cell(text: name, isQuoted: isQuoted, isQuotedNeedlessly: isQuoted && !needsQuotes(copy + from, to - from, marks)))
                 }
                 return cells
             }
@@ -164,28 +181,17 @@ struct CSVHeader {
         }
         return .lf
     }
-
-    private static func otherDelimiter(_ memory: UnsafePointer<UInt8>, _ count: Int, _ quote: UInt8, _ newline: UInt8) -> UInt8? {
-        var inQuotes = false, counts: [UInt8: Int] = [:]
-        for at in 0..<count {
-            let byte = memory[at]
-            if byte == quote { inQuotes.toggle() }
-            if inQuotes { continue }
-            if byte == newline { break }
-            if byte == UInt8(ascii: ",") { return nil }
-            if byte == UInt8(ascii: ";") || byte == 9 || byte == UInt8(ascii: "|") { counts[byte, default: 0] += 1 }
-        }
-        return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
-    }
-
-    private static func name(_ byte: UInt8) -> String { byte == 9 ? "tabs" : "\"\(Character(Unicode.Scalar(byte)))\"" }
 }
 
 /// Returns the error for a record that cannot be read.
-func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: String, type: ColumnTypeName)?, at location: FirnError.Location)
-    -> FirnError
-{
-    let advice = "correct the row, or set bad rows aside with --rejects FILE"
+func badRecord(
+    _ fault: CSVFault, width: Int, cell: (text: String, column: String, type: ColumnTypeName)?, at location: FirnError.Location,
+    isRagged: Bool = false
+) -> FirnError {
+    let advice =
+        isRagged
+        ? "choose another reading with --ragged, or set bad rows aside with --rejects FILE"
+        : "correct the row, or set bad rows aside with --rejects FILE"
     switch fault {
     case .tooFew(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: location, advice: advice)
     case .tooMany(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: location, advice: advice)

@@ -19,6 +19,14 @@ struct CSVLane {
         ends = .allocate(capacity: rows)
     }
 
+    /// Whether a cell has no text.
+    func isEmpty(_ row: Int) -> Bool { ends[row] == (row == 0 ? 0 : ends[row - 1]) }
+
+    func append(_ row: Int, to text: inout [UInt8]) {
+        let start = row == 0 ? 0 : ends[row - 1]
+        text.append(contentsOf: UnsafeBufferPointer(start: bytes + start, count: ends[row] - start))
+    }
+
     func free() {
         bytes.deallocate()
         ends.deallocate()
@@ -41,6 +49,23 @@ struct CSVLane {
         var isAlwaysQuoted: Bool
         var description: ColumnSchema
         var schema: Schema
+        /// The byte before a quote within quotes; nil if quotes are doubled.
+        var escape: UInt8?
+        /// All bytes of a delimiter of several; empty if it is one byte.
+        var longDelimiter: [UInt8] = []
+        /// Whether quotes are text, so that they need no quotes around them.
+        var quotesAreText = false
+
+        /// Whether a text must be quoted.
+        func needsQuotes(_ text: UnsafePointer<UInt8>, _ length: Int) -> Bool {
+            guard FirnCSV.needsQuotes(text, length, marks) else { return false }
+            // With the first bytes of the delimiter at its end, the cell would end too early.
+            if !longDelimiter.isEmpty, text[length - 1] == marks.delimiter { return true }
+            if longDelimiter.isEmpty, !quotesAreText, escape == nil { return true }
+            let bytes = Array(UnsafeBufferPointer(start: text, count: length))
+            if bytes.contains(where: { $0 == 10 || $0 == 13 || $0 == marks.quote && !quotesAreText }) { return true }
+            return longDelimiter.isEmpty ? bytes.contains(marks.delimiter) : bytes.containsBytes(longDelimiter)
+        }
     }
 
     /// Formats rows of a column.
@@ -162,7 +187,7 @@ struct CSVLane {
         guard let text, length > 0 else { return putEmpty(style) }
         let quote = style.marks.quote
         guard
-            style.isAlwaysQuoted || needsQuotes(text, length, style.marks)
+            style.isAlwaysQuoted || style.needsQuotes(text, length)
                 || (length == style.nullText.count && UnsafeBufferPointer(start: text, count: length).elementsEqual(style.nullText))
         else {
             (bytes + count).update(from: text, count: length)
@@ -172,12 +197,12 @@ struct CSVLane {
         bytes[count] = quote
         count &+= 1
         for i in 0..<length {
-            bytes[count] = text[i]
-            count &+= 1
-            if text[i] == quote {
-                bytes[count] = quote
+            if text[i] == quote || text[i] == style.escape {
+                bytes[count] = style.escape ?? quote
                 count &+= 1
             }
+            bytes[count] = text[i]
+            count &+= 1
         }
         bytes[count] = quote
         count &+= 1

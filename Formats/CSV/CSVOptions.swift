@@ -2,21 +2,42 @@ import FirnBytes
 import FirnExchange
 import FirnTable
 
-/// The encoding of the characters of a CSV file.
-package enum CSVEncoding: String, Sendable {
-    case utf8 = "utf-8", latin1 = "latin-1", utf16LittleEndian = "utf-16le", utf16BigEndian = "utf-16be"
+/// Which character quotes cells.
+package enum CSVQuoting: Hashable, Sendable {
+    /// The double quote, or another one that the first part of the text shows.
+    case automatic
+    /// No quoting: every quote character is text.
+    case none
+    case mark(UInt8)
+
+    var quote: UInt8? { if case .mark(let byte) = self { byte } else { nil } }
 }
 
 /// Options for CSV input and output. The defaults read RFC 4180 and its common variants.
 package struct CSVOptions: Sendable {
-    /// Nil stands for `,` (in TSV: tab), or for `;`, tab or `|` if the first line contains one of these and no `,`.
-    package var delimiter: UInt8?
-    /// Nil means no quoting: every quote character is text.
-    package var quote: UInt8? = UInt8(ascii: "\"")
-    package var hasHeader = true
+    /// Nil stands for the delimiter that the first part of the text shows: see `CSVSniffer`.
+    package var delimiter: UInt8? {
+        get { delimiterBytes?.first }
+        set { delimiterBytes = newValue.map { [$0] } }
+    }
+    package var delimiterBytes: [UInt8]?
+    package var quoting = CSVQuoting.automatic
+    /// The byte before a quote within quotes. Nil stands for doubled quotes, or for a backslash if the text shows it.
+    package var escape: UInt8?
+    /// Whether quotes within quotes are doubled, whatever the text shows.
+    package var doublesQuotes = false
+    /// The number of lines before the header and after the rows that are skipped. 0 stands for those that the text shows.
+    package var skipped = 0
+    package var skippedFooter = 0
+    /// Lines that begin with this text are skipped.
+    package var comment: String?
+    /// Nil stands for `widen`, or for `reject` if there are `rejects`.
+    package var ragged: CSVRagged?
+    /// Nil stands for true, unless the first record has values of the same types as the others.
+    package var hasHeader: Bool?
     /// Unquoted cells with one of these texts are null.
     package var nullWords = [""]
-    /// Nil means UTF-8, unless a byte order mark indicates another encoding.
+    /// Nil means UTF-8, or another encoding that the text shows.
     package var encoding: CSVEncoding?
     /// The name of the type; nil derives it from the name of the input.
     package var typeName: String?

@@ -4,40 +4,35 @@ import FirnTable
 
 /// The first reading of the input.
 extension CSVReader {
-    static func readHeader(_ text: CSVText, _ options: CSVOptions, _ columns: MemoryCharge) throws(FirnError) -> CSVHeader {
+    /// Reads the header of a text in a form. `isNormalised` means that the text is that of `CSVNormaliser`.
+    static func readHeader(
+        _ source: any CSVSource, _ form: CSVForm, hasHeader: Bool, isNormalised: Bool, _ columns: MemoryCharge
+    ) throws(FirnError) -> CSVHeader {
         // The first record is usually within the first bytes. Otherwise more of the text is read until the record ends.
-        var size = text.head.count
+        var size = 1 << 16
         while true {
-            let block = try CSVBlock(capacity: max(size, 1), text.input)
-            let whole: Bool
-            if size == text.head.count {
-                block.memory.update(from: text.head, count: size)
-                block.count = size
-                whole = size < 1 << 14
-            } else {
-                try text.rewind()
-                block.count = try text.read(into: UnsafeMutableRawBufferPointer(start: block.memory, count: size))
-                whole = block.count < size
-            }
+            let block = try CSVBlock(capacity: size, source.input)
+            try source.rewind()
+            block.count = try source.read(into: UnsafeMutableRawBufferPointer(start: block.memory, count: size))
             block.seal()
-            if !whole {
-                var finder = CSVRecordFinder(
-                    CSVMarks(delimiter: options.delimiter ?? UInt8(ascii: ","), quote: options.quote ?? CSVMarks.noQuote, newline: 10))
-                finder.advance(block.memory, to: block.count, limit: 1, isLast: false)
-                let hasReturn = find(13, block.memory, 0, block.count) < block.count
-                if finder.records == 0, !hasReturn, size < CSVBlock.largest {
-                    size = max(size, 1 << 16) * 4
+            if block.count == size, size < CSVBlock.largest {
+                let start = isNormalised ? 0 : CSVHeader.skip(lines: form.preambleLines, block.memory, block.count)
+                var finder = CSVRecordFinder(form.marks)
+                if let start { finder.advance(block.memory + start, to: block.count - start, limit: 1, isLast: false) }
+                let hasReturn = find(13, block.memory, start ?? 0, block.count) < block.count
+                if finder.records == 0, !hasReturn {
+                    size *= 4
                     continue
                 }
             }
-            let header = try CSVHeader(block, options, text: text, columns)
-            try text.rewind()
+            let header = try CSVHeader(block, form, hasHeader: hasHeader, source, isNormalised: isNormalised, charge: columns)
+            try source.rewind()
             return header
         }
     }
 
     /// Returns the positions of the cells to read.
-    static func chosenCells(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) -> [Int] {
+    static func chosenCells(_ header: CSVHeader, _ options: CSVOptions, _ text: any CSVSource) throws(FirnError) -> [Int] {
         guard let wanted = options.columns else { return Array(0..<header.width) }
         var cells: [Int] = []
         let positions = Dictionary(header.names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
@@ -54,7 +49,7 @@ extension CSVReader {
     }
 
     /// Throws if a column with a requested type does not exist in the input.
-    static func checkTypes(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) {
+    static func checkTypes(_ header: CSVHeader, _ options: CSVOptions, _ text: any CSVSource) throws(FirnError) {
         guard let types = options.types, !options.mayLackColumns else { return }
         let names = Set(header.names)
         guard let unknown = types.columns.first(where: { !names.contains($0.name) }) else { return }
@@ -81,8 +76,11 @@ extension CSVReader {
         }
     }
 
-    /// Reads the whole text and merges the guesses of its blocks.
-    static func look(_ text: CSVText, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions) throws(FirnError) -> CSVGuesses {
+    /// Reads the whole text and merges the guesses of its blocks. `isTentative` ends the reading at the first record that is not regular,
+    /// and at text that is not UTF-8.
+    static func look(
+        _ text: any CSVSource, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions, isTentative: Bool
+    ) throws(FirnError) -> CSVGuesses {
         let cutter = CSVCutter(text, header.marks)
         try cutter.skip(header.length)
         let queue = BlockQueue<CSVBlock, CSVGuesses>(threads: options.threads) { (block: CSVBlock) throws(FirnError) in setting.guess(block)
@@ -92,8 +90,14 @@ extension CSVReader {
 
         func merge(_ part: CSVGuesses) throws(FirnError) {
             try text.input.noteCells(part.columns.count)
-            if let offset = part.invalidText { throw try text.invalid(at: offset, newline: header.marks.newline) }
-            if options.rejects == nil, let bad = part.bad {
+            if let offset = part.invalidText {
+                guard options.encoding == nil, let plain = text as? CSVText, !plain.isBinary, !plain.hasByteOrderMark else {
+                    throw try text.invalid(at: offset, newline: header.marks.newline)
+                }
+                whole.invalidText = whole.invalidText ?? offset
+                return
+            }
+            if options.rejects == nil, !isTentative, let bad = part.bad {
                 throw badRecord(bad.fault, width: header.width, cell: nil, at: try text.locate(bad.offset, newline: header.marks.newline))
             }
             for i in whole.columns.indices { whole.columns[i].merge(part.columns[i]) }
@@ -106,6 +110,7 @@ extension CSVReader {
         }
         while let block = try cutter.next(size: options.blockSize) {
             while queue.pending > options.threads { try merge(try queue.next()!) }
+            if whole.invalidText != nil || isTentative && whole.bad != nil { return whole }
             queue.submit(block)
         }
         while let part = try queue.next() { try merge(part) }

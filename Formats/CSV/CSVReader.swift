@@ -15,6 +15,7 @@ package final class CSVReader: BatchReader {
     package let dialect: CSVDialect
     /// Which bytes of the input would differ if the rows were written in its dialect: one sentence each, empty if no difference is known.
     package private(set) var losses: [String]
+    package var unreproduced: [String] { losses }
     /// The number of rows in the input, from the first reading.
     package private(set) var rowCount: Int?
 
@@ -22,7 +23,7 @@ package final class CSVReader: BatchReader {
     /// By column.
     private var respellings: [Int: CSVRespelling] = [:]
     private var firstLines: [Int: Int] = [:]
-    private let text: CSVText
+    private let text: any CSVSource
     private let options: CSVOptions
     private let setting: CSVSetting
     private let columnCharge: MemoryCharge
@@ -47,7 +48,7 @@ package final class CSVReader: BatchReader {
     private let batchBytes: Int
 
     /// The number of rows rejected so far.
-    package var rejectedCount: Int { rejected }
+    package var rejectedCount: Int { rejected + ((text as? CSVNormaliser)?.rejected ?? 0) }
 
     /// Opens the input and reads all of it once.
     /// - Throws: `FirnError` with the location of the first text that cannot be read. Bad rows are errors only without `rejects`.
@@ -59,28 +60,23 @@ package final class CSVReader: BatchReader {
         var options = options
         options.blockSize = min(options.blockSize, batchBytes)
         self.options = options
-        text = try CSVText(input, encoding: options.encoding)
         if let total = input.totalBytes { options.progress?.setTotal(bytes: 2 * Int(clamping: total)) }
         let columnCharge = MemoryCharge(input.budget)
-        let header = try CSVReader.readHeader(text, options, columnCharge)
-        self.columnCharge = columnCharge
-        var dialect = header.dialect
-        var remarks = header.remarks
-        let cells = try CSVReader.chosenCells(header, options, text)
         let nulls = CSVNulls(options.nullWords)
-        try CSVReader.checkTypes(header, options, text)
 
-        // First reading: what the cells have in common.
+        // First reading: how the text is cut into cells, and what the cells of each column have in common.
+        var opening = try CSVOpening(input, options, nulls, charge: columnCharge)
+        let opened = try opening.open()
+        self.columnCharge = columnCharge
+        text = opened.source
+        let header = opened.header, found = opened.found, cells = opened.cells
+        var dialect = opened.dialect, remarks = opened.remarks
         let forced = cells.map { cell in options.types.flatMap { types in types.index(of: header.names[cell]).map { types.columns[$0] } } }
         for case let column? in forced where !column.type.isReadFromCells {
             throw FirnError(
                 .unsupported, "column \"\(column.name)\": \(column.type.name) cannot be read from CSV cells", at: .init(file: input.name))
         }
         for case let column? in forced where column.type.kind == .link { try CSVReader.checkLink(column, options, input.name) }
-        let looking = CSVSetting(
-            marks: header.marks, width: header.width, nulls: nulls,
-            plans: cells.map { CSVPlan(cell: $0, type: ColumnType(.string), isForced: false) }, checksText: true)
-        let found = try CSVReader.look(text, looking, header, options)
         rowCount = found.rows
         var columns: [ColumnSchema] = []
         for (i, cell) in cells.enumerated() {
@@ -103,7 +99,7 @@ package final class CSVReader: BatchReader {
             let isGiven = forced[i] != nil || options.allText
             return ColumnFacts(hasValues: guess.cells > guess.nulls, readings: isGiven ? [own] : guess.readings)
         }
-        losses = CSVReader.losses(found, header, cells, options)
+        losses = CSVReader.losses(found, header, cells, options) + opened.losses
         let words = CSVNullTexts(found.columns, options)
         if let text = words.common { dialect.nullText = text }
         dialect.ownNullTexts = words.own
@@ -113,14 +109,9 @@ package final class CSVReader: BatchReader {
         }
         if found.ends.endsOpen { dialect.endsWithNewline = false }
         if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
-        if text.encoding != .utf8 {
-            dialect.isExact = options.isLossless
-            remarks.append(
-                "text was converted from \(text.encoding.rawValue)"
-                    + (options.isLossless ? ", and CSV output uses that encoding again" : ""))
-        }
         dialect.headerNames = Dictionary(
             uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
+        if cells != Array(0..<header.width) { (dialect.trailing, dialect.headerCells, dialect.surroundings.cells) = (0, nil, [:]) }
         self.dialect = dialect
         otherRemarks = remarks
         let name = options.typeName ?? CSVReader.typeName(input.path)
@@ -143,6 +134,7 @@ package final class CSVReader: BatchReader {
         }
         let reading = CSVSetting(marks: header.marks, width: header.width, nulls: nulls, plans: plans, checksText: false)
         setting = reading
+        (text as? CSVNormaliser)?.rejects = options.rejects
         try text.rewind()
         cutter = CSVCutter(text, header.marks)
         try cutter.skip(header.length)
@@ -239,7 +231,7 @@ package final class CSVReader: BatchReader {
                 at: .init(file: text.input.name))
         }
         for (i, respelling) in respellings { firstLines[i] = try cutter.locate(respelling.offset).line }
-        if rejected > 0 { otherRemarks.append("\(rejected) rows were rejected") }
+        if rejectedCount > 0 { otherRemarks.append("\(rejectedCount) rows were rejected") }
     }
 
     private func bumpProgress() {

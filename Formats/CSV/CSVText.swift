@@ -2,7 +2,7 @@ import FirnBytes
 import FirnExchange
 
 /// The text of an input in UTF-8, whatever its encoding, without a byte order mark. The bytes of UTF-8 inputs are not checked.
-final class CSVText {
+final class CSVText: CSVSource {
     let input: Input
     let encoding: CSVEncoding
     let hasByteOrderMark: Bool
@@ -11,6 +11,9 @@ final class CSVText {
     private var pending: [UInt8] = []
     private var pendingAt = 0
     private var started = false
+    private var converter: CSVConverter?
+    /// Whether bytes were read that Windows-1252 and Latin-1 read differently.
+    private(set) var hasWindowsCharacters = false
 
     init(_ input: Input, encoding asked: CSVEncoding?) throws(FirnError) {
         self.input = input
@@ -22,19 +25,30 @@ final class CSVText {
         } else if first.starts(with: [0xFE, 0xFF]), asked == nil || asked == .utf16BigEndian {
             (encoding, hasByteOrderMark) = (.utf16BigEndian, true)
         } else {
-            (encoding, hasByteOrderMark) = (asked ?? .utf8, false)
+            (encoding, hasByteOrderMark) = (asked ?? CSVEncoding.detect(first) ?? .utf8, false)
         }
+        if case .named(let name) = encoding { converter = CSVConverter(from: name, to: "UTF-8") }
         let mark = !hasByteOrderMark ? 0 : encoding == .utf8 ? 3 : 2
         let body = Array(first[mark...])
+        // A character that is cut at the end of the peeked bytes is left out.
+        guard let (text, _) = CSVText.decode(body, encoding, converter) else {
+            throw CSVText.undecodable(input, encoding, byte: 0)
+        }
+        head = text
+        converter?.reset()
+    }
+
+    /// Converts bytes to UTF-8. Returns the number of bytes used, without a cut character; nil if the bytes are not in the encoding.
+    private static func decode(_ bytes: [UInt8], _ encoding: CSVEncoding, _ converter: CSVConverter?) -> (bytes: [UInt8], used: Int)? {
         switch encoding {
-        case .utf8: head = body
-        case .latin1: head = CSVText.fromLatin1(body[...])
+        case .utf8: return (bytes, bytes.count)
+        case .latin1: return (CSVText.fromLatin1(bytes[...]), bytes.count)
+        case .windows1252: return (CSVText.fromWindows(bytes), bytes.count)
         case .utf16LittleEndian, .utf16BigEndian:
-            // A surrogate pair that is cut at the end of the peeked bytes is left out.
-            guard let (text, _) = CSVText.fromUTF16(body[..<(body.count & ~1)], big: encoding == .utf16BigEndian) else {
-                throw CSVText.notUTF16(input, byte: 0)
-            }
-            head = text
+            return CSVText.fromUTF16(bytes[..<(bytes.count & ~1)], big: encoding == .utf16BigEndian)
+        case .named:
+            guard let (text, used, isValid) = converter?.convert(bytes), isValid else { return nil }
+            return (text, used)
         }
     }
 
@@ -74,6 +88,7 @@ final class CSVText {
         pending = []
         pendingAt = 0
         odd = []
+        converter?.reset()
     }
 
     /// The bytes of a character that the last piece cut.
@@ -86,25 +101,43 @@ final class CSVText {
         }
         if let failure { throw failure }
         pendingAt = 0
-        if encoding == .latin1 {
-            pending = CSVText.fromLatin1(piece[...])
-            return
-        }
         if piece.isEmpty, !odd.isEmpty {
-            throw FirnError(.rejected, "UTF-16 text ends within a character", at: .init(file: input.name, byte: input.position))
+            throw FirnError(
+                .rejected, "\(CSVText.name(encoding)) text ends within a character", at: .init(file: input.name, byte: input.position))
         }
+        if encoding == .windows1252, !hasWindowsCharacters { hasWindowsCharacters = piece.contains { $0 >= 0x80 && $0 < 0xA0 } }
         let units = odd + piece
-        guard let (bytes, used) = CSVText.fromUTF16(units[...], big: encoding == .utf16BigEndian) else {
-            throw CSVText.notUTF16(input, byte: input.position - UInt64(piece.count))
+        guard let (bytes, used) = CSVText.decode(units, encoding, converter) else {
+            throw CSVText.undecodable(input, encoding, byte: input.position - UInt64(piece.count))
         }
         pending = bytes
         odd = Array(units[used...])
+        if odd.count > 64 { throw CSVText.undecodable(input, encoding, byte: input.position - UInt64(piece.count)) }
         if pending.isEmpty, !piece.isEmpty { try refill() }
     }
 
+    private static func name(_ encoding: CSVEncoding) -> String {
+        encoding == .utf16LittleEndian || encoding == .utf16BigEndian ? "UTF-16" : encoding.rawValue
+    }
+
     /// `byte` is the start of the invalid piece.
-    private static func notUTF16(_ input: Input, byte: UInt64) -> FirnError {
-        FirnError(.rejected, "text is not UTF-16", at: .init(file: input.name, byte: byte), advice: "set the encoding with --encoding")
+    private static func undecodable(_ input: Input, _ encoding: CSVEncoding, byte: UInt64) -> FirnError {
+        FirnError(
+            .rejected, "text is not \(name(encoding))", at: .init(file: input.name, byte: byte), advice: "set the encoding with --encoding")
+    }
+
+    private static func fromWindows(_ bytes: [UInt8]) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(bytes.count + bytes.count / 8)
+        for byte in bytes {
+            if byte < 0x80 {
+                out.append(byte)
+            } else {
+                let code = byte < 0xA0 ? UInt32(CSVEncoding.windowsCharacters[Int(byte) - 0x80]) : UInt32(byte)
+                out.append(contentsOf: UTF8.encode(Unicode.Scalar(code) ?? " ") ?? UTF8.EncodedScalar())
+            }
+        }
+        return out
     }
 
     private static func fromLatin1(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -146,18 +179,21 @@ final class CSVText {
 }
 
 extension CSVText {
+    static let encodingAdvice = "set its encoding with --encoding, such as latin-1 or windows-1252"
+
+    /// Whether the text begins like that of a binary file.
+    var isBinary: Bool { FormatName.foreign(head) != nil || head.prefix(1024).contains(0) }
+
     /// Returns the error for bytes at an offset that are not UTF-8.
     func invalid(at offset: UInt64, newline: UInt8) throws(FirnError) -> FirnError {
         // UTF-8 text can contain zero bytes, but bytes that are not UTF-8 and begin with zero bytes are not text.
-        if let kind = FormatName.foreign(head) ?? (head.prefix(1024).contains(0) ? "a binary file" : nil) {
+        if isBinary {
             return FirnError(
-                .rejected, "this is not text, but \(kind)", at: try locate(offset, newline: newline),
+                .rejected, "this is not text, but \(FormatName.foreign(head) ?? "a binary file")", at: try locate(offset, newline: newline),
                 advice:
                     "\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) can be read; for UTF-16 text without a byte order mark, use --encoding"
             )
         }
-        return FirnError(
-            .rejected, "text is not UTF-8", at: try locate(offset, newline: newline),
-            advice: "if it is Latin-1 (Western European), use --encoding latin-1")
+        return FirnError(.rejected, "text is not UTF-8", at: try locate(offset, newline: newline), advice: CSVText.encodingAdvice)
     }
 }

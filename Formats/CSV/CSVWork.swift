@@ -19,6 +19,8 @@ struct CSVLineEnds: Sendable {
     var endsOpen = false
     /// Whether unquoted cells contain quotes or carriage returns, which would be written quoted.
     var bareMarks = false
+    /// Whether carriage returns occur in unquoted cells (line feeds, if the line ends are carriage returns).
+    var bareReturns = false
 
     mutating func add(_ index: CSVIndex) {
         carriageReturns += index.carriageReturns
@@ -34,6 +36,7 @@ struct CSVLineEnds: Sendable {
         blankLines += other.blankLines
         endsOpen = endsOpen || other.endsOpen
         bareMarks = bareMarks || other.bareMarks
+        bareReturns = bareReturns || other.bareReturns
     }
 }
 
@@ -78,7 +81,8 @@ extension CSVSetting {
             if guesses.bad == nil, let bad = index.bad.first { guesses.bad = (block.offset + UInt64(bad.offset), bad.fault) }
         }
         guesses.ends.add(index)
-        guesses.ends.bareMarks = guesses.ends.bareMarks || hasBareReturns(block, index.carriageReturns)
+        guesses.ends.bareReturns = hasBareReturns(block, index.carriageReturns)
+        guesses.ends.bareMarks = guesses.ends.bareMarks || guesses.ends.bareReturns
         return guesses
     }
 

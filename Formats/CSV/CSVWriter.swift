@@ -12,6 +12,8 @@ package struct CSVWriterOptions: Sendable {
     package var nullText: String?
     /// Whether line ends, quoting, header names and byte order mark are those of the input (if the rows were read from CSV).
     package var usesDialect = true
+    /// Whether lines around the rows (before the header, comments, blank lines) and rows with fewer cells are written as in the input.
+    package var writesSurroundings = true
     /// Whether the encoding is that of the input too, so that output has the same bytes.
     package var isExact = false
     /// Nil stands for UTF-8, or for the encoding of the input if the output must have the same bytes.
@@ -36,6 +38,11 @@ package final class CSVWriter: BatchWriter {
     private var line: UnsafeMutablePointer<UInt8>
     private var lineCapacity: Int
     private var lineCount = 0
+    /// The rows before which lines are written, or that have fewer cells, from the next one on; and the number of rows written.
+    private var specialRows: [Int] = []
+    private var nextSpecial = 0
+    private var rowsWritten = 0
+    private var converter: CSVConverter?
 
     /// How many rows are written at a time: 512, and fewer if there are many columns, each of which has a buffer for them.
     private var rowsAtATime = 512
@@ -73,7 +80,13 @@ package final class CSVWriter: BatchWriter {
             dialect.encoding = encoding
             dialect.hasByteOrderMark = false
         }
-        if let delimiter = options.delimiter { dialect.delimiter = delimiter }
+        if let delimiter = options.delimiter { dialect.delimiterBytes = [delimiter] }
+        if !options.writesSurroundings {
+            // The end of the input was that of its last line.
+            if !dialect.surroundings.footer.isEmpty { dialect.endsWithNewline = true }
+            (dialect.surroundings, dialect.trailing, dialect.headerCells) = (CSVSurroundings(), 0, nil)
+        }
+        specialRows = Set(dialect.surroundings.inserted.keys).union(dialect.surroundings.cells.keys).sorted()
         if let hasHeader = options.hasHeader { dialect.hasHeader = hasHeader }
         if let nullText = options.nullText { (dialect.nullText, dialect.ownNullTexts) = (nullText, [:]) }
         let quote = dialect.quote ?? UInt8(ascii: "\"")
@@ -84,7 +97,8 @@ package final class CSVWriter: BatchWriter {
             styles.append(
                 CSVLane.Style(
                     marks: marks, nullText: Array((dialect.ownNullTexts[i] ?? dialect.nullText).utf8), isAlwaysQuoted: quoted.contains(i),
-                    description: column, schema: schema))
+                    description: column, schema: schema, escape: dialect.escape,
+                    longDelimiter: dialect.delimiterRest.isEmpty ? [] : dialect.delimiterBytes, quotesAreText: dialect.quote == nil))
             lanes.append(CSVLane(rows: rowsAtATime))
             if column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any {
                 remarks.append("column \"\(column.name)\" (\(column.type.name)) is written as JSON in one cell")
@@ -93,6 +107,7 @@ package final class CSVWriter: BatchWriter {
             }
         }
         if dialect.hasByteOrderMark { try put([0xEF, 0xBB, 0xBF]) }
+        try put(Array(dialect.surroundings.preamble.utf8))
         if dialect.hasHeader { try writeHeader() }
     }
 
@@ -109,7 +124,13 @@ package final class CSVWriter: BatchWriter {
         while row < batch.count {
             let rows = row..<min(row + rowsAtATime, batch.count)
             for (i, column) in batch.columns.enumerated() { lanes[i].fill(column, rows, styles[i]) }
-            try writeLines(rows.count)
+            let isPlain = dialect.delimiterRest.isEmpty && dialect.trailing == 0
+            if isPlain, nextSpecial == specialRows.count || specialRows[nextSpecial] >= rowsWritten + rows.count {
+                try writeLines(rows.count)
+            } else {
+                try writeSpecialLines(rows.count)
+            }
+            rowsWritten += rows.count
             row = rows.upperBound
         }
     }
@@ -160,6 +181,33 @@ package final class CSVWriter: BatchWriter {
         try put(UnsafeRawBufferPointer(start: line, count: lineCount))
     }
 
+    /// Joins the cells of the lanes to lines whose delimiter has several bytes, that end with delimiters, or that are irregular.
+    private func writeSpecialLines(_ rows: Int) throws(FirnError) {
+        let delimiter = dialect.delimiterBytes, newline = newlineBytes
+        var text: [UInt8] = []
+        for row in 0..<rows {
+            if owesNewline { text += newline }
+            owesNewline = true
+            var cells = lanes.count + dialect.trailing
+            if nextSpecial < specialRows.count, specialRows[nextSpecial] == rowsWritten + row {
+                if let lines = dialect.surroundings.inserted[rowsWritten + row] { text += Array(lines.utf8) }
+                if let count = dialect.surroundings.cells[rowsWritten + row] { cells = shortened(row, to: count) }
+                nextSpecial += 1
+            }
+            for i in 0..<cells {
+                if i > 0 { text += delimiter }
+                if i < lanes.count { lanes[i].append(row, to: &text) }
+            }
+        }
+        try put(text)
+    }
+
+    /// Returns the number of cells to write for a row that had `count` of them: no cell with text is left out.
+    private func shortened(_ row: Int, to count: Int) -> Int {
+        guard count < lanes.count else { return min(count, lanes.count + 1 << 10) }
+        return (count..<lanes.count).allSatisfy { lanes[$0].isEmpty(row) } ? count : lanes.count
+    }
+
     private func append(_ byte: UInt8) {
         line[lineCount] = byte
         lineCount += 1
@@ -174,7 +222,10 @@ package final class CSVWriter: BatchWriter {
     }
 
     package func finish() throws(FirnError) {
-        if owesNewline, dialect.endsWithNewline { try put(newlineBytes) }
+        let rest = (dialect.surroundings.inserted[rowsWritten] ?? "") + dialect.surroundings.footer
+        if owesNewline, dialect.endsWithNewline || !rest.isEmpty { try put(newlineBytes) }
+        // Without a line end at the end of the input, the last of these lines had none.
+        try put(Array(rest.utf8))
         try output.finish()
     }
 
@@ -182,15 +233,12 @@ package final class CSVWriter: BatchWriter {
 
     private func put(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
         if dialect.encoding == .utf8 { return try output.write(bytes) }
+        if case .named(let name) = dialect.encoding { return try put(bytes, named: name) }
         var encoded: [UInt8] = []
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-            if dialect.encoding == .latin1 {
-                guard scalar.value < 256 else {
-                    throw FirnError(
-                        .rejected, "the character \"\(Character(scalar))\" is not in Latin-1", at: .init(file: output.name),
-                        advice: "write UTF-8 instead: --encoding utf-8")
-                }
-                encoded.append(UInt8(scalar.value))
+            if dialect.encoding == .latin1 || dialect.encoding == .windows1252 {
+                guard let byte = dialect.encoding.byte(scalar) else { throw missing(Character(scalar)) }
+                encoded.append(byte)
             } else {
                 for unit in String(Character(scalar)).utf16 {
                     let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
@@ -199,5 +247,26 @@ package final class CSVWriter: BatchWriter {
             }
         }
         try output.write(encoded)
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer, named name: String) throws(FirnError) {
+        if converter == nil { converter = CSVConverter(from: "UTF-8", to: name) }
+        guard let converter else {
+            throw FirnError(
+                .usage, "the encoding \"\(name)\" is not known here", at: .init(file: output.name),
+                advice: "write UTF-8 instead: --encoding utf-8")
+        }
+        let text = Array(bytes), (encoded, used, _) = converter.convert(text)
+        guard used == text.count else {
+            throw missing(String(decoding: text[used...].prefix(8), as: UTF8.self).first ?? "?")
+        }
+        try output.write(encoded)
+    }
+
+    private func missing(_ character: Character) -> FirnError {
+        let name = dialect.encoding == .latin1 ? "Latin-1" : dialect.encoding.rawValue
+        return FirnError(
+            .rejected, "the character \"\(character)\" is not in \(name)", at: .init(file: output.name),
+            advice: "write UTF-8 instead: --encoding utf-8")
     }
 }

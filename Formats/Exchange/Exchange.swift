@@ -9,9 +9,15 @@ package protocol BatchReader: AnyObject {
     var remarks: [String] { get }
     /// Returns what is known about the values of a column of the rows' type; nil if nothing is.
     func facts(ofColumn position: Int) -> ColumnFacts?
+    /// What an export in the notation of the input would write differently, as far as it is known: one sentence each.
+    var unreproduced: [String] { get }
     /// Returns the next rows and the name of their type; nil at the end.
     /// - Throws: `FirnError` with the location of bad input.
     func next() throws(FirnError) -> (type: String, batch: Batch)?
+}
+
+extension BatchReader {
+    package var unreproduced: [String] { [] }
 }
 
 /// A target of rows. Call `begin` first and `finish` last.

@@ -7,6 +7,13 @@ import Testing
 
 /// Unusual text: encodings, widths, lengths, and headers of all kinds.
 @Suite struct CSVExtremesTests {
+    /// Irregular rows are errors.
+    private var strict: CSVOptions {
+        var options = CSVOptions()
+        options.ragged = .error
+        return options
+    }
+
     private func utf16(_ text: String, big: Bool) -> [UInt8] {
         ([0xFEFF] + Array(text.utf16)).flatMap { big ? [UInt8($0 >> 8), UInt8($0 & 255)] : [UInt8($0 & 255), UInt8($0 >> 8)] }
     }
@@ -54,7 +61,7 @@ import Testing
         #expect(String(decoding: try table.written(), as: UTF8.self) == text)
         print("10,000 columns × 20 rows: \(ContinuousClock.now - start)")
         // One row among many has one cell too few or too many.
-        let error = #expect(throws: FirnError.self) { try Table(text + String(repeating: ",", count: width) + "\n") }
+        let error = #expect(throws: FirnError.self) { try Table(text + String(repeating: ",", count: width) + "\n", strict) }
         #expect(error?.message == "expected 10000 cells, found 10001" && error?.location?.line == 22)
     }
 
@@ -75,7 +82,7 @@ import Testing
             #expect(table.rows.count == (text.hasSuffix("\n") && !text.hasSuffix("1,2\n") ? 2 : 1))
             #expect(String(decoding: try table.written(), as: UTF8.self) == text)
         }
-        #expect(throws: FirnError.self) { try Table("a,b\n1,\"\(long)") }
+        #expect(throws: FirnError.self) { try Table("a,b\n1,\"\(long)", strict) }
     }
 
     @Test func `missing and repeated column names are replaced for reading and kept for writing`() throws {
@@ -102,7 +109,7 @@ import Testing
         #expect(error?.message == "the input is empty: there is no header and no row" && error?.code == .rejected)
     }
 
-    @Test func `rows of another width are refused with the position, the expected width and advice`() throws {
+    @Test func `rows of another width are refused on request with the position, the expected width and advice`() throws {
         let cases: [(String, String)] = [
             ("a,b\n1,2\n3\n", "test.csv:3:2: expected 2 cells, found 1"), ("a,b\n1,2,3\n4,5\n", "test.csv:2:6: expected 2 cells, found 3"),
             ("a,b,c\n\"x\ny\",2\n", "test.csv:3:5: expected 3 cells, found 2"),
@@ -111,7 +118,7 @@ import Testing
             ("a,b\r\n1,2\r\n1\r\n", "test.csv:3:2: expected 2 cells, found 1"),
         ]
         for (text, words) in cases {
-            let error = #expect(throws: FirnError.self, "\(text.debugDescription)") { try Table(text) }
+            let error = #expect(throws: FirnError.self, "\(text.debugDescription)") { try Table(text, strict) }
             #expect(error?.description == words)
             #expect(error?.advice == "correct the row, or set bad rows aside with --rejects FILE" && error?.code == .rejected)
         }

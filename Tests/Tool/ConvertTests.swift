@@ -75,7 +75,7 @@ private let people = #"""
         let scratch = try Scratch()
         try scratch.write("bad.csv", "a,b\n1,2\n3,4,5\n6,7\n")
         try scratch.write("out.firn", "precious")
-        let run = try scratch.firn("convert", "bad.csv", "out.firn", "--force")
+        let run = try scratch.firn("convert", "bad.csv", "out.firn", "--force", "--ragged", "error")
         #expect(run.code == 3 && run.errors.contains("bad.csv:3"), "\(run.code) \(run.errors)")
         #expect(try scratch.read("out.firn") == "precious")
         #expect(scratch.names == ["bad.csv", "out.firn"])

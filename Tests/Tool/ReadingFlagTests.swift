@@ -46,7 +46,7 @@ import Testing
     @Test func `rows with one cell too many are set aside unchanged`() throws {
         let scratch = try Scratch()
         let text = try fixture("constituents-2012.csv", in: scratch)
-        let plain = try scratch.firn("convert", "constituents-2012.csv", "out.firn")
+        let plain = try scratch.firn("convert", "constituents-2012.csv", "out.firn", "--ragged", "error")
         #expect(
             plain.code == 3 && plain.errors.contains("constituents-2012.csv:31:") && plain.errors.contains("expected 3 cells, found 4"),
             "\(plain.errors)")

@@ -51,15 +51,41 @@ extension Flag {
         "null", nil, "WORDS", in: .reading, "cells of a CSV that are read as null, such as NA,N/A",
         detail: "By default only an empty field without quotes is null.", repetition: .many)
     static let encoding = Flag(
-        "encoding", nil, in: .reading, "encoding of CSV text",
-        detail:
-            "By default UTF-8, or UTF-16 if the file begins with its byte order mark. If no input is CSV, the flag sets the encoding of the CSV that is written: by default UTF-8, or after --lossless the encoding that was read.",
-        choices: ["utf-8", "latin-1", "auto"])
+        "encoding", nil, "NAME", in: .reading, "encoding of CSV text",
+        detail: """
+            auto (the default) detects UTF-8 and UTF-16, and reads other text as Latin-1 or Windows-1252. Other names: utf-8, latin-1, windows-1252, \
+            utf-16le, utf-16be, and those that 'iconv -l' lists. If no input is CSV, the flag sets the encoding of the CSV that is written: by \
+            default UTF-8, or after --lossless the encoding that was read.
+            """)
     static let delimiter = Flag(
-        "delimiter", "d", "CHAR", in: .reading, "the character between the fields of a CSV; \\t is a tab", preset: "comma, tab in .tsv")
+        "delimiter", "d", "CHARS", in: .reading, "the characters between the fields of a CSV; \\t is a tab",
+        detail: "Usually one character, at most eight.", preset: "detected, tab in .tsv")
+    static let quote = Flag(
+        "quote", nil, "CHAR", in: .reading, "the character around fields of a CSV; none if quotes are text", preset: "detected")
+    static let escape = Flag(
+        "escape", nil, "CHAR", in: .reading, "the character before a quote within a quoted field of a CSV; none if quotes are doubled",
+        preset: "detected")
+    static let skip = Flag(
+        "skip", nil, "N", in: .reading, "skip the first N lines of a CSV",
+        detail: "Without this flag, lines before the table are skipped if it clearly begins later, with a remark.")
+    static let skipFooter = Flag(
+        "skip-footer", nil, "N", in: .reading, "skip the last N lines of a CSV",
+        detail: "Without this flag, lines after the table are skipped if they clearly are not rows, with a remark.")
+    static let comment = Flag("comment", nil, "TEXT", in: .reading, "skip lines of a CSV that begin with TEXT, such as '#'")
+    static let ragged = Flag(
+        "ragged", nil, in: .reading, "what to do with rows of a CSV that have too few or too many fields",
+        detail: """
+            widen: missing fields are null, surplus fields make more columns. pad: missing fields are null, and rows with surplus fields that are not \
+            empty are bad. cut: missing fields are null, surplus fields are left out. reject: such rows are written to the file of --rejects. error: the \
+            first such row aborts the command. What was padded, added or cut is reported.
+            """, preset: "widen; reject with --rejects", choices: ["widen", "pad", "cut", "reject", "error"])
+    static let header = Flag(
+        "header", nil, in: .reading, "treat the first line of a CSV as names of columns, whatever it contains")
     static let noHeader = Flag(
         "no-header", nil, in: .reading, "treat the first line of a CSV as data",
-        detail: "The columns are then named column1, column2 and so on.")
+        detail:
+            "The columns are then named column1, column2 and so on. By default the first line is data if its fields have the types of those below and not all columns are text."
+    )
     static let rejects = Flag(
         "rejects", nil, "FILE", in: .reading, "write rows that cannot be read to FILE, and continue",
         detail: """
@@ -120,5 +146,8 @@ extension Flag {
             """,
         preset: "wide", choices: ["wide", "strict"])
 
-    static let readingText = [from, null, encoding, delimiter, noHeader, rejects, schema, rows, map, object, filename, union]
+    static let readingText = [
+        from, null, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects, schema, rows,
+        map, object, filename, union,
+    ]
 }

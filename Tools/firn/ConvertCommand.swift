@@ -151,7 +151,10 @@ struct ConvertCommand {
     ) throws(FirnError) -> any BatchWriter {
         var options = WritingOptions(arguments, threads: threads)
         options.key = key
-        if !source.hasCSV { options.encoding = arguments.text("encoding") }
+        if !source.hasCSV {
+            options.encoding = arguments.text("encoding")
+            options.writesSurroundings = !["columns", "where", "limit"].contains(where: arguments.has)
+        }
         options.sources = SourceModes(source.paths)
         let format = form.format
         guard format != .firn else { return try FirnWriter(path: target, options, source: source.name, check: check) }
@@ -162,7 +165,7 @@ struct ConvertCommand {
                 "\(format.rawValue) files contain one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
                 advice: "choose one with --type")
         }
-        return FormatShelf.writer(
+        return try FormatShelf.writer(
             try Output(path: target, force: options.overwrites, sources: options.sources, packing: form.packing(options)), format: format,
             options, schema: schema)
     }
@@ -182,7 +185,7 @@ struct ConvertCommand {
         let (file, remarks) = try OpenedFile.input(inputs, options, progress: progress, target: target)
         try ReadingOptions.check(arguments, for: [file])
         // If no input is CSV, --encoding applies to the CSV that is written.
-        let flags = ["null", "delimiter", "no-header"] + (format == .csv || format == .tsv ? [] : ["encoding"])
+        let flags = ["null"] + CSVFlags.names + (format == .csv || format == .tsv ? [] : ["encoding"])
         if !file.hasCSV, let flag = flags.first(where: arguments.has) {
             throw FirnError(
                 .usage,

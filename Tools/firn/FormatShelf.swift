@@ -13,7 +13,7 @@ enum FormatShelf {
         _ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, given: GivenSchema?, progress: Progress
     ) throws(FirnError) -> any BatchReader {
         switch format {
-        case .csv, .tsv: return try CSVReader(input, options: csvOptions(options, format, typeName, given, progress))
+        case .csv, .tsv: return try CSVReader(input, options: try csvOptions(options, format, typeName, given, progress))
         case .json, .ndjson:
             var json = JSONOptions(layout: format == .json ? .document : .lines, typeName: typeName)
             json.findsLayout = true
@@ -53,12 +53,29 @@ enum FormatShelf {
 
     private static func csvOptions(
         _ options: ReadingOptions, _ format: FormatName, _ typeName: String, _ given: GivenSchema?, _ progress: Progress
-    ) -> CSVOptions {
+    ) throws(FirnError) -> CSVOptions {
         var csv = format == .tsv ? CSVOptions.tsv : CSVOptions()
-        if let delimiter = options.delimiter { csv.delimiter = delimiter }
-        csv.hasHeader = options.hasHeader
+        let notation = options.notation
+        if let delimiter = notation.delimiter { csv.delimiterBytes = delimiter }
+        switch notation.quote {
+        case .detected: break
+        case .none: csv.quoting = .none
+        case .byte(let byte): csv.quoting = .mark(byte)
+        }
+        switch notation.escape {
+        case .detected: break
+        case .none: csv.doublesQuotes = true
+        // Quotes that escape quotes are doubled.
+        case .byte(let byte):
+            if csv.quoting == .mark(byte) || byte == UInt8(ascii: "\"") { csv.doublesQuotes = true } else { csv.escape = byte }
+        }
+        csv.skipped = notation.skipped
+        csv.skippedFooter = notation.skippedFooter
+        csv.comment = notation.comment
+        csv.ragged = notation.ragged.flatMap(CSVRagged.init(rawValue:))
+        csv.hasHeader = notation.hasHeader
         csv.nullWords += options.nullWords
-        csv.encoding = options.encoding.flatMap(CSVEncoding.init(rawValue:))
+        csv.encoding = try encoding(options.encoding)
         csv.typeName = given?.rows ?? typeName
         if !options.columns.isEmpty { csv.columns = options.columns }
         csv.mayLackColumns = options.mayLackColumns
@@ -70,17 +87,35 @@ enum FormatShelf {
         return csv
     }
 
+    /// Returns the encoding of a name; nil stands for the detected one.
+    private static func encoding(_ name: String?) throws(FirnError) -> CSVEncoding? {
+        guard let name, name != "auto" else { return nil }
+        guard let encoding = CSVEncoding(rawValue: name) else {
+            throw FirnError(
+                .usage, "the encoding \"\(name)\" is not known",
+                advice: "use auto, utf-8, latin-1, windows-1252, utf-16le, utf-16be, or a name that 'iconv -l' lists")
+        }
+        return encoding
+    }
+
     /// Returns a writer of a text format. CSV and NDJSON take one type of rows.
-    static func writer(_ output: Output, format: FormatName, _ options: WritingOptions, schema: Schema) -> any BatchWriter {
+    static func writer(_ output: Output, format: FormatName, _ options: WritingOptions, schema: Schema) throws(FirnError)
+        -> any BatchWriter
+    {
         switch format {
         case .csv, .tsv:
             let tab = UInt8(ascii: "\t")
             var csv = CSVWriterOptions()
             csv.isExact = options.isLossless
-            csv.encoding = options.encoding.flatMap(CSVEncoding.init(rawValue:))
+            csv.encoding = try encoding(options.encoding)
+            csv.writesSurroundings = options.writesSurroundings
             // Rows that were read from a TSV keep its dialect, except the delimiter.
-            let wasTabbed = schema.roots.first.flatMap { CSVDialect(envelope: $0.envelope) }?.delimiter == tab
-            if format == .tsv { csv.delimiter = tab } else if wasTabbed { csv.delimiter = UInt8(ascii: ",") }
+            let dialect = schema.roots.first.flatMap { CSVDialect(envelope: $0.envelope) }
+            if format == .tsv {
+                csv.delimiter = tab
+            } else if let dialect, dialect.delimiter == tab, !dialect.isExact {
+                csv.delimiter = UInt8(ascii: ",")
+            }
             return CSVWriter(output, options: csv)
         case .json, .ndjson:
             var json = JSONOptions(layout: format == .json ? .document : .lines)

@@ -14,9 +14,10 @@ struct LosslessCheck {
         let output = try Output(path: copy, force: true, sources: SourceModes([path]))
         var options = WritingOptions(threads: threads)
         options.isLossless = true
+        options.writesSurroundings = true
         let tables = snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
         let reader = StoredReader(tables, schema: snapshot.schema, path: path, threads: threads, progress: Progress())
-        let writer = FormatShelf.writer(output, format: source.format, options, schema: snapshot.schema)
+        let writer = try FormatShelf.writer(output, format: source.format, options, schema: snapshot.schema)
         try writer.begin(snapshot.schema)
         while let (type, batch) = try reader.next() { try writer.write(batch, type: type) }
         try writer.finish()
@@ -27,6 +28,12 @@ struct LosslessCheck {
             try? Paths.remove(copy)
             throw error
         }
+    }
+
+    /// What the reader knows about the differences.
+    private var reasons: String {
+        guard case .stream(let reader) = source.content, !reader.unreproduced.isEmpty else { return "" }
+        return ": " + reader.unreproduced.joined(separator: "; ")
     }
 
     private func compare(_ copy: String) throws(FirnError) {
@@ -40,7 +47,7 @@ struct LosslessCheck {
             if let index = (0..<common).first(where: { a[$0] != b[$0] }) ?? (first == second ? nil : common) {
                 LosslessCheck.advance(&line, &column, over: a[..<index])
                 throw FirnError(
-                    .rejected, "the bytes of the input cannot be reproduced from here on",
+                    .rejected, "the bytes of the input cannot be reproduced from here on\(reasons)",
                     at: .init(file: source.name, line: line, column: column),
                     advice: "omit --lossless to accept another notation of the same values")
             }

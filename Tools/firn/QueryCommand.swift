@@ -186,7 +186,7 @@ struct QueryCommand {
     private func writer(_ schema: Schema) throws(FirnError) -> any BatchWriter {
         let name = try session.rowFormat()
         guard let format = FormatName(rawValue: name) else { return TablePrinter(session) }
-        return FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: try session.threads()), schema: schema)
+        return try FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: try session.threads()), schema: schema)
     }
 
     /// Runs the query and prints its plan with what was read and skipped. Returns the number of rows.

@@ -11,12 +11,12 @@ struct ReadingOptions {
     /// Cells of a CSV that are read as null, in addition to the empty field.
     var nullWords: [String] = []
     var encoding: String?
-    var delimiter: UInt8?
-    var hasHeader = true
     /// JSON: the pointer to the rows, and the paths of objects that are maps, and that are not.
     var rows: String?
     var maps: [String] = []
     var objects: [String] = []
+    /// The notation of CSV text, as far as it is given.
+    var notation = CSVFlags()
     /// The file for rejected rows; nil if the first one aborts the command.
     var rejected: RejectedRows?
     /// Whether rows that cannot be read are left out without being written anywhere, because an earlier reading has written them.
@@ -59,7 +59,7 @@ struct ReadingOptions {
         rows = arguments.text("rows")
         maps = arguments.texts("map")
         objects = arguments.texts("object")
-        hasHeader = !arguments.has("no-header")
+        notation = try CSVFlags(arguments)
         if let path = arguments.text("rejects") {
             // Even --force must not replace an input, a schema or the target with the rejected rows.
             for operand in arguments.operands + arguments.texts("schema")
@@ -75,12 +75,6 @@ struct ReadingOptions {
         union = arguments.text("union").flatMap(Union.init(rawValue:)) ?? .wide
         filename = arguments.text("filename")
         if filename == "" { throw FirnError(.usage, "--filename needs the name of a column") }
-        if let text = arguments.text("delimiter") {
-            guard let byte = ReadingOptions.delimiter(text) else {
-                throw FirnError(.usage, "--delimiter takes one ASCII character, not \"\(text)\"", advice: "write \\t for a tab")
-            }
-            delimiter = byte
-        }
     }
 
     /// Throws `.usage` if a flag does not apply to the formats of the inputs.
@@ -101,11 +95,5 @@ struct ReadingOptions {
     var rejects: Rejects? {
         if dropsRejected { return Rejects { (_, _) throws(FirnError) in } }
         return rejected.map { rejected in Rejects { (row, reason) throws(FirnError) in try rejected.add(row, because: reason) } }
-    }
-
-    private static func delimiter(_ text: String) -> UInt8? {
-        if text == "\\t" || text == "tab" { return UInt8(ascii: "\t") }
-        guard text.utf8.count == 1, let byte = text.utf8.first, byte < 0x80, !"\"\r\n".utf8.contains(byte) else { return nil }
-        return byte
     }
 }

@@ -128,7 +128,7 @@ struct SQLCommand {
         let name = try session.rowFormat()
         let writer: any BatchWriter
         if let format = FormatName(rawValue: name) {
-            writer = FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: 1), schema: Schema([rows.type]))
+            writer = try FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: 1), schema: Schema([rows.type]))
         } else {
             if !isFirst { try session.out.write("\n") }
             writer = TablePrinter(session)

@@ -20,6 +20,8 @@ struct SchemaCommand {
             guard schema[name] != nil else { throw unknownType(name, in: schema, of: file.name) }
             schema = schema.reachable(from: name)
         }
+        for remark in remarks { session.remark(remark) }
+        if case .stream(let reader) = file.content { for remark in reader.remarks { session.remark(remark) } }
         if session.arguments.has("json") {
             for type in schema.types { try session.out.write(FormatShelf.line(type) + "\n") }
             return .done
@@ -38,8 +40,6 @@ struct SchemaCommand {
             }
             for line in table.lines(style: session.outStyle) { try session.out.write(line) }
         }
-        for remark in remarks { session.remark(remark) }
-        if case .stream(let reader) = file.content { for remark in reader.remarks { session.remark(remark) } }
         return .done
     }
 }

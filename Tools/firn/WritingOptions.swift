@@ -13,6 +13,8 @@ struct WritingOptions {
     var isLossless = false
     /// The encoding of CSV; for nil see `CSVWriterOptions.encoding`.
     var encoding: String?
+    /// Whether CSV gets the lines around the rows (before the header, comments, after the last row) that its source had.
+    var writesSurroundings = false
     var threads: Int
     /// The key that a `.firn` file is encrypted with; nil if it is not encrypted.
     var key: EncryptionKey?

@@ -1,0 +1,107 @@
+import CIconv
+import FirnBytes
+
+/// The encoding of the characters of a CSV file.
+package enum CSVEncoding: Hashable, Sendable {
+    case utf8, latin1
+    /// Windows-1252 with the C1 control characters at its five unused positions, so that every byte is a character.
+    case windows1252
+    case utf16LittleEndian, utf16BigEndian
+    /// An encoding that `iconv` knows.
+    case named(String)
+
+    /// The name in `--encoding` and in envelopes.
+    package var rawValue: String {
+        switch self {
+        case .utf8: "utf-8"
+        case .latin1: "latin-1"
+        case .windows1252: "windows-1252"
+        case .utf16LittleEndian: "utf-16le"
+        case .utf16BigEndian: "utf-16be"
+        case .named(let name): name
+        }
+    }
+
+    /// Returns nil if the name is not that of a known encoding.
+    package init?(rawValue name: String) {
+        switch name.lowercased() {
+        case "utf-8", "utf8": self = .utf8
+        case "latin-1", "latin1", "iso-8859-1": self = .latin1
+        case "windows-1252", "cp1252": self = .windows1252
+        case "utf-16le": self = .utf16LittleEndian
+        case "utf-16be": self = .utf16BigEndian
+        default:
+            guard !name.isEmpty, name.utf8.count < 64, name.utf8.allSatisfy({ $0 > 32 && $0 < 127 }), !name.contains("//"),
+                CSVConverter(from: name, to: "UTF-8") != nil
+            else { return nil }
+            self = .named(name)
+        }
+    }
+
+    /// The characters of Windows-1252 from 0x80 to 0x9F.
+    static let windowsCharacters: [UInt16] = [
+        0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
+        0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
+    ]
+
+    /// The byte of a character in Latin-1 or Windows-1252; nil if it has none.
+    func byte(_ scalar: Unicode.Scalar) -> UInt8? {
+        if self == .windows1252, let index = CSVEncoding.windowsCharacters.firstIndex(where: { UInt32($0) == scalar.value }) {
+            return 0x80 + UInt8(index)
+        }
+        guard scalar.value < 256, self == .latin1 || scalar.value < 0x80 || scalar.value >= 0xA0 else { return nil }
+        return UInt8(scalar.value)
+    }
+
+    /// Returns the encoding of text without a byte order mark, as its first bytes show it: UTF-16, in which every other byte of most texts
+    /// is zero; nil for all others.
+    static func detect(_ bytes: [UInt8]) -> CSVEncoding? {
+        let pairs = min(bytes.count / 2, 4096)
+        guard pairs >= 4 else { return nil }
+        var even = 0, odd = 0
+        for i in 0..<pairs {
+            if bytes[2 * i] == 0 { even += 1 }
+            if bytes[2 * i + 1] == 0 { odd += 1 }
+        }
+        if even == 0, odd * 10 > pairs * 6 { return .utf16LittleEndian }
+        if odd == 0, even * 10 > pairs * 6 { return .utf16BigEndian }
+        return nil
+    }
+}
+
+/// Converts text between two encodings piece by piece.
+final class CSVConverter {
+    private let converter: UnsafeMutableRawPointer
+
+    /// Returns nil if one of the encodings is not known.
+    init?(from: String, to: String) {
+        guard let converter = cconv_open(to, from) else { return nil }
+        self.converter = converter
+    }
+
+    deinit { cconv_close(converter) }
+
+    func reset() { cconv_reset(converter) }
+
+    /// Converts as many bytes as possible. `isValid` is false if the bytes after the used ones cannot be converted; otherwise they are the
+    /// beginning of a character.
+    func convert(_ bytes: [UInt8]) -> (text: [UInt8], used: Int, isValid: Bool) {
+        var out: [UInt8] = [], used = 0
+        var piece = [UInt8](repeating: 0, count: min(max(bytes.count * 2, 64), 1 << 16))
+        while used < bytes.count {
+            var consumed = 0, produced = 0
+            let result = bytes.withBytes { bytes in
+                piece.withMutableBytes { piece in
+                    cconv_convert(
+                        converter, bytes.baseAddress?.advanced(by: used).assumingMemoryBound(to: UInt8.self), bytes.count - used,
+                        piece.baseAddress?.assumingMemoryBound(to: UInt8.self), piece.count, &consumed, &produced)
+                }
+            }
+            out.append(contentsOf: piece[..<produced])
+            used += consumed
+            if result == 1 { return (out, used, false) }
+            if result == 2 || consumed == 0, produced == 0 { break }
+        }
+        return (out, used, true)
+    }
+}

@@ -1,0 +1,115 @@
+import FirnBytes
+import FirnExchange
+
+/// How `CSVNormaliser` makes a table of a surveyed text.
+struct CSVLayout {
+    let form: CSVForm
+    let hasHeader: Bool
+    let ragged: CSVRagged
+    /// The number of columns.
+    let width: Int
+    /// The number of empty cells after the columns of each row.
+    let trailing: Int
+    /// The number of cells of the header, if it differs from that of the rows.
+    let headerCells: Int?
+    let tableEnd: UInt64
+    /// Whether blank lines are rows, as in a file of one column.
+    let readsBlankLines: Bool
+
+    /// - Throws: `FirnError` if a row has so many cells that the others would mostly consist of padding.
+    init(_ survey: CSVSurvey, _ ragged: CSVRagged, name: String) throws(FirnError) {
+        form = survey.form
+        hasHeader = survey.hasHeader
+        self.ragged = ragged
+        tableEnd = survey.tableEnd
+        readsBlankLines = survey.first?.count == 1
+        let first = survey.first ?? (1, 1, 1), usual = survey.usualWidth
+        let filled = max(survey.widest.cells, first.named), used = filled == 0 ? max(first.count, usual) : filled
+        let named = max(hasHeader ? first.named : min(used, usual), 1)
+        if ragged == .widen || survey.widths.count == 1 && survey.widest.cells <= named {
+            width = used
+        } else {
+            width = survey.widest.cells <= named ? named : hasHeader ? first.count : max(usual, 1)
+        }
+        trailing = max(survey.rows > 0 ? usual - width : first.count - width, 0)
+        let cells = hasHeader ? first.count : width + trailing
+        headerCells = cells == width + trailing ? nil : cells
+        let padding = survey.rows.multipliedReportingOverflow(by: width)
+        if width > max(first.count, usual), padding.overflow || padding.partialValue - survey.cells > 16 * survey.cells + (1 << 16) {
+            throw badRecord(
+                .tooMany(survey.widest.cells), width: usual, cell: nil, at: .init(file: name, line: survey.widest.line), isRagged: true)
+        }
+    }
+
+    /// Whether the text can be read without the normaliser, so that the result is the same.
+    func isRegular(_ survey: CSVSurvey) -> Bool {
+        form.isPlain && trailing == 0 && headerCells == nil && tableEnd == .max && survey.widths.allSatisfy { $0.key == width }
+            && survey.inner.isEmpty && survey.literal.isEmpty && survey.spaced.isEmpty && survey.surroundings.isEmpty
+    }
+
+    /// One line about everything that was read in an unusual way.
+    func remarks(_ survey: CSVSurvey, names: [String]) -> [String] {
+        var remarks: [String] = []
+        let first = survey.first?.count ?? width, cells = width + trailing
+        if trailing > 0 {
+            remarks.append(
+                trailing == 1
+                    ? "rows end with a delimiter, which does not begin another column"
+                    : "rows end with \(trailing) empty cells, which are not columns")
+        }
+        var short = CSVPlaces(), long = CSVPlaces(), surplus = CSVPlaces()
+        for (count, places) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count != cells {
+            if count < width { short.add(places.line, count: places.count) }
+            if count > cells, ragged == .cut { long.add(places.line, count: places.count) }
+            if count > cells, ragged != .cut { surplus.add(places.line, count: places.count) }
+        }
+        if ragged == .reject || ragged == .error { return remarks + otherRemarks(survey) }
+        if !short.isEmpty { remarks.append("\(short.words("row")) with fewer than \(width) cells; the missing cells are null") }
+        if !long.isEmpty { remarks.append("\(long.words("row")) with more than \(width) cells, which were cut") }
+        if hasHeader, width > first {
+            var wide = CSVPlaces()
+            for (count, places) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count > first {
+                wide.add(places.line, count: places.count)
+            }
+            let list = names[min(first, names.count)...].prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
+            remarks.append(
+                "\(wide.words("row")) with more cells than the header, which has \(first); the others are in \(list)"
+                    + (width - first > 3 ? ", …" : "") + "; use --ragged to choose another reading")
+        } else if !surplus.isEmpty, ragged != .pad {
+            remarks.append("\(surplus.words("row")) with surplus cells, all of them empty")
+        }
+        return remarks + otherRemarks(survey)
+    }
+
+    private func otherRemarks(_ survey: CSVSurvey) -> [String] {
+        var remarks: [String] = []
+        if !survey.footer.isEmpty {
+            remarks.append("\(survey.footer.words("line")) after the table: not read as rows; use --skip-footer to set their number")
+        }
+        if !survey.comments.isEmpty { remarks.append("\(survey.comments.words("comment line")) skipped") }
+        if !survey.blank.isEmpty { remarks.append("\(survey.blank.words("blank line")) skipped") }
+        if !survey.inner.isEmpty { remarks.append("\(survey.inner.words("quote")) within quoted cells, not doubled: read as text") }
+        if !survey.literal.isEmpty {
+            remarks.append("\(survey.literal.words("cell")) with an opening quote but no closing one: read as text")
+        }
+        if !survey.spaced.isEmpty { remarks.append("\(survey.spaced.words("cell")) with spaces around the quotes, which were left out") }
+        let ends = survey.lineEnds.filter { $0.key != .none }
+        if ends.count > 1 {
+            let names: [(CSVRecordScan.LineEnd, String)] = [(.feed, "LF"), (.returnFeed, "CRLF"), (.carriageReturn, "CR")]
+            let list = names.compactMap { end, name in ends[end].map { "\($0) \(name)" } }.joined(separator: ", ")
+            remarks.append("lines end in different ways: \(list)")
+        }
+        if survey.surroundings.isCut { remarks.append("lines that are not rows are longer than 64 KiB, and are not kept") }
+        return remarks
+    }
+
+    /// The line end that most records have.
+    static func newline(_ survey: CSVSurvey) -> CSVDialect.Newline {
+        let counts = survey.lineEnds.filter { $0.key != .none }
+        switch counts.max(by: { $0.value < $1.value })?.key {
+        case .returnFeed: return .crlf
+        case .carriageReturn: return .cr
+        default: return .lf
+        }
+    }
+}

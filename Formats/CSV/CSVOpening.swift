@@ -1,0 +1,290 @@
+import FirnBytes
+import FirnExchange
+import FirnTable
+
+/// What the first reading of an input found: its form and all that its columns have in common.
+struct CSVOpened {
+    var source: any CSVSource
+    var header: CSVHeader
+    /// The positions of the cells that are read.
+    var cells: [Int]
+    var found: CSVGuesses
+    var dialect: CSVDialect
+    var remarks: [String]
+    /// What an export in the dialect does not reproduce.
+    var losses: [String] = []
+}
+
+/// Finds out how an input is to be read. The form that its first bytes show is tried on the whole input. If a record contradicts it, it is
+/// given up, and the whole input is surveyed in several forms; the form with the fewest contradictions is used for all records.
+struct CSVOpening {
+    private var options: CSVOptions
+    private let nulls: CSVNulls
+    private let columnCharge: MemoryCharge
+    private var text: CSVText
+    /// Whether the encoding was chosen because the text is not UTF-8.
+    private var isFallback = false
+
+    /// What is done with rows of another width.
+    private var ragged: CSVRagged { options.ragged ?? (options.rejects == nil ? .widen : .reject) }
+    private var isLenient: Bool { ragged != .reject && ragged != .error }
+
+    init(_ input: Input, _ options: CSVOptions, _ nulls: CSVNulls, charge columnCharge: MemoryCharge) throws(FirnError) {
+        self.options = options
+        self.nulls = nulls
+        self.columnCharge = columnCharge
+        text = try CSVText(input, encoding: options.encoding)
+    }
+
+    mutating func open() throws(FirnError) -> CSVOpened {
+        while true {
+            if let opened = startsInUTF8 ? try attempt(try sniff()) : nil { return opened }
+            // The text is not UTF-8. Every byte is a character of Windows-1252.
+            isFallback = true
+            try text.rewind()
+            text = try CSVText(text.input, encoding: .windows1252)
+        }
+    }
+
+    /// Whether the first bytes are UTF-8, as far as this is not known.
+    private var startsInUTF8: Bool {
+        guard text.encoding == .utf8, options.encoding == nil, !text.hasByteOrderMark, !text.isBinary else { return true }
+        let head = text.head + [UInt8](repeating: 0, count: scanSlack)
+        let bad = head.withUnsafeBufferPointer { bytes in bytes.baseAddress.flatMap { firstInvalidUTF8($0, text.head.count) } }
+        // The last character may be cut.
+        return bad.map { $0 + 4 > text.head.count && text.head.count >= 1 << 16 } ?? true
+    }
+
+    private func sniff() throws(FirnError) -> CSVGuessedForm {
+        let quick = text.head
+        // Most texts show their form in the first bytes.
+        if let form = CSVSniffer(quick, isWhole: quick.count < 1 << 13, options).quick() { return form }
+        try text.rewind()
+        var sample = [UInt8](repeating: 0, count: 1 << 20)
+        let count = try sample.withMutableBytes { (bytes) throws(FirnError) in try text.read(into: bytes) }
+        let isWhole = count < sample.count
+        sample.removeLast(sample.count - count)
+        try text.rewind()
+        return CSVSniffer(sample, isWhole: isWhole, options).guess()
+    }
+
+    /// Reads the whole text in the guessed form, or in a better one. Returns nil if the text is not UTF-8.
+    private func attempt(_ guess: CSVGuessedForm) throws(FirnError) -> CSVOpened? {
+        var hasHeader = true
+        if let set = options.hasHeader { hasHeader = set } else if try asksForUnnamed(guess.form) { hasHeader = false }
+        while true {
+            var opened: CSVOpened?
+            var survey: CSVSurvey?
+            if guess.form.isPlain {
+                opened = try read(text, guess.form, hasHeader: hasHeader, isNormalised: false, isTentative: isLenient)
+                if opened?.found.invalidText != nil { return nil }
+            }
+            if opened.map({ isLenient && isDoubtful($0) }) ?? true {
+                let best = try self.survey(guess.form, hasHeader: hasHeader, opened)
+                if let offset = best.invalidText {
+                    guard options.encoding == nil, !text.isBinary, !text.hasByteOrderMark else {
+                        throw try text.invalid(at: offset, newline: 10)
+                    }
+                    return nil
+                }
+                let layout = try CSVLayout(best, ragged, name: text.input.name)
+                if opened == nil || !(layout.isRegular(best) && best.form == guess.form) {
+                    try refuseUnclosed(best)
+                    opened = try normalise(layout, best, hasHeader: hasHeader)
+                    if opened?.found.invalidText != nil { return nil }
+                    survey = best
+                }
+            }
+            guard var opened else { return nil }
+            if options.hasHeader == nil, hasHeader, opened.header.isDataRow(opened.found, opened.cells, options, nulls: nulls) {
+                hasHeader = false
+                continue
+            }
+            finish(&opened, guess, survey)
+            if options.hasHeader == nil, !hasHeader {
+                opened.remarks.append(
+                    "the first record is data, as its cells have the types of those below; the columns are named column1 and so on; use --header if it contains their names"
+                )
+            }
+            return opened
+        }
+    }
+
+    /// Whether columns are requested by the names that columns without a header have, which the header does not contain.
+    private func asksForUnnamed(_ form: CSVForm) throws(FirnError) -> Bool {
+        guard form.isPlain, let wanted = options.columns ?? options.types?.columns.map(\.name) else { return false }
+        guard wanted.contains(where: { $0.hasPrefix("column") && Int($0.dropFirst(6)) != nil }) else { return false }
+        let header = try CSVReader.readHeader(text, form, hasHeader: true, isNormalised: false, columnCharge)
+        return Set(wanted).isDisjoint(with: header.names)
+    }
+
+    /// Whether a reading without the survey may be wrong, or lose what a lossless conversion must keep.
+    private func isDoubtful(_ opened: CSVOpened) -> Bool {
+        let ends = opened.found.ends
+        if opened.found.bad != nil { return true }
+        if ends.bareReturns, opened.header.width > 1 { return true }
+        if options.isLossless, ends.blankLines > 0 { return true }
+        // A column without name and values at the end is not one.
+        guard options.hasHeader != false, options.columns == nil else { return false }
+        return opened.header.width > 1 && opened.header.cells.last?.text.isEmpty == true && opened.header.cells.last?.isQuoted == false
+            && opened.found.columns.last.map { $0.nulls == $0.cells && !$0.hasQuotedNothing } == true
+    }
+
+    /// Surveys the text in the guessed form and, if records contradict it, in others. Returns the survey with the fewest contradictions.
+    private func survey(_ form: CSVForm, hasHeader: Bool, _ opened: CSVOpened?) throws(FirnError) -> CSVSurvey {
+        var best = try CSVSurvey(text, form, hasHeader: hasHeader)
+        guard best.faults > 0 || opened?.found.ends.bareReturns == true else { return best }
+        var others: [CSVForm] = []
+        if form.escape == nil, form.quote != nil, !options.doublesQuotes {
+            others.append(form)
+            others[0].escape = UInt8(ascii: "\\")
+        }
+        if opened?.found.ends.bareReturns != false {
+            var mixed = form
+            (mixed.endsAtReturns, mixed.endsAtFeeds) = (true, true)
+            others.append(mixed)
+        }
+        if options.quoting == .automatic, best.quotedCells == 0 {
+            var plain = form
+            plain.quote = nil
+            others.append(plain)
+        }
+        for other in others where best.faults > 0 || other.endsAtReturns && other.endsAtFeeds {
+            let survey = try CSVSurvey(text, other, hasHeader: hasHeader)
+            let isMixed = other.endsAtReturns && other.endsAtFeeds
+            // Carriage returns end records if the records are then all regular.
+            if survey.faults < best.faults || isMixed && survey.faults == 0 && survey.widths.count == 1 && survey.usualWidth > 1 {
+                best = survey
+            }
+        }
+        return best
+    }
+
+    private func normalise(_ layout: CSVLayout, _ survey: CSVSurvey, hasHeader: Bool) throws(FirnError) -> CSVOpened? {
+        if survey.first == nil {
+            throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: text.input.name))
+        }
+        let normaliser = try CSVNormaliser(text, layout, leavesOut: ragged == .reject || options.rejects != nil)
+        return try read(normaliser, layout.form, hasHeader: hasHeader, isNormalised: true, isTentative: false).map {
+            var opened = $0
+            describe(&opened, layout, survey)
+            return opened
+        }
+    }
+
+    private func read(
+        _ source: any CSVSource, _ form: CSVForm, hasHeader: Bool, isNormalised: Bool, isTentative: Bool
+    ) throws(FirnError) -> CSVOpened? {
+        let header = try CSVReader.readHeader(source, form, hasHeader: hasHeader, isNormalised: isNormalised, columnCharge)
+        let cells = try CSVReader.chosenCells(header, options, source)
+        try CSVReader.checkTypes(header, options, source)
+        let setting = CSVSetting(
+            marks: header.marks, width: header.width, nulls: nulls,
+            plans: cells.map { CSVPlan(cell: $0, type: ColumnType(.string), isForced: false) }, checksText: true)
+        let found = try CSVReader.look(source, setting, header, options, isTentative: isTentative)
+        return CSVOpened(source: source, header: header, cells: cells, found: found, dialect: header.dialect, remarks: header.remarks)
+    }
+
+    /// An unclosed quote is text if the records after it are regular. Otherwise it is an error, because the rest of the text may be its cell.
+    private func refuseUnclosed(_ survey: CSVSurvey) throws(FirnError) {
+        guard let unclosed = survey.unclosed, let line = unclosed.line else { return }
+        let isRegular = survey.widths.allSatisfy { $0.key == survey.usualWidth || $0.value.line < line }
+        if isRegular, isLenient { return }
+        throw badRecord(.unclosedQuote, width: survey.usualWidth, cell: nil, at: unclosed)
+    }
+
+    /// Records in the dialect what the normaliser changed.
+    private func describe(_ opened: inout CSVOpened, _ layout: CSVLayout, _ survey: CSVSurvey) {
+        var survey = survey
+        let width = layout.width + layout.trailing
+        if !survey.keepCells(width) { opened.losses.append("too many rows have another number of cells than the columns to list them") }
+        opened.dialect.newline = CSVLayout.newline(survey)
+        opened.dialect.trailing = layout.trailing
+        opened.dialect.headerCells = layout.headerCells
+        opened.dialect.surroundings = survey.surroundings
+        if survey.endsOpen { opened.dialect.endsWithNewline = false }
+        opened.found.ends.endsOpen = survey.endsOpen
+        if hasHeaderLoss(opened, survey) { opened.losses.append("the header is quoted differently") }
+        if survey.isLoose { opened.losses.append("cells with quotes or line ends in them are not quoted") }
+        opened.remarks += layout.remarks(survey, names: opened.header.names)
+        if survey.lineEnds.filter({ $0.key != .none }).count > 1 { opened.losses.append("line ends are mixed") }
+        if survey.surroundings.isCut { opened.losses.append("lines that are not rows are longer than 64 KiB") }
+        if !survey.inner.isEmpty || !survey.literal.isEmpty { opened.losses.append("quotes within cells are not doubled") }
+        if !survey.spaced.isEmpty { opened.losses.append("spaces around quotes are not kept") }
+        if layout.ragged == .cut || layout.ragged == .pad, survey.widest.cells > layout.width {
+            opened.losses.append("surplus cells are not kept")
+        }
+    }
+
+    /// Whether the header would be written with other bytes.
+    private func hasHeaderLoss(_ opened: CSVOpened, _ survey: CSVSurvey) -> Bool {
+        guard opened.dialect.hasHeader else { return false }
+        let names = opened.header.names.enumerated().map { opened.dialect.headerNames[$0.offset] ?? $0.element }
+        return opened.dialect.headerText(names) != survey.headerText
+    }
+
+    /// Adds the encoding and the remarks of the guesses.
+    private func finish(_ opened: inout CSVOpened, _ guess: CSVGuessedForm, _ survey: CSVSurvey?) {
+        opened.dialect.hasByteOrderMark = text.hasByteOrderMark
+        opened.dialect.encoding = text.encoding
+        if isFallback, !text.hasWindowsCharacters { opened.dialect.encoding = .latin1 }
+        if let survey, survey.form != guess.form {
+            if survey.form.escape != guess.form.escape {
+                opened.remarks.append("a backslash precedes quotes within cells; use --escape none if it is text")
+            }
+            if survey.form.quote == nil, guess.form.quote != nil {
+                opened.remarks.append("quotes are text, because they do not enclose cells; use --quote to set the quote character")
+            }
+        }
+        opened.remarks = guess.remarks + opened.remarks
+        if opened.dialect.encoding != .utf8 {
+            opened.dialect.isExact = options.isLossless
+            let name = opened.dialect.encoding.rawValue
+            let kept = options.isLossless ? ", and CSV output uses that encoding again" : ""
+            opened.remarks.append(
+                isFallback
+                    ? "text is not UTF-8 and was read as \(name)\(kept); use --encoding to set another encoding"
+                    : "text was converted from \(name)\(kept)")
+        } else {
+            // In a CSV, tabs are part of the bytes to keep; in a TSV, they belong to the format.
+            opened.dialect.isExact = options.isLossless && opened.dialect.delimiter == 9 && options.delimiterBytes == nil
+        }
+    }
+}
+
+extension CSVHeader {
+    /// Whether the first record is a row: each of its cells has the type of the cells below it, and not all columns are text.
+    func isDataRow(_ found: CSVGuesses, _ chosen: [Int], _ options: CSVOptions, nulls: CSVNulls) -> Bool {
+        guard dialect.hasHeader, options.types == nil, options.columns == nil, !options.allText, found.rows > 0, chosen.count == width
+        else {
+            return false
+        }
+        var typed = 0, numbers: [Int] = []
+        for (i, guess) in found.columns.enumerated() {
+            let cell = cells[i], bytes = Array(cell.text.utf8)
+            if bytes.isEmpty {
+                // An empty cell fits a column with empty cells; names that are missing are more frequent at the ends.
+                if guess.nulls == 0 || cell.isQuoted { return false }
+                continue
+            }
+            guard guess.type.kind != .string, guess.cells > guess.nulls else { continue }
+            // A copy with bytes after it, which the comparison may read.
+            let padded = bytes + [UInt8](repeating: 0, count: scanSlack)
+            let shape = padded.withUnsafeBufferPointer { buffer in
+                buffer.baseAddress.map { FirnCSV.shape($0, bytes.count, wanted: guess.shape).shape } ?? .none
+            }
+            if shape.isDisjoint(with: guess.shape) { return false }
+            typed += 1
+            if let number = Int(cell.text) { numbers.append(number) }
+        }
+        return typed > 0 && !CSVHeader.areNames(numbers, width)
+    }
+
+    /// Whether numbers in the first record are rather names: ascending years, or the positions of columns from 0.
+    private static func areNames(_ numbers: [Int], _ width: Int) -> Bool {
+        guard numbers.count > 1 else { return false }
+        let isAscending = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+        if isAscending, numbers.allSatisfy({ $0 >= 1800 && $0 <= 2200 }) { return true }
+        return width > 2 && numbers == Array(0..<width)
+    }
+}

@@ -1,0 +1,221 @@
+import FirnBytes
+import FirnExchange
+
+/// What happens to rows whose number of cells differs from the number of columns.
+package enum CSVRagged: String, Sendable, CaseIterable {
+    /// Missing cells are null, and surplus cells make more columns.
+    case widen
+    /// Missing cells are null. Rows with surplus cells are bad, unless these are empty.
+    case pad
+    /// Missing cells are null, and surplus cells are left out.
+    case cut
+    /// Such rows are set aside: `Rejects` receives them, or they are left out with a remark.
+    case reject
+    /// The first such row is an error.
+    case error
+}
+
+/// A number of places in the input, and the line of the first.
+struct CSVPlaces: Sendable {
+    var count = 0
+    var line = 0
+
+    mutating func add(_ line: Int, count more: Int = 1) {
+        guard more > 0 else { return }
+        if count == 0 { self.line = line }
+        count += more
+    }
+
+    /// Such as `3 rows (first: line 7)`.
+    func words(_ noun: String) -> String { count == 1 ? "1 \(noun) (line \(line))" : "\(count) \(noun)s (first: line \(line))" }
+    var isEmpty: Bool { count == 0 }
+}
+
+/// What a whole text contains if it is read in a form: the numbers of cells of its records, and everything unusual.
+struct CSVSurvey {
+    let form: CSVForm
+    let hasHeader: Bool
+    /// The number of cells of the first record, and of those up to the last one that is not empty.
+    var first: (count: Int, named: Int, line: Int)?
+    var rows = 0
+    /// The number of rows, and the first of them, by number of cells.
+    var widths: [Int: CSVPlaces] = [:]
+    /// The maximum number of cells up to the last one that is not empty.
+    var widest = (cells: 0, line: 0)
+    var cells = 0
+    var blank = CSVPlaces(), comments = CSVPlaces(), inner = CSVPlaces(), literal = CSVPlaces(), spaced = CSVPlaces()
+    var quotedCells = 0
+    var unclosed: FirnError.Location?
+    var isLoose = false
+    /// The bytes of the header, without its line end.
+    var headerText: [UInt8] = []
+    /// The offset of a line outside the table that is not UTF-8.
+    var invalidText: UInt64?
+    var lineEnds: [CSVRecordScan.LineEnd: Int] = [:]
+    var endsOpen = false
+    /// The offset of the first line after the table.
+    var tableEnd = UInt64.max
+    var footer = CSVPlaces()
+    var surroundings = CSVSurroundings()
+    /// Whether each row ends with an empty cell.
+    var endsEmpty = true
+    /// The number of cells of the rows whose number of cells is not that of the rows before them: the start of `CSVSurroundings.cells`.
+    private var exceptions: [(row: Int, count: Int)] = []
+    private var held: [Record] = []
+    private var preamble = ""
+
+    /// The maximum number of different widths that are counted separately.
+    private static let mostWidths = 1000
+    private static let mostHeld = 64
+
+    private struct Record {
+        var isRow = false, isComment = false
+        var count = 1, effective = 0, line = 1, isLastEmpty = false
+        var offset: UInt64 = 0
+        /// The text of lines that may be kept as they are.
+        var text = ""
+        var followsBlank = false
+    }
+
+    init(_ text: CSVText, _ form: CSVForm, hasHeader: Bool) throws(FirnError) {
+        self.form = form
+        self.hasHeader = hasHeader
+        try text.rewind()
+        let reader = try CSVRecordReader(text, form)
+        var wasBlank = false
+        while try reader.next() {
+            if reader.kind == .preamble {
+                if preamble.utf8.count <= CSVSurroundings.largest { preamble += outside(reader) }
+                continue
+            }
+            var record = Record(line: reader.line, offset: reader.offset, followsBlank: wasBlank)
+            record.isComment = reader.kind == .comment
+            if reader.kind == .record {
+                note(reader)
+                record.count = reader.scan.cells.count
+                record.effective = CSVSurvey.effective(reader.scan, reader.buffer)
+                record.isRow = first?.count == 1 && record.count == 1 || record.count > 1 || !CSVSurvey.isBlank(reader.scan, reader.buffer)
+                if let last = reader.scan.cells.last { record.isLastEmpty = last.start == last.end && !last.isQuoted }
+            }
+            wasBlank = !record.isRow && !record.isComment
+            if form.footerLines > 0 || !record.isRow || record.count <= 1 { record.text = outside(reader) }
+            if first == nil, hasHeader, record.isRow { headerText = Array(reader.buffer[reader.range.lowerBound..<reader.scan.contentEnd]) }
+            take(record)
+        }
+        finish()
+        try text.rewind()
+    }
+
+    private static func effective(_ scan: CSVRecordScan, _ text: [UInt8]) -> Int {
+        var count = scan.cells.count
+        while count > 0, scan.cells[count - 1].start == scan.cells[count - 1].end, !scan.cells[count - 1].isQuoted { count -= 1 }
+        return count
+    }
+
+    /// Whether the record is one cell of spaces.
+    static func isBlank(_ scan: CSVRecordScan, _ text: [UInt8]) -> Bool {
+        guard scan.cells.count == 1, let cell = scan.cells.first, !cell.isQuoted else { return false }
+        return text[cell.start..<cell.end].allSatisfy { $0 == 32 || $0 == 9 }
+    }
+
+    /// Returns the text of a record that may be outside the table.
+    private mutating func outside(_ reader: CSVRecordReader) -> String {
+        if let text = reader.recordText { return text }
+        invalidText = invalidText ?? reader.offset
+        return ""
+    }
+
+    private mutating func note(_ reader: CSVRecordReader) {
+        let scan = reader.scan
+        lineEnds[scan.lineEnd, default: 0] += 1
+        endsOpen = scan.lineEnd == .none
+        for cell in scan.cells where cell.isQuoted { quotedCells += 1 }
+        let odd = scan.oddities
+        inner.add(reader.line, count: odd.innerQuotes)
+        literal.add(reader.line, count: odd.literalQuotes)
+        spaced.add(reader.line, count: odd.spaced)
+        isLoose = isLoose || odd.isLoose
+        if let position = odd.unclosed, unclosed == nil { unclosed = reader.location(of: position) }
+    }
+
+    /// Adds a record, or holds it while it may be part of a footer.
+    private mutating func take(_ record: Record) {
+        if form.footerLines > 0 {
+            held.append(record)
+            if held.count > form.footerLines { add(held.removeFirst()) }
+            return
+        }
+        let mayFollow = !record.isRow || record.count == 1 && widths.keys.contains { $0 > 1 }
+        if first != nil, mayFollow, held.count < CSVSurvey.mostHeld { return held.append(record) }
+        for earlier in held { add(earlier) }
+        held = []
+        if first != nil, mayFollow { held.append(record) } else { add(record) }
+    }
+
+    private mutating func add(_ record: Record) {
+        guard record.isRow else {
+            if record.isComment { comments.add(record.line) } else { blank.add(record.line) }
+            if first == nil { preamble += record.text } else { surroundings.keep(inserted: record.text, before: rows) }
+            return
+        }
+        if first == nil {
+            first = (record.count, record.effective, record.line)
+            if hasHeader { return }
+        }
+        if widths[record.count] != nil || widths.count < CSVSurvey.mostWidths {
+            widths[record.count, default: CSVPlaces()].add(record.line)
+        }
+        if record.effective > widest.cells { widest = (record.effective, record.line) }
+        endsEmpty = endsEmpty && record.isLastEmpty
+        if exceptions.count <= 4096, record.count != exceptions.last?.count { exceptions.append((rows, record.count)) }
+        cells += record.count
+        rows += 1
+    }
+
+    /// Decides whether the records that are still held are a footer.
+    private mutating func finish() {
+        var start = held.count
+        if form.footerLines > 0 {
+            start = 0
+        } else if rows > 0, widths[1] == nil {
+            // A footer is text after a blank line, or, in tables of three and more columns, a sentence.
+            let width = widths.max { $0.value.count < $1.value.count }?.key ?? 0
+            if let first = held.firstIndex(where: { $0.isRow }) {
+                let isApart = held[first].followsBlank || held[..<first].contains { $0.isComment }
+                let isText = width > 2 && held[first].text.contains(" ") && !held[first].text.hasPrefix("\"")
+                if isApart || isText { start = held[..<first].lastIndex { $0.isComment }.map { min($0, first) } ?? first }
+                while start > 0, start <= first, !held[start - 1].isRow { start -= 1 }
+            }
+        }
+        let rest = held[start...]
+        for record in held[..<start] { add(record) }
+        held = []
+        if let first = rest.first {
+            tableEnd = first.offset
+            footer.add(first.line, count: rest.count)
+            surroundings.keep(footer: rest.map(\.text).joined())
+        }
+        if !preamble.isEmpty { surroundings.keep(preamble: preamble) }
+    }
+
+    /// The number of cells that most rows have; that of the header if there are no rows.
+    var usualWidth: Int { widths.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key ?? first?.count ?? 0 }
+
+    /// The number of rows that another form might explain better: rows with another number of cells, and unusual quotes.
+    var faults: Int {
+        let usual = usualWidth
+        let ragged = widths.reduce(0) { $0 + ($1.key == usual ? 0 : $1.value.count) }
+        return ragged + inner.count + literal.count + (unclosed == nil ? 0 : 1)
+    }
+
+    /// Records, in `surroundings`, the rows whose number of cells is not `width`, for export. Returns false if they are too many.
+    mutating func keepCells(_ width: Int) -> Bool {
+        guard exceptions.count <= 4096 else { return false }
+        for (i, exception) in exceptions.enumerated() where exception.count != width {
+            let end = i + 1 < exceptions.count ? exceptions[i + 1].row : rows
+            if end - exception.row > 4096 { return false }
+            for row in exception.row..<end { surroundings.keep(cells: exception.count, of: row) }
+        }
+        return !surroundings.isCut
+    }
+}

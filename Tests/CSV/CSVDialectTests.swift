@@ -1,0 +1,144 @@
+import FirnBytes
+import FirnCSV
+import FirnExchange
+import FirnTable
+import FirnKit
+import Testing
+
+/// Texts of other forms than RFC 4180: what is detected, what is reported, and that the same bytes are written back.
+@Suite struct CSVDialectTests {
+    /// Reads a text and checks the rows, a remark, and that the text is written back, unless `isKept` is false.
+    private func check(
+        _ text: String, _ rows: [[Value]], says remark: String? = nil, isKept: Bool = true, _ change: (inout CSVOptions) -> Void = { _ in },
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        var options = CSVOptions()
+        options.isLossless = true
+        change(&options)
+        let table = try Table(text, options)
+        #expect(table.rows == rows, "\(text.debugDescription)", sourceLocation: sourceLocation)
+        if let remark {
+            #expect(table.reader.remarks.contains { $0.contains(remark) }, "\(table.reader.remarks)", sourceLocation: sourceLocation)
+        }
+        let back = String(decoding: try table.written(), as: UTF8.self)
+        if isKept {
+            #expect(back == text, "\(table.reader.losses)", sourceLocation: sourceLocation)
+        } else {
+            #expect(!table.reader.losses.isEmpty, "\(back.debugDescription)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private let ab: [[Value]] = [[.int(1), .string("x")], [.int(2), .string("y")]]
+
+    @Test(arguments: [";", "|", "\t", ":", "~", "^", "::", "||", "|~|"]) func `a delimiter is found by the number of cells of all records`(
+        delimiter: String
+    ) throws {
+        let rows = (1...5).map { [Value.int(Int64($0)), .string("w, \($0)"), .int(7)] }
+        let text = "id#name#n\n" + (1...5).map { "\($0)#\(delimiter == "," ? "\"w, \($0)\"" : "w, \($0)")#7\n" }.joined()
+        try check(text.replacing("#", with: delimiter), rows, says: "cells are separated by")
+    }
+
+    @Test func `a delimiter of several characters can be given, and a comma with a space is found`() throws {
+        try check("a@@b\n1@@x\n2@@y\n", ab) { $0.delimiterBytes = Array("@@".utf8) }
+        try check("a, b\n1, x\n2, y\n", ab, says: "cells are separated by \", \"")
+        try check("a::b\n1::x:y\n", [[.int(1), .string("x:y")]]) { $0.delimiterBytes = Array("::".utf8) }
+    }
+
+    @Test func `other quotes and backslashes before quotes are found, and can be given`() throws {
+        try check("a,b\n1,'x, y'\n2,'z, z'\n", [[.int(1), .string("x, y")], [.int(2), .string("z, z")]], says: "quoted with \"'\"")
+        try check("a,b\n1,\"x \\\"y\\\", z\"\n", [[.int(1), .string("x \"y\", z")]], says: "a backslash precedes")
+        try check("a,b\n1,'x\n", [[.int(1), .string("'x")]])
+        try check("a,b\n1,\"x\n", [[.int(1), .string("\"x")]]) { $0.quoting = .none }
+        try check("a,b\n1,$x, y$\n", [[.int(1), .string("x, y")]]) { $0.quoting = .mark(36) }
+        try check("a,b\n1,\"x|\"y, z\"\n", [[.int(1), .string("x\"y, z")]]) { $0.escape = 124 }
+    }
+
+    @Test func `lines before and after the table, comments and blank lines are not rows and are written back`() throws {
+        try check("sep=;\r\na;b\r\n1;x\r\n2;y\r\n", ab, says: "as the first line \"sep=;\" says")
+        try check("Report of the year\n\na,b,c\n1,x,5\n2,y,6\n", ab.map { $0 + [.int($0 == ab[0] ? 5 : 6)] }, says: "begins in line")
+        try check("a,b\n1,x\n2,y\n\n* the end\n", ab, says: "after the table")
+        try check("a,b\n1,x\n\n\n2,y\n", ab, says: "2 blank lines")
+        try check("# by hand\na,b\n1,x\n#no\n2,y\n# end\n", ab, says: "comment")
+        try check("one\ntwo\na,b\n1,x\n2,y\n", ab) { $0.skipped = 2 }
+        try check("a,b\n1,x\n2,y\nz,3\n", ab) { $0.skippedFooter = 1 }
+        try check("a,b\n% x,y\n1,x\n2,y\n", ab, says: "1 comment line") { $0.comment = "%" }
+    }
+
+    @Test func `rows of another width are padded or widen the table, with the number and the first line in a remark`() throws {
+        try check(
+            "a,b,c\n1,2,3\n4,5\n6\n7,8,9\n", [[1, 2, 3], [4, 5, nil], [6, nil, nil], [7, 8, 9]].map(numbers), says: "2 rows (first: line 3)"
+        )
+        try check("a,b\n1,2\n4,5,6\n", [[1, 2, nil], [4, 5, 6]].map(numbers), says: "1 row (line 3) with more cells than the header")
+        try check("a,b,\n1,2,\n4,5,\n", [[1, 2], [4, 5]].map(numbers), says: "end with a delimiter")
+        try check("a,b\n1,2,\n4,5,\n", [[1, 2], [4, 5]].map(numbers), says: "end with a delimiter")
+        try check("a,b\n1,2\n4,5,6\n", [[1, 2], [4, 5]].map(numbers), says: "cut", isKept: false) { $0.ragged = .cut }
+        try check("a,b\n1,2\n4,5,\n6\n", [[1, 2], [4, 5], [6, nil]].map(numbers)) { $0.ragged = .pad }
+        var options = CSVOptions()
+        options.ragged = .pad
+        let error = #expect(throws: FirnError.self) { try Table("a,b\n1\n4,5,6\n", options) }
+        #expect(error?.description == "test.csv:3:6: expected 2 cells, found 3" && error?.advice?.contains("--ragged") == true)
+        nonisolated(unsafe) var rejected: [UInt8] = []
+        options.rejects = Rejects { row, _ in rejected += Array(row) }
+        let table = try Table("a,b\n1\n4,5,6\n7,8\n", options)
+        #expect(table.rows == [[1, nil], [7, 8]].map(numbers) && table.reader.rejectedCount == 1 && rejected == Array("4,5,6\n".utf8))
+    }
+
+    private func numbers(_ row: [Int64?]) -> [Value] { row.map { $0.map(Value.int) ?? .null } }
+
+    @Test func `one row of a million cells does not widen a table of short rows`() throws {
+        let text = "a,b\n" + String(repeating: "1,2\n", count: 3000) + String(repeating: ",", count: 1_000_000) + "x\n"
+        let error = #expect(throws: FirnError.self) { try Table(text) }
+        #expect(error?.location?.line == 3002 && error?.advice?.contains("--ragged") == true)
+    }
+
+    @Test func `a header is missing if the first record has the types of all others`() throws {
+        let rows: [[Value]] = [[.int(1), .string("x"), .double(0.5)], [.int(2), .string("y"), .double(1.5)]]
+        try check("1,x,0.5\n2,y,1.5\n", rows, says: "the first record is data")
+        #expect(try Table("1,x,0.5\n2,y,1.5\n").names == ["column1", "column2", "column3"])
+        var options = CSVOptions()
+        options.hasHeader = true
+        #expect(try Table("1,x,0.5\n2,y,1.5\n", options).names == ["1", "x", "0.5"])
+        #expect(try Table("country,2019,2020\nDE,1,2\n").names == ["country", "2019", "2020"])
+        #expect(try Table("a,b\nc,d\n").names == ["a", "b"])
+        #expect(try Table("id,x\n1,2\n").rows.count == 1)
+    }
+
+    @Test func `quotes that do not enclose cells are text`() throws {
+        try check("a,b\n1,5\" x\n2,\"y\"\n", [[.int(1), .string("5\" x")], [.int(2), .string("y")]], isKept: false)
+        try check(
+            "a,b\n1,\"he said \"no\" twice\"\n2,\"y, z\"\n", [[.int(1), .string("he said \"no\" twice")], [.int(2), .string("y, z")]],
+            says: "within quoted cells", isKept: false)
+        try check(
+            "a,b\n1,\"x\n2,\"y, z\"\n", [[.int(1), .string("\"x")], [.int(2), .string("y, z")]], says: "opening quote", isKept: false)
+        try check(
+            "a,b\n1, \"x, y\" \n2,z\n", [[.int(1), .string("x, y")], [.int(2), .string("z")]], says: "spaces around", isKept: false)
+        let error = #expect(throws: FirnError.self) { try Table("a,b\n1,\"x, y\"\n2,\"z\n3\n4,5,6,7\n") }
+        #expect(error?.description == "test.csv:3:3: a quote is opened here and never closed")
+    }
+
+    @Test func `line ends may be mixed, and a carriage return within a cell is text`() throws {
+        try check("a,b\n1,x\r\n2,y\n", ab, isKept: false)
+        try check("a,b\r1,x\n2,y\r\n", ab, says: "lines end in different ways", isKept: false)
+        try check("a,b\r1,x\r2,y\r", ab)
+        try check("a,b\n1,x\ry\n", [[.int(1), .string("x\ry")]], isKept: false)
+    }
+
+    @Test func `text that is not UTF-8 is read as Latin-1 or Windows-1252, and written back`() throws {
+        for (byte, name, letter) in [(UInt8(0xE9), "latin-1", "é"), (0x80, "windows-1252", "€")] {
+            let bytes = Array("a;b\n1;x".utf8) + [byte, 10]
+            var options = CSVOptions()
+            options.isLossless = true
+            let table = try Table(bytes, options)
+            #expect(table.rows == [[.int(1), .string("x\(letter)")]])
+            #expect(table.reader.remarks.contains { $0.contains("text is not UTF-8 and was read as \(name)") })
+            #expect(try table.written() == bytes)
+        }
+        var options = CSVOptions()
+        options.isLossless = true
+        options.encoding = CSVEncoding(rawValue: "windows-1250")
+        let table = try Table(Array("a,b\n1,x".utf8) + [0xB3, 10], options)
+        #expect(table.rows == [[.int(1), .string("xł")]])
+        #expect(try table.written() == Array("a,b\n1,x".utf8) + [0xB3, 10])
+        #expect(CSVEncoding(rawValue: "no such encoding") == nil)
+    }
+}
