@@ -42,11 +42,31 @@ enum TextAttack {
         if first & 32 == 32 { options.types = flat }
         if first & 64 == 64 { options.nullWords += ["NA", "0"] }
         if first & 128 == 128 { options.delimiter = UInt8(ascii: ";") }
+        choose(&options, bytes.last ?? 0)
+        let chosen = options
         read("csv") { () throws(FirnError) in
-            try CSVReader(Input(bytes: Array(bytes.dropFirst()), name: "in.csv"), options: options)
+            try CSVReader(Input(bytes: Array(bytes.dropFirst()), name: "in.csv"), options: chosen)
         } write: { output, _ in
             CSVWriter(output, options: CSVWriterOptions())
         }
+    }
+
+    /// Sets the notation by the last byte of the text. Half of the texts are read with what is detected.
+    private static func choose(_ options: inout CSVOptions, _ last: UInt8) {
+        guard last & 1 == 1 else { return }
+        switch last >> 1 & 7 {
+        case 0: options.delimiterBytes = Array("::".utf8)
+        case 1: options.delimiterBytes = Array(", ".utf8)
+        case 2: options.quoting = .mark(UInt8(ascii: "'"))
+        case 3: options.quoting = .none
+        case 4: options.escape = UInt8(ascii: "\\")
+        case 5: options.comment = "#"
+        case 6: (options.skipped, options.skippedFooter) = (1, 1)
+        default: (options.isLossless, options.encoding) = (true, nil)
+        }
+        let ragged: [CSVRagged?] = [nil, .pad, .cut, .error]
+        options.ragged = options.rejects == nil ? ragged[Int(last >> 4 & 3)] : nil
+        if last & 64 == 64 { options.hasHeader = nil }
     }
 
     static func json(_ bytes: [UInt8], _ layout: JSONOptions.Layout) {
@@ -95,6 +115,7 @@ enum TextAttack {
             try writer.finish()
         } catch {
             trap(unless: !error.message.isEmpty, "an error has no message")
+            trap(unless: !error.message.contains("changed while it was read"), "\(name) gives other rows in the second reading: \(error)")
             trap(unless: error.location != nil || error.code != .rejected, "\(name) is rejected without a location: \(error.message)")
         }
     }
