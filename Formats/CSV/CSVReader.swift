@@ -16,6 +16,7 @@ package final class CSVReader: BatchReader {
     /// Which bytes of the input would differ if the rows were written in its dialect: one sentence each, empty if no difference is known.
     package private(set) var losses: [String]
     package var unreproduced: [String] { losses }
+    package let guesses: [String]
     /// The number of rows in the input, from the first reading.
     package private(set) var rowCount: Int?
 
@@ -70,6 +71,7 @@ package final class CSVReader: BatchReader {
         self.columnCharge = columnCharge
         text = opened.source
         let header = opened.header, found = opened.found, cells = opened.cells
+        guesses = opened.remarks.filter { !header.remarks.contains($0) }
         var dialect = opened.dialect, remarks = opened.remarks
         let forced = cells.map { cell in options.types.flatMap { types in types.index(of: header.names[cell]).map { types.columns[$0] } } }
         for case let column? in forced where !column.type.isReadFromCells {

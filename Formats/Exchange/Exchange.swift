@@ -9,6 +9,8 @@ package protocol BatchReader: AnyObject {
     var remarks: [String] { get }
     /// Returns what is known about the values of a column of the rows' type; nil if nothing is.
     func facts(ofColumn position: Int) -> ColumnFacts?
+    /// What was guessed about the notation of the input, and what was padded or left out for it: one sentence each.
+    var guesses: [String] { get }
     /// What an export in the notation of the input would write differently, as far as it is known: one sentence each.
     var unreproduced: [String] { get }
     /// Returns the next rows and the name of their type; nil at the end.
@@ -18,6 +20,7 @@ package protocol BatchReader: AnyObject {
 
 extension BatchReader {
     package var unreproduced: [String] { [] }
+    package var guesses: [String] { [] }
 }
 
 /// A target of rows. Call `begin` first and `finish` last.

@@ -17,6 +17,7 @@ import Testing
             #expect(run.errors.contains(words.replacing("\\", with: "")), "\(words): \(run.errors)")
         }
         #expect(try scratch.firn("query", "out.firn", "--format", "csv").out == "id,name,score\n1,x,5\n2,y,\n3,z,7\n")
+        #expect(try scratch.firn("query", "in.csv").errors.contains("the table begins in line 3"))
         #expect(try scratch.firn("schema", "in.csv").errors.contains("the table begins in line 3"))
         #expect(try scratch.firn("schema", "in.csv", "--json").errors.contains("the table begins in line 3"))
     }

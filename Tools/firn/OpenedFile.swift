@@ -263,3 +263,13 @@ extension Schema {
             })
     }
 }
+
+extension Session {
+    /// Prints what was guessed about the notation of files, for commands that print no other remarks of readers.
+    func remark(guessesOf files: [OpenedFile]) {
+        for file in files {
+            guard case .stream(let reader) = file.content else { continue }
+            for guess in reader.guesses { remark(files.count > 1 ? "\(file.name): \(guess)" : guess) }
+        }
+    }
+}

@@ -75,6 +75,7 @@ struct QueryCommand {
         let (file, remarks) = try OpenedFile.input(operands.files, options, progress: progress)
         try ReadingOptions.check(arguments, for: [file])
         for remark in remarks + (file.union?.remarks ?? []) { session.remark(remark) }
+        session.remark(guessesOf: [file])
         return file
     }
 

@@ -110,6 +110,7 @@ final class Session {
     func input(_ operand: String, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> OpenedFile {
         let (file, remarks) = try OpenedFile.input([operand], options, progress: progress)
         for remark in remarks + (file.union?.remarks ?? []) { self.remark(remark) }
+        remark(guessesOf: [file])
         return file
     }
 
