@@ -108,4 +108,16 @@ import Testing
             "bad.json", schema.replacing("{\"name\":\"value\",", with: "{\"name\":\"x\",\"type\":\"int\"},{\"name\":\"value\","))
         #expect(try scratch.firn("convert", "g.geojson", "x.firn", "--schema", "bad.json").errors.contains("is bare"))
     }
+
+    @Test func `a patch that adds nested lists writes them as lists`() throws {
+        let scratch = try Scratch()
+        try scratch.write("old.ndjson", "{\"id\":1}\n")
+        let new = "{\"id\":1,\"c\":[[1,2],[4]]}\n{\"id\":2,\"c\":[[5]]}\n"
+        try scratch.write("new.ndjson", new)
+        for name in ["old", "new"] { #expect(try scratch.firn("convert", "\(name).ndjson", "\(name).firn", "--key", "id").code == 0) }
+        #expect(try scratch.firn("diff", "old.firn", "new.firn", "--changes", "c.firn").code == 1)
+        let patch = try scratch.firn("patch", "old.firn", "c.firn")
+        #expect(patch.code == 0, "\(patch.errors)")
+        #expect(try scratch.firn("convert", "old.firn", "-", "--to", "ndjson").out == new)
+    }
 }

@@ -227,7 +227,8 @@ private struct ChangedSide {
         types = ([table.type] + table.schema.embedded(from: table.type)).enumerated().map { i, type in
             var copy = type
             copy.name = names.type(type.name)
-            copy.envelope = nil
+            // The envelope of an embedded type belongs to its values; that of rows describes a source.
+            if !copy.isEmbedded { copy.envelope = nil }
             copy.key = []
             for c in copy.columns.indices {
                 if let target = copy.columns[c].type.target {
