@@ -15,15 +15,17 @@ extension Column {
         return true
     }
 
+    // These four are called for single values from Database, which would copy the whole column to call them if they were not inlined.
+
     /// Sets a row of a bool, int or link column.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func setWord(_ row: Int, _ value: Int64) {
         words[row] = value
         if present != nil { present![row] = true }
     }
 
     /// Sets a row of a float or double column.
-    @inline(__always)
+    @inlinable @inline(__always)
     package mutating func setReal(_ row: Int, _ value: Double) {
         reals[row] = value
         if present != nil { present![row] = true }
@@ -43,14 +45,14 @@ extension Column {
     }
 
     /// Returns the value of a row of a bool, int or link column; nil if it is null.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func word(at row: Int) -> Int64? {
         if let present, !present[row] { return nil }
         return words[row]
     }
 
     /// Returns the value of a row of a float or double column; nil if it is null.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func real(at row: Int) -> Double? {
         if let present, !present[row] { return nil }
         return reals[row]

@@ -17,15 +17,16 @@ import FirnBytes
 ///
 /// If a row has no value, its bit in `present` is clear, and its entries in the arrays exist but are undefined (a collection has zero
 /// elements). Test `present` first.
+@usableFromInline
 package struct Column: Sendable {
     package var type: ColumnType
     /// The number of rows. Code that fills the arrays directly must set it too.
     package var count = 0
     /// The validity bitmap; nil if every row has a value.
-    package var present: Bits?
-    package var words: [Int64] = []
+    @usableFromInline package var present: Bits?
+    @usableFromInline package var words: [Int64] = []
     package var extra: [Int64] = []
-    package var reals: [Double] = []
+    @usableFromInline package var reals: [Double] = []
     package var text = Text()
     package var tags: [UInt8] = []
     package var offsets: [Int] = [0]

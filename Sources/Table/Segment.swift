@@ -1,8 +1,9 @@
 import FirnBytes
 
-/// The number of rows (or, in a child stream, of elements) of a vector, and the maximum number of rows of a segment.
-package let vectorSize = 1024
-package let segmentSize = 65_536
+/// The number of rows (or, in a child stream, of elements) of a vector. Inlined into other modules, so that divisions by it are shifts.
+@inlinable package var vectorSize: Int { 1024 }
+/// The maximum number of rows of a segment.
+@inlinable package var segmentSize: Int { 65_536 }
 
 /// A run of rows of one table at one version: up to 65,536 rows with ascending row ids. Usable from any thread.
 ///

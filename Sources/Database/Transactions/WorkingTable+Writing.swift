@@ -75,20 +75,37 @@ extension WorkingTable {
     /// Sets a bool, int or link (also of an embedded object) to a value that is not null. Throws as `set` does.
     package func setWord(ofRow rowID: Int64, _ column: Int, to value: Int64) throws(FirnError) {
         let (rows, position) = try writable(rowID)
-        let kind = rows.scalars[column]
-        guard kind == .int || kind == .bool || kind == .link else { throw misfit(column, .int(value)) }
-        if isKeyed { try takeKey(rowID, column, kind == .bool ? .bool(value != 0) : kind == .link ? .link(value) : .int(value)) }
-        let word = kind == .bool ? (value == 0 ? 0 : 1) : value
+        // A `switch`, because `==` of kinds is a call of another module, which costs more than the rest.
+        let word: Int64
+        switch rows.scalars[column] {
+        case .int:
+            word = value
+            if isKeyed { try takeKey(rowID, column, .int(value)) }
+        case .bool:
+            word = value == 0 ? 0 : 1
+            if isKeyed { try takeKey(rowID, column, .bool(value != 0)) }
+        case .link:
+            word = value
+            if isKeyed { try takeKey(rowID, column, .link(value)) }
+        default: throw misfit(column, .int(value))
+        }
         try change(rows, position, column) { $0.setWord($1, word) }
     }
 
     /// Sets a float or double to a value that is not null. Throws as `set` does.
     package func setReal(ofRow rowID: Int64, _ column: Int, to value: Double) throws(FirnError) {
         let (rows, position) = try writable(rowID)
-        let kind = rows.scalars[column]
-        guard kind == .double || kind == .float else { throw misfit(column, .double(value)) }
-        if isKeyed { try takeKey(rowID, column, kind == .float ? .float(Float(value)) : .double(value)) }
-        try change(rows, position, column) { $0.setReal($1, kind == .float ? Double(Float(value)) : value) }
+        let real: Double
+        switch rows.scalars[column] {
+        case .double:
+            real = value
+            if isKeyed { try takeKey(rowID, column, .double(value)) }
+        case .float:
+            real = Double(Float(value))
+            if isKeyed { try takeKey(rowID, column, .float(Float(value))) }
+        default: throw misfit(column, .double(value))
+        }
+        try change(rows, position, column) { $0.setReal($1, real) }
     }
 
     /// Sets a string to a value that is not null. Throws as `set` does.
