@@ -32,6 +32,35 @@ private class Shoe: EmbeddedObject {
     @Persisted var size = 42
 }
 
+/// Two versions of classes: first linked, then embedded.
+private enum Linked {
+    class Cabin: Object {
+        override class func _realmObjectName() -> String? { "Cabin" }
+        @Persisted var name = ""
+        @Persisted var stove: Stove?
+        @Persisted var lamps: List<Stove>
+        @Persisted var byRoom: Map<String, Stove?>
+    }
+    class Stove: Object {
+        override class func _realmObjectName() -> String? { "Stove" }
+        @Persisted var heat = 0
+    }
+}
+
+private enum Owned {
+    class Cabin: Object {
+        override class func _realmObjectName() -> String? { "Cabin" }
+        @Persisted var name = ""
+        @Persisted var stove: Stove?
+        @Persisted var lamps: List<Stove>
+        @Persisted var byRoom: Map<String, Stove?>
+    }
+    class Stove: EmbeddedObject {
+        override class func _realmObjectName() -> String? { "Stove" }
+        @Persisted var heat = 0
+    }
+}
+
 @Suite struct MigrationTests {
     private func fill(_ folder: RealmFolder, count: Int = 10) throws {
         let realm = try Realm(configuration: folder.configuration([Walker1.self]))
@@ -101,6 +130,75 @@ private class Shoe: EmbeddedObject {
         #expect(realm.objects(WalkerWithLess.self).map(\.first) == (0..<10).map { "f\($0)" })
         #expect(realm.objects(WalkerWithLess.self).allSatisfy { $0.age == "" })
         #expect(realm.dynamicObjects("Shoe").count == 0)
+    }
+
+    private func fillCabins(_ folder: RealmFolder, shared: Bool = false, alone: Bool = false) throws {
+        let realm = try Realm(configuration: folder.configuration([Linked.Stove.self, Linked.Cabin.self]))
+        try realm.write {
+            for i in 0..<20 {
+                realm.create(
+                    Linked.Cabin.self,
+                    value: [
+                        "name": "c\(i)", "stove": ["heat": i], "lamps": [["heat": i + 100], ["heat": i + 200]],
+                        "byRoom": ["hall": ["heat": i + 300]],
+                    ] as [String: Any])
+            }
+            let first = realm.objects(Linked.Cabin.self)[0]
+            if shared { first.lamps.append(first.stove!) }
+            if alone { realm.add(Linked.Stove(value: ["heat": -1])) }
+        }
+    }
+
+    @Test(arguments: [true, false]) func `objects of a class that became embedded, or is embedded no more, stay with their owners`(
+        embeddedFirst: Bool
+    ) throws {
+        let folder = try RealmFolder()
+        try fillCabins(folder)
+        let types: [ObjectBase.Type] = embeddedFirst ? [Owned.Stove.self, Owned.Cabin.self] : [Owned.Cabin.self, Owned.Stove.self]
+        do {
+            let realm = try Realm(configuration: folder.configuration(types, version: 1))
+            let cabins = realm.objects(Owned.Cabin.self).sorted(by: [SortDescriptor(keyPath: "stove.heat")])
+            #expect(cabins.map(\.name) == (0..<20).map { "c\($0)" } && cabins.map { $0.stove?.heat } == Array(0..<20))
+            #expect(cabins[3].lamps.map(\.heat) == [103, 203] && cabins[3].byRoom["hall"]??.heat == 303)
+            try realm.write { realm.delete(cabins[0]) }
+            #expect(realm.dynamicObjects("Stove").count == 19 * 4, "embedded objects are deleted with their owner")
+        }
+        let back: [ObjectBase.Type] = embeddedFirst ? [Linked.Stove.self, Linked.Cabin.self] : [Linked.Cabin.self, Linked.Stove.self]
+        let realm = try Realm(configuration: folder.configuration(back, version: 2))
+        #expect(realm.objects(Linked.Stove.self).count == 19 * 4)
+        #expect(realm.objects(Linked.Cabin.self).filter("stove.heat == 5").first?.byRoom["hall"]??.heat == 305)
+        #expect(try Database.open(path: folder.file().path).snapshot().verify(full: true).isEmpty)
+    }
+
+    @Test func `a class does not become embedded if objects have no owner, and the migration can delete these`() throws {
+        let folder = try RealmFolder(), types: [ObjectBase.Type] = [Owned.Cabin.self, Owned.Stove.self]
+        try fillCabins(folder, alone: true)
+        let error = #expect(throws: Realm.Error.self) { _ = try Realm(configuration: folder.configuration(types, version: 1)) }
+        #expect(error?.code == .schemaMismatch && error?.message.contains("1 of its objects have no owner, 0 have more") == true)
+        let realm = try Realm(
+            configuration: folder.configuration(types, version: 1) { migration, _ in
+                migration.enumerateObjects(ofType: "Stove") { old, new in if old!["heat"] as? Int == -1 { migration.delete(new!) } }
+            })
+        #expect(realm.objects(Owned.Cabin.self).count == 20 && realm.dynamicObjects("Stove").count == 80)
+    }
+
+    @Test func `a class does not become embedded if owners share an object or refer to a deleted one`() throws {
+        let folder = try RealmFolder(), types: [ObjectBase.Type] = [Owned.Cabin.self, Owned.Stove.self]
+        try fillCabins(folder, shared: true)
+        let error = #expect(throws: Realm.Error.self) { _ = try Realm(configuration: folder.configuration(types, version: 1)) }
+        #expect(error?.code == .schemaMismatch && error?.message.contains("0 of its objects have no owner, 1 have more") == true)
+        let second = #expect(throws: Realm.Error.self) {
+            _ = try Realm(
+                configuration: folder.configuration(types, version: 1) { migration, _ in
+                    migration.enumerateObjects(ofType: "Cabin") { _, new in
+                        let lamps = new!.dynamicList("lamps")
+                        if lamps.count == 3 { lamps.remove(at: 2) }
+                    }
+                })
+        }
+        #expect(second?.message.contains("owners refer to 1 deleted ones") == true)
+        // Nothing has changed.
+        #expect(try Realm(configuration: folder.configuration([Linked.Cabin.self])).objects(Linked.Stove.self).count == 80)
     }
 
     @Test func `a changed class without a new schema version is refused with every difference`() throws {

@@ -110,9 +110,10 @@ extension DatabaseTransaction {
 }
 
 extension ColumnType {
-    /// Whether values of this type are values of the other one, except for nulls that are not allowed any more.
+    /// Whether values of this type are values of the other one, except for nulls that are not allowed any more. Links and embedded objects
+    /// are both stored as row ids.
     fileprivate func takesOver(_ other: ColumnType) -> Bool {
-        kind == other.kind && collection == other.collection && target == other.target
+        stored.kind == other.stored.kind && collection == other.collection && target == other.target
     }
 }
 

@@ -106,7 +106,7 @@ extension RealmCore {
         let wanted = try reached(classes)
         let old = frozen(), transaction = requiredTransaction
         let before = transaction.schema
-        let changed = wanted.filter { before[$0.name] != nil && !mismatches($0).isEmpty }
+        let changed = ordered(wanted.filter { before[$0.name] != nil && !mismatches($0).isEmpty }, before)
         try transaction.extendSchema(wanted.filter { before[$0.name] == nil }.map(\.typeSchema))
         for schema in changed {
             // The block may set keys one by one, so uniqueness is enforced only after it has run.
@@ -120,8 +120,41 @@ extension RealmCore {
         if let damage { throw damage }
         for schema in changed { try requireDistinctKeys(schema) }
         try deleteOrphans(before)
+        for schema in changed where schema.isEmbedded && before[schema.name]?.isEmbedded == false { try requireOwners(schema) }
         for schema in changed where schema.primaryKey != nil { try transaction.rekey(schema.name, schema.typeSchema.key) }
         forgetAccesses()
+    }
+
+    /// Returns the classes in an order in which embedded objects are of embedded types after each change: types become embedded before their
+    /// owners are changed, and top-level after them.
+    private func ordered(_ changed: [ClassSchema], _ before: Schema) -> [ClassSchema] {
+        func step(_ schema: ClassSchema) -> Int { before[schema.name]?.isEmbedded == schema.isEmbedded ? 1 : schema.isEmbedded ? 0 : 2 }
+        return (0...2).flatMap { wanted in changed.filter { step($0) == wanted } }
+    }
+
+    /// Throws if an object of a class that was made embedded does not have exactly one owner, or an owner refers to a deleted one.
+    private func requireOwners(_ schema: ClassSchema) throws {
+        guard let access = dynamicAccess(schema.name) else { return }
+        let owners = try references(to: schema.name) { _ in true }, rows = Set(rowIDs(access))
+        let without = rows.filter { owners[$0] == nil }.count, several = owners.filter { $0.value > 1 }.count
+        let deleted = owners.filter { !rows.contains($0.key) }.count
+        if without == 0, several == 0, deleted == 0 { return }
+        throw Realm.Error(
+            .schemaMismatch,
+            "Class \"\(schema.name)\" has been changed from top-level to embedded, but \(without) of its objects have no owner, \(several) have more than one, and owners refer to \(deleted) deleted ones: delete objects without an owner in the migration block, and give each owner an object of its own before the migration."
+        )
+    }
+
+    /// Returns how often the objects of a type are referred to, in the columns of its type that `isCounted` accepts.
+    private func references(to name: String, _ isCounted: (ColumnSchema) -> Bool) throws(FirnError) -> [Int64: Int] {
+        var counts: [Int64: Int] = [:]
+        for owner in schema.types {
+            for (index, column) in owner.columns.enumerated() where column.type.target == name && isCounted(column) {
+                guard let table = dynamicAccess(owner.name) else { continue }
+                for rowID in rowIDs(table) { try table.working.storedValue(rowID, index).forEachLink { counts[$0, default: 0] += 1 } }
+            }
+        }
+        return counts
     }
 
     /// Throws if a migration has made keys that are not unique.
@@ -145,14 +178,8 @@ extension RealmCore {
             })
         for name in owned {
             guard let type = schema[name], type.isEmbedded, let access = dynamicAccess(name) else { continue }
-            var held: Set<Int64> = []
-            for owner in schema.types {
-                for (index, column) in owner.columns.enumerated() where column.type.kind == .embedded && column.type.target == name {
-                    guard let table = dynamicAccess(owner.name) else { continue }
-                    for rowID in rowIDs(table) { try table.working.storedValue(rowID, index).forEachLink { held.insert($0) } }
-                }
-            }
-            delete(rowIDs(access).filter { !held.contains($0) }, access)
+            let held = try references(to: name) { $0.type.kind == .embedded }
+            delete(rowIDs(access).filter { held[$0] == nil }, access)
         }
     }
 }
