@@ -26,7 +26,7 @@ import Testing
             [.data(Data())], [.data(Data([1]))], [.data(Data([1, 0]))], [.data(Data([255]))],
             [.date(.distantPast)], [.date(Date(timeIntervalSince1970: -0.5))], [.date(Date(timeIntervalSince1970: 0))],
             [.date(.distantFuture)],
-            [.objectId(.zero)], [.objectId("507f1f77bcf86cd799439011")],
+            [.objectId(.zero)], [.objectId(ObjectId("507f1f77bcf86cd799439011"))],
             [.uuid(UUID(uuidString: "00000000-0000-0000-0000-000000000001")!)],
             [.uuid(UUID(uuidString: "123e4567-e89b-12d3-a456-426614174000")!)],
         ]
@@ -98,7 +98,7 @@ import Testing
         func text(_ value: AnyRealmValue) throws -> String { String(decoding: try JSONEncoder().encode([value]), as: UTF8.self) }
         #expect(try text(.none) == "[null]" && text(3) == "[3]" && text(2.5) == "[2.5]" && text("x") == #"["x"]"# && text(true) == "[true]")
         #expect(try text(.double(2)) == #"[{"$double":"2.0"}]"# && text(.double(.infinity)) == #"[{"$double":"inf"}]"#)
-        #expect(try text(.objectId("507f1f77bcf86cd799439011")) == #"[{"$objectId":"507f1f77bcf86cd799439011"}]"#)
+        #expect(try text(.objectId(ObjectId("507f1f77bcf86cd799439011"))) == #"[{"$objectId":"507f1f77bcf86cd799439011"}]"#)
         func read(_ text: String) throws -> AnyRealmValue {
             try JSONDecoder().decode([AnyRealmValue].self, from: Data("[\(text)]".utf8))[0]
         }

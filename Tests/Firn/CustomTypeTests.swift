@@ -140,6 +140,23 @@ private class Bookmark: Object {
         #expect(realm.schema["Wallet"]?["mood"]?.type == .string && realm.schema["Wallet"]?["place"]?.objectClassName == "StoredPoint")
     }
 
+    @Test func `a custom type that is stored as an embedded object is compared by all of its properties`() throws {
+        let realm = try memoryRealm([Wallet.self])
+        try realm.write {
+            for i in 0..<4 {
+                let wallet = Wallet()
+                wallet.place = Point(x: Double(i), y: Double(i % 2))
+                wallet.second = i == 0 ? nil : Point(x: 0, y: Double(i))
+                realm.add(wallet)
+            }
+        }
+        let wallets = realm.objects(Wallet.self)
+        #expect(wallets.where { $0.place == Point(x: 2, y: 0) }.count == 1 && wallets.where { $0.place == Point(x: 2, y: 1) }.isEmpty)
+        #expect(wallets.where { $0.place != Point(x: 2, y: 0) }.count == 3)
+        #expect(wallets.where { $0.second == Point(x: 0, y: 3) }.count == 1 && wallets.where { $0.second == nil }.count == 1)
+        #expect(wallets.where { $0.second != Point(x: 0, y: 3) }.count == 3, "null differs from a value")
+    }
+
     @Test func `raw values that an enum does not have are nil, or the first case`() throws {
         let realm = try memoryRealm([Wallet.self])
         try realm.write {

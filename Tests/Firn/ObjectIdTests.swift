@@ -13,10 +13,24 @@ import Testing
         let id = try ObjectId(string: text)
         #expect(id.stringValue == text && id.description == text)
         #expect(try ObjectId(string: text.uppercased()) == id)
-        #expect(id == "000123450000ffbeef91906c")
+        #expect(id == ObjectId("000123450000FFBEEF91906C"))
         let literal = ObjectId("000123450000ffbeef91906c"), fixed: StaticString = "000123450000ffbeef91906c"
         #expect(literal == id && ObjectId(fixed) == id)
         #expect(ObjectId().stringValue == String(repeating: "0", count: 24) && ObjectId.zero == ObjectId())
+    }
+
+    @Test func `a dictionary literal with an id and texts has the id of the class`() throws {
+        final class Parcel: Object, Identifiable {
+            @Persisted(primaryKey: true) var id: ObjectId
+            @Persisted var name = ""
+        }
+        let realm = try memoryRealm([Parcel.self]), parcel = Parcel(value: ["id": ObjectId.generate(), "name": "before"])
+        try realm.write {
+            realm.add(parcel)
+            // `Identifiable` offers another `id` for classes, which the compiler must not choose here.
+            realm.create(Parcel.self, value: ["id": parcel.id, "name": "after"], update: .modified)
+        }
+        #expect(realm.objects(Parcel.self).count == 1 && parcel.name == "after")
     }
 
     @Test(arguments: [

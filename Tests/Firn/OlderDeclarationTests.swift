@@ -84,6 +84,12 @@ private func keeper(_ pets: Int, in realm: Realm) throws -> Warden {
         #expect(realm.schema["Keyed"]?.primaryKeyProperty?.name == "identifier")
     }
 
+    @Test func `inverse links are found by name in a schema, and are not among its properties`() throws {
+        #expect(Ward().objectSchema["keepers"]?.type == .linkingObjects)
+        #expect(Ward().objectSchema.properties.allSatisfy { $0.type != .linkingObjects && $0.name != "keepers" })
+        #expect(Ward().objectSchema.description.contains("keepers"))
+    }
+
     @Test func `the object that was added reads and writes the realm through the same instances`() throws {
         let realm = try memoryRealm([Warden.self]), unmanaged = Warden(), list = unmanaged.pets
         list.append(Ward())
@@ -176,6 +182,13 @@ private func keeper(_ pets: Int, in realm: Realm) throws -> Warden {
     }
 
     @available(*, deprecated)
+    @available(*, deprecated)
+    @Test func `a typed query reads the value of RealmOptional`() throws {
+        let realm = try memoryRealm([Oldest.self])
+        try realm.write { for i in 0..<3 { realm.add(Oldest(value: ["number": i])) } }
+        #expect(realm.objects(Oldest.self).where { $0.number.value > 0 && $0.weight.value == nil }.count == 2)
+    }
+
     @Test func `RealmOptional is stored like RealmProperty`() throws {
         let realm = try memoryRealm([Oldest.self])
         let one = try realm.write { realm.create(Oldest.self, value: ["weight": 2.5]) }

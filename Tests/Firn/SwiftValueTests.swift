@@ -74,7 +74,7 @@ import Testing
         #expect(Value(any: [] as [UInt8]) == .data([]) && Value(any: [] as [Any]) == .list([]) && Value(any: [] as [Int]) == .list([]))
         #expect(Value(any: Date(timeIntervalSince1970: -0.5)) == .date(Timestamp(seconds: -1, nanoseconds: 500_000_000)))
         #expect(Value(any: NSDate(timeIntervalSince1970: 5)) == .date(Timestamp(seconds: 5)))
-        let uuid = UUID(uuidString: "123E4567-E89B-12D3-A456-426614174000")!, id: ObjectId = "507f1f77bcf86cd799439011"
+        let uuid = UUID(uuidString: "123E4567-E89B-12D3-A456-426614174000")!, id = ObjectId("507f1f77bcf86cd799439011")
         #expect(Value(any: uuid) == .uuid(Identifier(uuidText: "123e4567-e89b-12d3-a456-426614174000")!))
         #expect(UUID(Identifier(uuid)) == uuid && Value(any: NSUUID(uuidString: uuid.uuidString)) == Value(any: uuid))
         #expect(Value(any: id) == .objectID(Identifier(objectIDText: "507f1f77bcf86cd799439011")!))

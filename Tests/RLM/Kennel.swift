@@ -81,8 +81,8 @@ enum ElementKind: String, CaseIterable, Sendable {
         case .decimal128: [Decimal128(-2), Decimal128(0.5), Decimal128(7)]
         case .objectId:
             [
-                try! ObjectId("000000000000000000000001"), try! ObjectId("000000000000000000000002"),
-                try! ObjectId("0a0000000000000000000000"),
+                ObjectId("000000000000000000000001"), ObjectId("000000000000000000000002"),
+                ObjectId("0a0000000000000000000000"),
             ]
         case .uuid:
             [

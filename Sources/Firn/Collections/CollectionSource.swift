@@ -61,7 +61,7 @@ public class _CollectionSource {
 
     /// Returns the request for a query over the elements. All options that queries need are set here.
     func request(_ query: QuerySyntax, _ arguments: [Value], aggregates: [Aggregate] = []) -> QueryRequest {
-        QueryRequest(parsed: query, arguments: arguments, aggregates: aggregates, inverses: inverses)
+        QueryRequest(parsed: query, arguments: arguments, aggregates: aggregates, inverses: inverses, acceptsNumbersAsBooleans: true)
     }
 
     /// Returns the elements that a query selects from these.

@@ -75,7 +75,9 @@ extension ObjectBase: RealmCollectionValue {
     /// copied. Traps if `core` is nil, if an object to link to was deleted or belongs to another realm, and if an object is added outside
     /// of a write transaction. Used by collections; not for direct use.
     public func _stored(in core: _RealmReference?) -> _Stored {
-        guard let core = core?.core else { trap("objects are stored in realms only") }
+        guard let core = core?.core else {
+            trap("an object that is not in a realm cannot be compared or stored here: add it to the realm, or compare its properties")
+        }
         if self is EmbeddedObject || asDynamic?.isEmbedded ?? false { return _Stored(core.embed(self), core) }
         return _Stored(core.link(self), core)
     }

@@ -94,7 +94,11 @@ public final class RealmOptional<Value: RealmOptionalType>: _OlderDeclaration {
 
     static var olderShape: _Shape { RealmProperty<Value?>.olderShape }
     func bind(to row: RowProperty) { property.bind(to: row) }
-    func record(_ name: String, by recorder: KeyPathRecorder) { property.record(name, by: recorder) }
+    func record(_ name: String, by recorder: KeyPathRecorder) {
+        // A key path ends at this object, or reads the value of the property within.
+        property.record(name, by: recorder)
+        recorder.expect(name, of: self)
+    }
     var olderValue: Any? { property.olderValue }
     func setOlder(_ value: Any?) -> Bool { property.setOlder(value) }
     var olderContent: Any? { property.olderContent }

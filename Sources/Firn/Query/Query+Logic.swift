@@ -46,10 +46,15 @@ extension PredicateSyntax {
 }
 
 extension Query where T: _Element {
-    /// Matches where both sides are equal.
-    public static func == (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.equal, lhs.context.constant(rhs)) }
+    /// Matches where both sides are equal. A value of a custom type that is stored as an embedded object is equal if all properties of the
+    /// stored objects are.
+    public static func == (lhs: Query, rhs: T) -> Query<Bool> {
+        lhs.comparedByProperties(rhs) ?? lhs.compared(.equal, lhs.context.constant(rhs))
+    }
     /// Matches where both sides differ, also where the property is null and `rhs` is not.
-    public static func != (lhs: Query, rhs: T) -> Query<Bool> { lhs.compared(.notEqual, lhs.context.constant(rhs)) }
+    public static func != (lhs: Query, rhs: T) -> Query<Bool> {
+        lhs.comparedByProperties(rhs).map { !$0 } ?? lhs.compared(.notEqual, lhs.context.constant(rhs))
+    }
 
     /// Matches where both properties of an object are equal.
     public static func == (lhs: Query, rhs: Query) -> Query<Bool> { lhs.compared(.equal, rhs.expression) }

@@ -86,3 +86,39 @@ extension Query where T: _Element {
         return Query<Bool>(.predicate(.comparison(ComparisonSyntax(context.constant(element), .isIn, expression))), context)
     }
 }
+
+// MARK: Custom types that are stored as embedded objects
+
+extension Query {
+    /// Returns the condition that all properties of an embedded object are equal to those of the stored form of a value; nil for values that
+    /// are not stored as embedded objects.
+    func comparedByProperties(_ value: Any) -> Query<Bool>? {
+        guard let custom = unwrapped(value) as? any _CustomPersistable, let object = custom.storedObject else { return nil }
+        return Query<Bool>(.predicate(.and(equalities(node, object))), context)
+    }
+
+    private func equalities(_ node: QueryNode, _ object: ObjectBase) -> [PredicateSyntax] {
+        [Query<Bool>(node, context).compared(.notEqual, context.constant(.null)).condition]
+            + ClassSchema.of(type(of: object)).stored.flatMap { property in
+                let member = node.following([.name(property.name)]), content = property.access.get(object)
+                if property.shape.type.kind == .embedded, let inner = content as? ObjectBase { return equalities(member, inner) }
+                return [Query<Bool>(member, context).compared(.equal, constant(content, of: property)).condition]
+            }
+    }
+
+    private func constant(_ content: Any?, of property: ClassSchema.Property) -> ExpressionSyntax {
+        switch content {
+        case nil: return context.constant(.null)
+        case let element as any _Element: return context.constant(element)
+        case let list as any _AnyCollection where property.shape.type.collection == .list && !property.shape.mayHoldObjects:
+            return context.constant(
+                .list(list._untypedElements.map { (unwrapped($0) as? any _Element)?._stored(in: nil).value ?? .null }))
+        default: trap("\"\(property.codeName)\" of an embedded object cannot be compared: compare the other properties one by one")
+        }
+    }
+}
+
+extension _CustomPersistable {
+    /// The object that the value is stored as; nil for other stored forms.
+    fileprivate var storedObject: ObjectBase? { persistableValue as? ObjectBase }
+}

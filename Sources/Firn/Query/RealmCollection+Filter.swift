@@ -56,7 +56,7 @@ extension _CollectionSource {
         do {
             let syntax = try Parser.query(text)
             // Checked as text, so that errors contain their position in it.
-            try check(QueryRequest(filter: text, arguments: arguments, inverses: inverses))
+            try check(QueryRequest(filter: text, arguments: arguments, inverses: inverses, acceptsNumbersAsBooleans: true))
             return appending(syntax, arguments)
         } catch { throw Realm.Error(.invalidInput, error.description) }
     }

@@ -54,8 +54,10 @@ extension Realm {
 public struct ObjectSchema: Equatable, CustomStringConvertible {
     /// The name of the type.
     public let className: String
-    /// The stored properties in the order of the file; if the class is known, also its inverse links.
+    /// The stored properties in the order of the file. Inverse links are found by name only, as in Realm.
     public let properties: [Property]
+    /// The inverse links of the class, if it is known.
+    private let inverseLinks: [Property]
     /// True if the type is embedded.
     public let isEmbedded: Bool
     /// The class of the objects; `DynamicObject` if it is not known.
@@ -73,46 +75,47 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
 
     /// The property that is the primary key, or nil.
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
-    /// Returns the property with a name, or nil if there is none.
-    public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
+    /// Returns the property or the inverse link with a name, or nil if there is none.
+    public subscript(propertyName: String) -> Property? { (properties + inverseLinks).first { $0.name == propertyName } }
 
-    /// The name of the type as text, whether it is embedded, and its properties in one line each. See `Property.description`.
+    /// The name of the type as text, whether it is embedded, and its properties and inverse links in one line each. See
+    /// `Property.description`.
     public var description: String {
-        "\(className)\(isEmbedded ? " (embedded)" : "") {\n" + properties.map { "\t\($0)\n" }.joined() + "}"
+        "\(className)\(isEmbedded ? " (embedded)" : "") {\n" + (properties + inverseLinks).map { "\t\($0)\n" }.joined() + "}"
     }
 
     /// Creates the schema of a type.
     package init(className: String, properties: [Property], embedded isEmbedded: Bool) {
         self.className = className
         self.properties = properties
+        inverseLinks = []
         self.isEmbedded = isEmbedded
         known = KnownClass()
     }
 
     /// Returns the type as a file stores it. `all` is searched for the embedded types.
     func typeSchema(among all: [ObjectSchema]) -> TypeSchema {
-        let stored = properties.filter { $0.type != .linkingObjects }
-        let columns = stored.map { property in
+        let columns = properties.map { property in
             ColumnSchema(
                 property.columnName,
                 property.columnType(isEmbedded: all.contains { $0.className == property.objectClassName && $0.isEmbedded }))
         }
-        return TypeSchema(className, columns: columns, key: stored.indices.filter { stored[$0].isPrimaryKey }, isEmbedded: isEmbedded)
+        return TypeSchema(
+            className, columns: columns, key: properties.indices.filter { properties[$0].isPrimaryKey }, isEmbedded: isEmbedded)
     }
 
     init(_ type: TypeSchema, _ schema: ClassSchema?) {
         className = type.name
         isEmbedded = type.isEmbedded
         known = KnownClass(type: schema?.objectClass)
-        var found = type.columns.enumerated().map { index, column in
+        properties = type.columns.enumerated().map { index, column in
             let known = schema?.properties.first { $0.name == column.name }
             return Property(
                 name: known?.codeName ?? column.name, columnName: column.name, column.type, isPrimaryKey: type.key.contains(index),
                 isIndexed: known.map { !$0.options.isDisjoint(with: [.indexed, .fullText]) }
                     ?? (type.key.contains(index) || !column.indexes.isEmpty))
         }
-        for property in schema?.properties ?? [] where property.shape.isLinking { found.append(Property(linking: property)) }
-        properties = found
+        inverseLinks = (schema?.properties ?? []).filter(\.shape.isLinking).map { Property(linking: $0) }
     }
 }
 

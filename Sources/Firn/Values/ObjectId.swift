@@ -6,7 +6,7 @@ import Synchronization
 /// An identifier of 12 bytes that is unique in practice without coordination: four bytes of time (seconds since 1970), five random bytes of
 /// this process and a counter of three bytes. The ids that a process generates are in ascending order.
 ///
-/// A literal that is not an id traps when it is evaluated: use `init(string:)`, which throws, for untrusted text.
+/// Not a string literal: `["id": object.id, "name": "x"]` would then find another `id` of classes that are `Identifiable`.
 public struct ObjectId: Hashable, Sendable {
     /// The first eight bytes, big-endian.
     let high: UInt64
@@ -35,10 +35,16 @@ public struct ObjectId: Hashable, Sendable {
     }
 
     /// Parses 24 hexadecimal digits. See `init(string:)`.
+    @_disfavoredOverload
     public init(_ string: String) throws(FirnError) { try self.init(string: string) }
 
     /// Parses 24 hexadecimal digits, in either case. Traps if the text is anything else.
-    public init(_ string: StaticString) { self.init(stringLiteral: string) }
+    public init(_ string: StaticString) {
+        guard let read = Identifier(objectIDText: string.description) else {
+            trap("\"\(string)\" is not an object id: write 24 hexadecimal digits, or use ObjectId(string:) to catch the error")
+        }
+        self.init(read)
+    }
 
     /// Creates an id from the second of `timestamp` (1970 to 2106; times outside are clamped), the low three bytes of `machineId`, the low
     /// two bytes of
@@ -114,17 +120,6 @@ extension ObjectId: Comparable {
 extension ObjectId: CustomStringConvertible {
     /// The same as `stringValue`.
     public var description: String { stringValue }
-}
-
-extension ObjectId: ExpressibleByStringLiteral {
-    /// Parses 24 hexadecimal digits, in either case. Traps if the text is anything else: use `init(string:)` for untrusted text.
-    public init(stringLiteral value: StaticString) {
-        guard let read = Identifier(objectIDText: value.description) else {
-            trap(
-                "\"\(value)\" is not an object id: write 24 hexadecimal digits, or use ObjectId(string:) to catch the error")
-        }
-        self.init(read)
-    }
 }
 
 extension ObjectId: Codable {

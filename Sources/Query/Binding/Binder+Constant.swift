@@ -17,6 +17,9 @@ extension Binder {
         case (_, .null), (.any, _): return constant
         case (.bool, .bool), (.string, .string), (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.link, .link):
             return constant
+        case (.bool, .int(let x)) where acceptsNumbersAsBooleans && (x == 0 || x == 1):
+            out.value = .bool(x == 1)
+            return out
         case (.int, .string(let text)), (.float, .string(let text)), (.double, .string(let text)):
             if let whole = Int64(text) {
                 out.value = .int(whole)

@@ -13,6 +13,8 @@ struct Binder {
     /// The text that positions refer to.
     var text = ""
     var slots = SlotTable()
+    /// Whether 0 and 1 are booleans where a boolean is expected.
+    var acceptsNumbersAsBooleans = false
     /// Whether the rows are embedded objects without row ids, so that their backlinks are not available.
     var isDetached = false
     /// The depth of nesting of the current condition.

@@ -159,6 +159,7 @@ extension Binder {
             searched = found
         }
         var inner = Binder(searched, arguments: arguments, inverses: inverses)
+        inner.acceptsNumbersAsBooleans = acceptsNumbersAsBooleans
         inner.text = text
         inner.depth = depth
         inner.isDetached = isEmbedded

@@ -43,6 +43,7 @@ struct QueryPlan: Sendable {
 
     init(_ request: QueryRequest, _ table: any Table) throws(QueryError) {
         var binder = Binder(table, arguments: request.arguments, inverses: request.inverses)
+        binder.acceptsNumbersAsBooleans = request.acceptsNumbersAsBooleans
         var syntax = QuerySyntax(.constant(true))
         if let parsed = request.parsed {
             syntax = parsed

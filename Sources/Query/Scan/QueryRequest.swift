@@ -23,6 +23,8 @@ package struct QueryRequest: Sendable {
 
     /// Properties that are the backlinks of a row, by the names that paths use for them.
     package var inverses: [Inverse]
+    /// Whether 0 and 1 are booleans where a boolean is expected, as in `NSPredicate`.
+    package var acceptsNumbersAsBooleans: Bool
 
     /// The rows of a type that link to a row through a column, as a property of the row: `dogs` for `@links.Dog.owner`.
     package struct Inverse: Sendable, Hashable {
@@ -50,7 +52,8 @@ package struct QueryRequest: Sendable {
     package init(
         filter: String? = nil, parsed: QuerySyntax? = nil, arguments: [Value] = [], select: [String] = [], sort: [SortKey] = [],
         distinct: [String] = [],
-        limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = [], inverses: [Inverse] = []
+        limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = [], inverses: [Inverse] = [],
+        acceptsNumbersAsBooleans: Bool = false
     ) {
         self.filter = filter
         self.parsed = parsed
@@ -63,6 +66,7 @@ package struct QueryRequest: Sendable {
         self.groupBy = groupBy
         self.aggregates = aggregates
         self.inverses = inverses
+        self.acceptsNumbersAsBooleans = acceptsNumbersAsBooleans
     }
 
     var isGrouped: Bool { !groupBy.isEmpty || !aggregates.isEmpty }

@@ -24,6 +24,10 @@ import Testing
         #expect(ids("small == %@", Int8(2)) == plain { $0.small == 2 })
         #expect(ids("weight > %@", Float(0.5)) == plain { $0.weight > 0.5 })
         #expect(ids("good == %@", true) == plain(\.good))
+        #expect(
+            ids("good == %d", 1) == plain(\.good) && ids("good == 0") == plain { !$0.good } && ids("good IN {1, 0}").count == hounds.count)
+        #expect(hounds.filter(NSPredicate(format: "good = %@", NSNumber(value: 1))).map(\.id) == plain(\.good))
+        #expect(throws: Realm.Error.self) { try hounds.filtered("good == 2", []) }
         #expect(ids("born > %@", Date(timeIntervalSince1970: 0)) == plain { $0.born.timeIntervalSince1970 > 0 })
         #expect(ids("data == %@", Data([1])) == plain { $0.data == Data([1]) })
         #expect(ids("uuid == %@", Kennel.uuids[2]) == plain { $0.uuid == Kennel.uuids[2] })

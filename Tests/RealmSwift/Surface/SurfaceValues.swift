@@ -48,7 +48,7 @@ extension Surface {
         ) {
             let id = ObjectId.generate()
             _ = (try ObjectId(string: "0123456789abcdef01234567"), ObjectId(timestamp: Date(), machineId: 1, processId: 2), ObjectId())
-            _ = (id.timestamp, id.stringValue, id < id, try JSONEncoder().encode(id), "0123456789abcdef01234567" as ObjectId)
+            _ = (id.timestamp, id.stringValue, id < id, try JSONEncoder().encode(id), ObjectId("0123456789abcdef01234567"))
         }
     }
 
