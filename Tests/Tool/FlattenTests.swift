@@ -76,6 +76,8 @@ import Testing
         let run = try scratch.firn("convert", "bad.csv", "bad.firn", "--json-column", "j", "--rejects", "cells")
         #expect(run.code == 3 && run.errors.contains("column \"j\" of row 3 is not JSON"), "\(run.errors)")
         #expect(try scratch.firn("query", "bad.firn", "--format", "ndjson").out.contains("{\"id\":5,\"j\":7}\n"))
+        let several = try scratch.firn("convert", "j.csv", "j.csv", "x.firn", "--json-column", "j")
+        #expect(several.code == 2 && several.errors.contains("needs one input"), "\(several.errors)")
         let unknown = try scratch.firn("convert", "j.csv", "x.firn", "--json-column", "k")
         #expect(unknown.code == 2 && unknown.errors.contains("\"k\""), "\(unknown.errors)")
         #expect(try scratch.firn("convert", "-", "x.firn", "--from", "csv", "--json-column", "j", input: scratch.read("j.csv")).code == 2)

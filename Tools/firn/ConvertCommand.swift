@@ -200,7 +200,8 @@ struct ConvertCommand {
         // --type selects a type of the input if there is one of that name; otherwise it names the result.
         let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
         var reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
-        reader = try JSONColumnsReader.applied(to: reader, of: file, arguments, options, progress: progress)
+        reader = try JSONColumnsReader.applied(
+            to: reader, of: file, arguments, options, isOnly: file.fileCount == 1, progress: progress)
         if arguments.has("nest") {
             guard !arguments.has("flatten") else {
                 throw FirnError(.usage, "--nest and --flatten are opposites", advice: "omit one of them")

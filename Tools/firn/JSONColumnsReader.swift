@@ -20,10 +20,18 @@ final class JSONColumnsReader: BatchReader {
     /// Returns a reader of the input with the columns of `--json-column`, or with `--nest` those that contain JSON, as JSON; or the reader
     /// itself if there are none.
     static func applied(
-        to reader: any BatchReader, of file: OpenedFile, _ arguments: Arguments, _ options: ReadingOptions, progress: Progress
+        to reader: any BatchReader, of file: OpenedFile, _ arguments: Arguments, _ options: ReadingOptions, isOnly: Bool,
+        progress: Progress
     ) throws(FirnError) -> any BatchReader {
         let names = arguments.names("json-column"), detects = arguments.has("nest")
         guard !names.isEmpty || (detects && file.isCSV), reader.schema.roots.count == 1, let type = reader.schema.roots.first else {
+            return reader
+        }
+        // The types of the cells are inferred for one input, and could differ in others.
+        guard isOnly else {
+            guard names.isEmpty else {
+                throw FirnError(.usage, "--json-column needs one input, and there are several", advice: "convert each input separately")
+            }
             return reader
         }
         for name in names { _ = try type.position(of: name) }
