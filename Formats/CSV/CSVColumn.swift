@@ -7,6 +7,10 @@ struct CSVPlan: Sendable {
     /// The position among the cells of a record.
     var cell: Int
     var type: ColumnType
+    /// How the values are written: decides how dates are read.
+    var notation = Notation.plain
+    /// Whether cells that the type does not round-trip keep their text in a companion.
+    var hasOriginals = false
     /// Whether the type was requested rather than inferred, so that cells can fail to fit it.
     var isForced: Bool
     /// The column, if cells of its type can be written back with a different text. Such cells are reported, and must denote the same
@@ -14,6 +18,8 @@ struct CSVPlan: Sendable {
     var spelling: ColumnSchema?
     /// The number of rows; links must be less.
     var rowLimit = Int64.max
+    /// The texts that represent null.
+    var nulls = CSVNulls([""])
 }
 
 /// Collects the values of one column while a block is read.
@@ -29,8 +35,12 @@ final class CSVColumn {
     private var text: UnsafeMutablePointer<UInt8>?
     private var textCount = 0, textCapacity = 0
     private var nulls: [Int32] = []
+    private var originals: CSVOriginals?
 
-    init(_ plan: CSVPlan) { self.plan = plan }
+    init(_ plan: CSVPlan) {
+        self.plan = plan
+        if plan.hasOriginals { originals = CSVOriginals(plan.type.kind, plan.notation) }
+    }
 
     deinit {
         words?.deallocate()
@@ -65,8 +75,14 @@ final class CSVColumn {
     }
 
     /// Appends the cells of an index. If a cell does not fit, appends nothing and returns its row.
-    func append(_ index: CSVIndex, memory: UnsafePointer<UInt8>, nulls: CSVNulls) -> Int? {
+    func append(_ index: CSVIndex, memory: UnsafePointer<UInt8>) -> Int? {
+        let nulls = plan.nulls
         reserve(index.rows)
+        if let rule = originals?.rule {
+            appendWithOriginals(index, memory, rule)
+            count += index.rows
+            return nil
+        }
         let before = self.nulls.count
         let failed: Int?
         switch plan.type.kind {
@@ -96,18 +112,8 @@ final class CSVColumn {
                 NumberText.parseDouble(bytes).flatMap { value in Float(value).isFinite || !value.isFinite ? Double(Float(value)) : nil }
             }
         case .bool: failed = append(index, memory, nulls, to: words, CSVColumn.bool)
-        case .date: failed = appendPairs(index, memory, nulls) { bytes in DateText.parse(bytes).map { ($0.seconds, $0.nanoseconds) } }
-        case .decimal:
-            failed = appendPairs(index, memory, nulls) { bytes in Decimal(String(decoding: bytes, as: UTF8.self)).map(Column.pair) }
-        case .uuid:
-            failed = appendPairs(index, memory, nulls) { bytes in
-                (IdentifierText.parseUUID(bytes)?.value ?? Identifier(uuidText: String(decoding: bytes, as: UTF8.self))).map(
-                    Column.pair(uuid:))
-            }
-        case .objectID:
-            failed = appendPairs(index, memory, nulls) { bytes in
-                Identifier(objectIDText: String(decoding: bytes, as: UTF8.self)).map(Column.pair(objectID:))
-            }
+        case .date: failed = appendDates(index, memory, nulls)
+        case .decimal, .uuid, .objectID: failed = appendPairs(index, memory, nulls, CSVColumn.pair(plan.type.kind))
         default:
             appendText(index, memory, nulls)
             failed = nil
@@ -125,10 +131,30 @@ final class CSVColumn {
         return nil
     }
 
+    /// Returns what reads a decimal or an identifier.
+    private static func pair(_ kind: ScalarKind) -> (UnsafeRawBufferPointer) -> (Int64, Int64)? {
+        switch kind {
+        case .decimal: { Decimal(String(decoding: $0, as: UTF8.self)).map(Column.pair) }
+        case .uuid:
+            {
+                (IdentifierText.parseUUID($0)?.value ?? Identifier(uuidText: String(decoding: $0, as: UTF8.self))).map(Column.pair(uuid:))
+            }
+        default: { Identifier(objectIDText: String(decoding: $0, as: UTF8.self)).map(Column.pair(objectID:)) }
+        }
+    }
+
+    private func appendDates(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls) -> Int? {
+        guard plan.notation.code >= Notation.yearMonth.code else {
+            return appendPairs(index, memory, nulls) { bytes in DateText.parse(bytes).map { ($0.seconds, $0.nanoseconds) } }
+        }
+        return appendPairs(index, memory, nulls) { bytes in DateText.parse(bytes, like: plan.notation) }
+    }
+
     /// Removes the rows from `count` on.
     func cut(to count: Int) {
         while let last = nulls.last, Int(last) >= count { nulls.removeLast() }
         self.count = count
+        originals?.cut(to: count)
         if usesText { textCount = count > 0 ? ends![count - 1] : 0 }
     }
 
@@ -219,6 +245,78 @@ final class CSVColumn {
 
     @inline(never)
     private func noteNull(_ row: Int) { nulls.append(Int32(truncatingIfNeeded: count &+ row)) }
+
+    /// Reads the cells of the column. Those that the type does not round-trip keep their text.
+    private func appendWithOriginals(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ rule: CSVOriginals.Rule) {
+        let width = index.width, nulls = plan.nulls
+        var cell = UnsafePointer(index.cells) + plan.cell
+        for row in 0..<index.rows {
+            let entry = cell.pointee
+            cell += width
+            let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start
+            let text = UnsafeRawBufferPointer(start: memory + start, count: length)
+            if entry & CSVIndex.quotedBit == 0, nulls.contains(memory + start, length) {
+                put(nil, count + row)
+            } else if rule.isOrdinary(text) {
+                put(value(ordinary: text), count + row)
+            } else {
+                originals?.keep(text, row: count + row)
+                put(value(original: text), count + row)
+            }
+        }
+    }
+
+    /// A value as it is stored: an integer and an extra one, or a float.
+    private enum Stored {
+        case words(Int64, Int64)
+        case real(Double)
+    }
+
+    private func put(_ value: Stored?, _ row: Int) {
+        switch value {
+        case .words(let word, let more):
+            words?[row] = word
+            extra?[row] = more
+        case .real(let x): reals?[row] = x
+        case nil:
+            words?[row] = 0
+            extra?[row] = 0
+            reals?[row] = 0
+            nulls.append(Int32(truncatingIfNeeded: row))
+        }
+    }
+
+    private func value(ordinary text: UnsafeRawBufferPointer) -> Stored? {
+        switch plan.type.kind {
+        case .int: NumberText.parseInt64(text).map { .words($0, 0) }
+        case .double: NumberText.parseDouble(text).map { .real($0) }
+        case .bool: CSVColumn.bool(text).map { .words($0, 0) }
+        case .date: DateText.parse(text, like: plan.notation).map { .words($0.seconds, $0.nanoseconds) }
+        case .decimal: Decimal(String(decoding: text, as: UTF8.self)).map(CSVColumn.stored(Column.pair))
+        case .uuid: (IdentifierText.parseUUID(text)?.value).map(CSVColumn.stored(Column.pair(uuid:)))
+        default: nil
+        }
+    }
+
+    private func value(original text: UnsafeRawBufferPointer) -> Stored? {
+        switch plan.type.kind {
+        case .int: OriginalText.int(text).map { .words($0, 0) }
+        case .double: OriginalText.double(text).map { .real($0) }
+        case .date: DateText.parse(text, like: plan.notation).map { .words($0.seconds, $0.nanoseconds) }
+        case .decimal: OriginalText.decimal(text).map(CSVColumn.stored(Column.pair))
+        default: nil
+        }
+    }
+
+    private static func stored<T>(_ pair: @escaping (T) -> (Int64, Int64)) -> (T) -> Stored {
+        { value in
+            let (word, more) = pair(value)
+            return .words(word, more)
+        }
+    }
+
+    /// The companion of the column, if it has one.
+    func finishOriginals() -> Column? { originals?.column(count: count) }
 
     private func appendText(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls) {
         let width = index.width, rows = index.rows

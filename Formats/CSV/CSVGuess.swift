@@ -1,14 +1,9 @@
+import FirnExchange
 import FirnTable
 
-/// What all cells of a column, or of a part of it, have in common. Merging the guesses of all parts gives the guess of the column.
+/// What the cells of a column, or of a part of it, have in common, and what stands among them that has nothing in common with the others.
+/// Merging the guesses of all parts in order gives the guess of the column.
 struct CSVGuess: Sendable {
-    var shape = CSVShape.all
-    /// The shapes without the cells that contain one of `words`: the shapes of the column if these words represent null.
-    var rest = CSVShape.all
-    /// The few short texts that alone prevent a narrower type than text, and the number of cells that contain each.
-    var words: [(word: CSVWord, cells: Int)] = []
-    var fewestDigits = Int.max
-    var mostDigits = Int.min
     var cells = 0
     var nulls = 0
     /// A bit for each null word that occurs: see `CSVNulls.bit`.
@@ -19,70 +14,67 @@ struct CSVGuess: Sendable {
     /// The number of cells that are quoted although their text does not require it.
     var quotedNeedlessly = 0
 
-    mutating func merge(_ other: CSVGuess) {
-        shape.formIntersection(other.shape)
-        rest.formIntersection(other.rest)
-        for word in other.words { note(word.word, word.cells) }
-        fewestDigits = min(fewestDigits, other.fewestDigits)
-        mostDigits = max(mostDigits, other.mostDigits)
+    /// The shapes of all numbers, their number, and how many of them have the shapes `plain` and `pointZero`.
+    var numbers = CSVShape.numbers
+    var numberCount = 0, plainCount = 0, pointZeroCount = 0
+    var fewestDigits = Int.max
+    var mostDigits = Int.min
+    /// Whether there is a whole number that no double holds.
+    var hasWideNumber = false
+    /// The shapes of all bools and UUIDs, and their number.
+    var others = CSVShape.others
+    var otherCount = 0
+    /// Whether the column is text, whatever the parts that follow contain; only their quotes and nulls are counted.
+    var isText = false
+    /// Dates and texts without a shape; nil if there are none, as in most columns.
+    var odd: CSVOddCells?
+
+    /// Adds the guess of the part that follows `rows` rows.
+    mutating func merge(_ other: CSVGuess, after rows: Int) {
         cells += other.cells
         nulls += other.nulls
         nullWords |= other.nullWords
         hasQuotedNothing = hasQuotedNothing || other.hasQuotedNothing
         quoted += other.quoted
         quotedNeedlessly += other.quotedNeedlessly
-    }
-
-    /// The maximum number of texts in `words`.
-    private static let mostWords = 3
-
-    /// Counts cells with a text that prevents a narrower type than text.
-    @inline(never)
-    fileprivate mutating func note(_ word: CSVWord, _ cells: Int) {
-        if let index = words.firstIndex(where: { $0.word == word }) {
-            words[index].cells += cells
-        } else if words.count < CSVGuess.mostWords {
-            words.append((word, cells))
-        } else {
-            rest = .none
-        }
-    }
-
-    /// The type of the column if `words` represent null; nil if that is text too, or if fewer cells contain anything else.
-    var typeWithoutWords: ScalarKind? {
-        let others = words.reduce(0) { $0 + $1.cells }
-        guard !words.isEmpty, !rest.isEmpty, cells - nulls - others >= others else { return nil }
-        var guess = self
-        guess.shape = rest
-        guess.nulls += others
-        return guess.type.kind == .string ? nil : guess.type.kind
+        if isText { return }
+        numbers.formIntersection(other.numbers)
+        numberCount += other.numberCount
+        plainCount += other.plainCount
+        pointZeroCount += other.pointZeroCount
+        fewestDigits = min(fewestDigits, other.fewestDigits)
+        mostDigits = max(mostDigits, other.mostDigits)
+        hasWideNumber = hasWideNumber || other.hasWideNumber
+        others.formIntersection(other.others)
+        otherCount += other.otherCount
+        guard let later = other.odd else { return }
+        odd = odd ?? CSVOddCells()
+        odd?.merge(later, after: rows)
     }
 
     var hasNulls: Bool { nulls > 0 }
+    /// The number of cells that are not null.
+    var filled: Int { cells - nulls }
     /// Whether every cell with text is quoted, at least one of them needlessly.
     var isAlwaysQuoted: Bool { quotedNeedlessly > 0 && quoted == cells - nulls }
     /// Whether some cells are quoted needlessly and others with text are not, so that no rule describes the quoting.
     var isQuotedAtRandom: Bool { quotedNeedlessly > 0 && quoted != cells - nulls }
+}
 
-    /// The narrowest type that round-trips every cell.
-    var type: (kind: ScalarKind, notation: Notation) {
-        guard cells > nulls else { return (.string, .plain) }
-        let digits = UInt8(clamping: max(mostDigits, 0)), even = fewestDigits == mostDigits
-        if shape.contains(.bool) { return (.bool, .plain) }
-        if shape.contains(.boolCapitalised) { return (.bool, .capitalised) }
-        if shape.contains(.boolUpper) { return (.bool, .upperCase) }
-        if shape.contains(.int) { return (.int, .plain) }
-        if shape.contains(.plain) { return (.double, .plain) }
-        if shape.contains(.pointZero) { return (.double, .pointZero) }
-        if shape.contains(.fixed), even, mostDigits <= 22 { return (.double, .fixed(digits)) }
-        if shape.contains(.decimal) { return (.decimal, .plain) }
-        if shape.contains(.date) { return (.date, .dateOnly) }
-        if shape.contains(.dateTimeSpace), even { return (.date, .dateTimeSpace(digits)) }
-        if shape.contains(.dateTimeT), even { return (.date, .dateTimeT(digits)) }
-        if shape.contains(.dateTimeZ), even { return (.date, .dateTimeZ(digits)) }
-        if shape.contains(.uuid) { return (.uuid, .plain) }
-        if shape.contains(.uuidUpper) { return (.uuid, .uuidUpper) }
-        return (.string, .plain)
+/// The ordinary numbers among the cells that are looked at together.
+struct CSVNumberCounts {
+    private(set) var shapes = CSVShape.numbers
+    private(set) var count = 0, plain = 0, pointZero = 0
+    private(set) var fewestDigits = Int.max, mostDigits = Int.min
+
+    @inline(__always)
+    mutating func note(_ shape: CSVShape, _ digits: Int) {
+        shapes.formIntersection(shape)
+        count &+= 1
+        plain &+= Int(shape.rawValue &>> 1 & 1)
+        pointZero &+= Int(shape.rawValue &>> 2 & 1)
+        fewestDigits = min(fewestDigits, digits)
+        mostDigits = max(mostDigits, digits)
     }
 }
 
@@ -140,65 +132,95 @@ struct CSVNulls: Sendable {
 }
 
 extension CSVGuess {
-    /// Adds the cells of column `column` of an index.
-    mutating func see(_ index: CSVIndex, column: Int, memory: UnsafePointer<UInt8>, marks: CSVMarks, nulls: CSVNulls) {
+    /// Adds the cells of column `column` of an index, which follow `before` rows of the same part. Only counts them if `isText`: the column
+    /// is known to be text.
+    mutating func see(
+        _ index: CSVIndex, column: Int, after before: Int, isText: Bool, memory: UnsafePointer<UInt8>, marks: CSVMarks, nulls: CSVNulls
+    ) {
         let width = index.width, rows = index.rows
         var cell = UnsafePointer(index.cells) + column
-        // The text that last prevented a narrower type than text, and the number of cells with it since then.
-        var word = CSVWord(memory, 0), wordCells = 0
-        var shape = shape, rest = rest, fewest = fewestDigits, most = mostDigits, nullCount = 0, words: UInt64 = 0
-        for _ in 0..<rows {
+        var counts = CSVNumberCounts(), nullCount = 0, words: UInt64 = 0
+        // Whether the last cell that was not null was a number; in most columns, the next one is as well.
+        var expectsNumber = numberCount > 0 || odd == nil && otherCount == 0
+        for row in 0..<rows {
             let entry = cell.pointee
             cell += width
-            let start = Int(entry & CSVIndex.startMask), count = Int(entry &>> 32) &- start
-            if entry & CSVIndex.quotedBit != 0 {
+            let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start, isQuoted = entry & CSVIndex.quotedBit != 0
+            if isQuoted {
                 quoted &+= 1
-                if !needsQuotes(memory + start, count, marks), count > 0 { quotedNeedlessly &+= 1 }
-                if count == 0 {
-                    hasQuotedNothing = true
-                    (shape, rest) = (.none, .none)
-                    continue
-                }
-            } else if nulls.contains(memory + start, count) {
+                if !needsQuotes(memory + start, length, marks), length > 0 { quotedNeedlessly &+= 1 }
+                if length == 0 { hasQuotedNothing = true }
+            } else if nulls.contains(memory + start, length) {
                 nullCount &+= 1
-                if !nulls.words.isEmpty { words |= nulls.bit(memory + start, count) }
-                continue
-            } else if count == 0 {
-                (shape, rest) = (.none, .none)
-            }
-            if rest.isEmpty { continue }
-            let isQuoted = entry & CSVIndex.quotedBit != 0
-            if wordCells > 0, count <= CSVWord.longest, !isQuoted, CSVWord(memory + start, count) == word {
-                wordCells &+= 1
+                if !nulls.words.isEmpty { words |= nulls.bit(memory + start, length) }
                 continue
             }
-            let (found, digits) = FirnCSV.shape(memory + start, count, wanted: rest)
-            if rest.isDisjoint(with: found) {
-                shape = .none
-                // Quoted cells are never null.
-                if isQuoted || count > CSVWord.longest {
-                    rest = .none
+            if isText { continue }
+            if expectsNumber, length > 0 {
+                let found = numberShape(memory + start, length)
+                if !found.shape.isEmpty, found.shape != .decimal {
+                    counts.note(found.shape, found.digits)
+                    if found.shape.rawValue & CSVShape.plain.rawValue == 0, length > 15 { noteWide(memory + start, length) }
                     continue
                 }
-                if wordCells > 0 { note(word, wordCells) }
-                rest.formIntersection(self.rest)
-                (word, wordCells) = (CSVWord(memory + start, count), 1)
-                continue
             }
-            rest.formIntersection(found)
-            shape.formIntersection(found)
-            fewest = min(fewest, digits)
-            most = max(most, digits)
+            let text = CSVCellText(memory: memory + start, count: length, isQuoted: isQuoted, row: before &+ row)
+            if seeOther(text) {
+                expectsNumber = true
+                let found = numberShape(memory + start, length)
+                counts.note(found.shape, found.digits)
+                noteWide(memory + start, length)
+            } else {
+                expectsNumber = expectsNumber && odd?.dates.isEmpty ?? true && otherCount == 0
+            }
         }
-        self.shape = shape
-        self.rest.formIntersection(rest)
-        if wordCells > 0 { note(word, wordCells) }
-        fewestDigits = fewest
-        mostDigits = most
+        add(counts)
         cells &+= rows
         self.nulls &+= nullCount
         // Without words, only the empty cell is null.
         if nullCount > 0 { nullWords |= nulls.words.isEmpty ? nulls.bit(memory, 0) : words }
+    }
+
+    private mutating func add(_ counts: CSVNumberCounts) {
+        numbers.formIntersection(counts.shapes)
+        numberCount &+= counts.count
+        plainCount &+= counts.plain
+        pointZeroCount &+= counts.pointZero
+        fewestDigits = min(fewestDigits, counts.fewestDigits)
+        mostDigits = max(mostDigits, counts.mostDigits)
+    }
+
+    /// Records a number that is not the shortest text of its double, if it is whole.
+    @inline(never)
+    private mutating func noteWide(_ memory: UnsafePointer<UInt8>, _ count: Int) {
+        if UnsafeBufferPointer(start: memory, count: count).allSatisfy({ $0 &- 48 <= 9 || $0 == UInt8(ascii: "-") }) {
+            hasWideNumber = true
+        }
+    }
+
+    /// Records a cell that is not an ordinary number. Returns true if it is one all the same, and records nothing.
+    @inline(never)
+    private mutating func seeOther(_ cell: CSVCellText) -> Bool {
+        let bytes = cell.bytes
+        if cell.count > 0 {
+            if let date = CSVDateForm(bytes) {
+                odd = odd ?? CSVOddCells()
+                odd?.note(date, cell)
+                return false
+            }
+            let found = otherShape(cell.memory, cell.count)
+            if !found.isEmpty {
+                others.formIntersection(found)
+                otherCount += 1
+                return false
+            }
+            let number = numberShape(cell.memory, cell.count).shape
+            if number == .decimal, !bytes.contains(UInt8(ascii: ".")) { return true }
+            if !number.isEmpty, number != .decimal { return true }
+        }
+        odd = odd ?? CSVOddCells()
+        odd?.note(cell)
+        return false
     }
 }
 

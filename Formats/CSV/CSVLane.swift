@@ -68,6 +68,42 @@ struct CSVLane {
         }
     }
 
+    /// Formats rows of a column that has original texts: those that still read as the value of their row replace what is written for it.
+    mutating func fill(_ column: Column, originals: Column?, _ rows: Range<Int>, _ style: Style) {
+        fill(column, rows, style)
+        guard let originals, rows.contains(where: { originals.isPresent($0) }) else { return }
+        var lane = CSVLane(rows: rows.count), from = 0
+        for row in rows {
+            let end = ends[row - rows.lowerBound]
+            if originals.isPresent(row), isCurrent(originals, of: column, row, style) {
+                originals.text.bytes.withUnsafeBufferPointer { text in
+                    let start = originals.text.offsets[row]
+                    lane.put(text.baseAddress.map { $0 + start }, originals.text.offsets[row + 1] - start, style)
+                }
+            } else {
+                lane.reserve(end - from)
+                (lane.bytes + lane.count).update(from: bytes + from, count: end - from)
+                lane.count += end - from
+            }
+            lane.ends[row - rows.lowerBound] = lane.count
+            from = end
+        }
+        // The caller's number of rows is that of all parts.
+        ends.update(from: lane.ends, count: rows.count)
+        swap(&bytes, &lane.bytes)
+        swap(&capacity, &lane.capacity)
+        count = lane.count
+        lane.free()
+    }
+
+    private func isCurrent(_ originals: Column, of column: Column, _ row: Int, _ style: Style) -> Bool {
+        originals.text.bytes.withUnsafeBytes { text in
+            OriginalText.isCurrent(
+                UnsafeRawBufferPointer(rebasing: text[originals.text.offsets[row]..<originals.text.offsets[row + 1]]), column, row: row,
+                notation: style.description.notation)
+        }
+    }
+
     /// Formats rows of a column.
     mutating func fill(_ column: Column, _ rows: Range<Int>, _ style: Style) {
         count = 0

@@ -1,21 +1,3 @@
-extension CSVGuess {
-    /// Returns advice on the option that gives a text column a narrower type such as a number or a date; nil if there is none.
-    func advice(_ name: String) -> String? {
-        guard let kind = typeWithoutWords else { return nil }
-        let texts = words.map(\.word.text), rows = words.reduce(0) { $0 + $1.cells }
-        // A comma separates the words of the option.
-        if texts.contains(where: { $0.contains(",") }) { return nil }
-        let option = texts.joined(separator: ",")
-        // Quoted for a shell if necessary.
-        let isPlain =
-            option.utf8.allSatisfy { $0 >= 0x80 || "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,".utf8.contains($0) }
-            && !option.hasPrefix("-")
-        let flag = isPlain ? "--null \(option)" : "--null='\(option.replacing("'", with: "'\\''"))'"
-        return
-            "column \"\(name)\" is text because of \(texts.map { "\"\($0)\"" }.joined(separator: " and ")) in \(rows == 1 ? "1 row" : "\(rows) rows"); \(flag) makes it \(kind.name)"
-    }
-}
-
 /// Which texts represent null in the columns of an input, and which of them export can write again.
 struct CSVNullTexts {
     /// The text that represents null in all columns; nil if there are several, or none.
@@ -26,10 +8,10 @@ struct CSVNullTexts {
     /// their one text could not be kept because the column also has empty quoted cells.
     private(set) var mixed: [(column: Int, nulls: Int, texts: [String], hasQuotedNothing: Bool)] = []
 
-    init(_ guesses: [CSVGuess], _ options: CSVOptions) {
+    init(_ guesses: [CSVGuess], _ options: CSVOptions, names: [String]) {
         for (i, guess) in guesses.enumerated() where guess.nulls > 0 {
-            let bits = guess.nullWords,
-                texts = options.nullWords.indices.filter { $0 < 63 && bits &>> UInt64($0) & 1 == 1 }.map { options.nullWords[$0] }
+            let bits = guess.nullWords, words = options.nullWords(of: names[i]),
+                texts = words.indices.filter { $0 < 63 && bits &>> UInt64($0) & 1 == 1 }.map { words[$0] }
             let isOne = bits.nonzeroBitCount == 1 && texts.count == 1
             if isOne, texts[0].isEmpty || !guess.hasQuotedNothing {
                 own[i] = texts[0]

@@ -19,7 +19,6 @@ struct CSVOpened {
 /// given up, and the whole input is surveyed in several forms; the form with the fewest contradictions is used for all records.
 struct CSVOpening {
     private var options: CSVOptions
-    private let nulls: CSVNulls
     private let columnCharge: MemoryCharge
     private var text: CSVText
     /// Whether the encoding was chosen because the text is not UTF-8.
@@ -29,9 +28,8 @@ struct CSVOpening {
     private var ragged: CSVRagged { options.ragged ?? (options.rejects == nil ? .widen : .reject) }
     private var isLenient: Bool { ragged != .reject && ragged != .error }
 
-    init(_ input: Input, _ options: CSVOptions, _ nulls: CSVNulls, charge columnCharge: MemoryCharge) throws(FirnError) {
+    init(_ input: Input, _ options: CSVOptions, charge columnCharge: MemoryCharge) throws(FirnError) {
         self.options = options
-        self.nulls = nulls
         self.columnCharge = columnCharge
         text = try CSVText(input, encoding: options.encoding)
     }
@@ -96,7 +94,7 @@ struct CSVOpening {
                 }
             }
             guard var opened else { return nil }
-            if options.hasHeader == nil, hasHeader, opened.header.isDataRow(opened.found, opened.cells, options, nulls: nulls) {
+            if options.hasHeader == nil, hasHeader, opened.header.isDataRow(opened.found, opened.cells, options) {
                 hasHeader = false
                 continue
             }
@@ -179,8 +177,11 @@ struct CSVOpening {
         let cells = try CSVReader.chosenCells(header, options, source)
         try CSVReader.checkTypes(header, options, source)
         let setting = CSVSetting(
-            marks: header.marks, width: header.width, nulls: nulls,
-            plans: cells.map { CSVPlan(cell: $0, type: ColumnType(.string), isForced: false) }, checksText: true)
+            marks: header.marks, width: header.width,
+            plans: cells.map {
+                CSVPlan(
+                    cell: $0, type: ColumnType(.string), isForced: false, nulls: CSVNulls(options.nullWords(of: header.names[$0])))
+            }, checksText: true)
         let found = try CSVReader.look(source, setting, header, options, isTentative: isTentative)
         return CSVOpened(source: source, header: header, cells: cells, found: found, dialect: header.dialect, remarks: header.remarks)
     }
@@ -254,7 +255,7 @@ struct CSVOpening {
 
 extension CSVHeader {
     /// Whether the first record is a row: each of its cells has the type of the cells below it, and not all columns are text.
-    func isDataRow(_ found: CSVGuesses, _ chosen: [Int], _ options: CSVOptions, nulls: CSVNulls) -> Bool {
+    func isDataRow(_ found: CSVGuesses, _ chosen: [Int], _ options: CSVOptions) -> Bool {
         guard dialect.hasHeader, options.types == nil, options.columns == nil, !options.allText, found.rows > 0, chosen.count == width
         else {
             return false
@@ -267,17 +268,27 @@ extension CSVHeader {
                 if guess.nulls == 0 || cell.isQuoted { return false }
                 continue
             }
-            guard guess.type.kind != .string, guess.cells > guess.nulls else { continue }
+            let kind = guess.choice().kind
+            guard kind != .string else { continue }
             // A copy with bytes after it, which the comparison may read.
             let padded = bytes + [UInt8](repeating: 0, count: scanSlack)
-            let shape = padded.withUnsafeBufferPointer { buffer in
-                buffer.baseAddress.map { FirnCSV.shape($0, bytes.count, wanted: guess.shape).shape } ?? .none
+            let fits = padded.withUnsafeBufferPointer { buffer in
+                buffer.baseAddress.map { CSVHeader.fits($0, bytes.count, kind) } ?? false
             }
-            if shape.isDisjoint(with: guess.shape) { return false }
+            if !fits { return false }
             typed += 1
             if let number = Int(cell.text) { numbers.append(number) }
         }
         return typed > 0 && !CSVHeader.areNames(numbers, width)
+    }
+
+    /// Whether a text is a value of a kind, in any notation.
+    private static func fits(_ text: UnsafePointer<UInt8>, _ count: Int, _ kind: ScalarKind) -> Bool {
+        switch kind {
+        case .int, .double, .decimal: !numberShape(text, count).shape.isEmpty
+        case .date: CSVDateForm(UnsafeRawBufferPointer(start: text, count: count)) != nil
+        default: !otherShape(text, count).isEmpty
+        }
     }
 
     /// Whether numbers in the first record are rather names: ascending years, or the positions of columns from 0.

@@ -37,6 +37,12 @@ package struct CSVOptions: Sendable {
     package var hasHeader: Bool?
     /// Unquoted cells with one of these texts are null.
     package var nullWords = [""]
+    /// Texts that represent null in the columns of these names only, in addition to `nullWords`.
+    package var nullWordsOf: [String: [String]] = [:]
+    /// The notations of dates that decide how dates are read that can be read in several ways.
+    package var dates: [Notation] = []
+    /// The same for the columns of these names.
+    package var datesOf: [String: [Notation]] = [:]
     /// Nil means UTF-8, or another encoding that the text shows.
     package var encoding: CSVEncoding?
     /// The name of the type; nil derives it from the name of the input.
@@ -59,6 +65,11 @@ package struct CSVOptions: Sendable {
     package var blockSize = 1 << 20
 
     package init() {}
+
+    /// Returns the texts that represent null in a column.
+    func nullWords(of column: String) -> [String] { nullWords + (nullWordsOf[column] ?? []) }
+    /// Returns the requested notations of the dates of a column.
+    func dates(of column: String) -> [Notation] { datesOf[column] ?? dates }
 
     /// The options for tab-separated text.
     package static var tsv: CSVOptions {

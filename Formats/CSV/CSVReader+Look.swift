@@ -48,6 +48,19 @@ extension CSVReader {
         return cells
     }
 
+    /// Throws if a column for which texts for null or notations of dates are given does not exist in the input.
+    static func checkNames(_ header: CSVHeader, _ options: CSVOptions, _ text: any CSVSource) throws(FirnError) {
+        if options.mayLackColumns { return }
+        let names = Set(header.names),
+            given = options.nullWordsOf.keys.map { ("--null", $0) } + options.datesOf.keys.map { ("--dates", $0) }
+        guard let (flag, unknown) = given.sorted(by: { $0.1 < $1.1 }).first(where: { !names.contains($0.1) }) else { return }
+        let advice =
+            Suggestion.nearest(to: unknown, among: header.names).map { "did you mean \"\($0)\"?" }
+            ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : "")
+        throw FirnError(
+            .usage, "\(flag) names a column \"\(unknown)\" that the input does not have", at: .init(file: text.input.name), advice: advice)
+    }
+
     /// Throws if a column with a requested type does not exist in the input.
     static func checkTypes(_ header: CSVHeader, _ options: CSVOptions, _ text: any CSVSource) throws(FirnError) {
         guard let types = options.types, !options.mayLackColumns else { return }
@@ -87,6 +100,8 @@ extension CSVReader {
         }
         var whole = CSVGuesses(columns: [CSVGuess](repeating: CSVGuess(), count: setting.plans.count))
         var seen: UInt64 = 0
+        // Each cell has at least one byte, with the delimiter or line end after it.
+        let mostCells = text.input.totalBytes.map { Int(clamping: $0) / max(1, setting.width) + 1 } ?? Int.max
 
         func merge(_ part: CSVGuesses) throws(FirnError) {
             try text.input.noteCells(part.columns.count)
@@ -100,7 +115,13 @@ extension CSVReader {
             if options.rejects == nil, !isTentative, let bad = part.bad {
                 throw badRecord(bad.fault, width: header.width, cell: nil, at: try text.locate(bad.offset, newline: header.marks.newline))
             }
-            for i in whole.columns.indices { whole.columns[i].merge(part.columns[i]) }
+            for i in whole.columns.indices {
+                whole.columns[i].merge(part.columns[i], after: whole.rows)
+                if !whole.columns[i].isText, CSVChoice.isText(whole.columns[i], most: mostCells) {
+                    whole.columns[i].isText = true
+                    setting.texts.note(i, of: whole.columns.count)
+                }
+            }
             whole.rows += part.rows
             whole.ends.merge(part.ends)
             if whole.bad == nil { whole.bad = part.bad }
@@ -128,7 +149,9 @@ extension CSVReader {
         if ends.blankLines > 0 { losses.append("blank lines are not kept") }
         if found.bad != nil { losses.append("rejected rows are not kept") }
         if cells != Array(0..<header.width) { losses.append("columns were left out") }
-        if !CSVNullTexts(found.columns, options).mixed.isEmpty { losses.append("several texts stand for null") }
+        if !CSVNullTexts(found.columns, options, names: cells.map { header.names[$0] }).mixed.isEmpty {
+            losses.append("several texts stand for null")
+        }
         for (i, guess) in found.columns.enumerated() where guess.isQuotedAtRandom {
             losses.append("column \"\(header.names[cells[i]])\" is quoted in some rows only")
         }

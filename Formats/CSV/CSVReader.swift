@@ -60,17 +60,21 @@ package final class CSVReader: BatchReader {
         batchBytes = min(CSVReader.mostBatchBytes, max(CSVReader.leastCells, limit / 512))
         var options = options
         options.blockSize = min(options.blockSize, batchBytes)
+        // Companions are not columns of the input: the columns whose texts they hold keep them.
+        let keptTexts = options.types.map { types in Set(types.companions.keys.map { types.columns[$0].name }) } ?? []
+        options.types = options.types?.visible
         self.options = options
         if let total = input.totalBytes { options.progress?.setTotal(bytes: 2 * Int(clamping: total)) }
         let columnCharge = MemoryCharge(input.budget)
-        let nulls = CSVNulls(options.nullWords)
 
         // First reading: how the text is cut into cells, and what the cells of each column have in common.
-        var opening = try CSVOpening(input, options, nulls, charge: columnCharge)
+        var opening = try CSVOpening(input, options, charge: columnCharge)
         let opened = try opening.open()
         self.columnCharge = columnCharge
         text = opened.source
         let header = opened.header, found = opened.found, cells = opened.cells
+        try CSVReader.checkNames(header, options, text)
+        let nulls = cells.map { CSVNulls(options.nullWords(of: header.names[$0])) }
         guesses = opened.remarks.filter { !header.remarks.contains($0) }
         var dialect = opened.dialect, remarks = opened.remarks
         let forced = cells.map { cell in options.types.flatMap { types in types.index(of: header.names[cell]).map { types.columns[$0] } } }
@@ -80,6 +84,10 @@ package final class CSVReader: BatchReader {
         }
         for case let column? in forced where column.type.kind == .link { try CSVReader.checkLink(column, options, input.name) }
         rowCount = found.rows
+        let choices = zip(found.columns, cells).map { guess, cell in
+            let dates = options.dates(of: header.names[cell])
+            return options.mayLackColumns ? guess.choiceWithoutOriginals(dates: dates) : guess.choice(dates: dates)
+        }
         var columns: [ColumnSchema] = []
         for (i, cell) in cells.enumerated() {
             let guess = found.columns[i]
@@ -89,25 +97,24 @@ package final class CSVReader: BatchReader {
             } else if options.allText {
                 columns.append(ColumnSchema(header.names[cell], ColumnType(.string, optional: guess.hasNulls)))
             } else {
-                let (kind, notation) = guess.type
-                let hasValues = guess.cells > guess.nulls
+                let choice = choices[i], hasGaps = guess.hasNulls || guess.filled == 0 || choice.exceptions?.nullCount ?? 0 > 0
                 columns.append(
-                    ColumnSchema(header.names[cell], ColumnType(kind, optional: guess.hasNulls || !hasValues), notation: notation))
+                    ColumnSchema(header.names[cell], ColumnType(choice.kind, optional: hasGaps), notation: choice.notation))
             }
             if guess.isAlwaysQuoted { dialect.quotedColumns.append(i) }
         }
         columnFacts = columns.indices.map { i in
             let guess = found.columns[i], own = ColumnFacts.Reading(columns[i].type.kind, columns[i].notation)
             let isGiven = forced[i] != nil || options.allText
-            return ColumnFacts(hasValues: guess.cells > guess.nulls, readings: isGiven ? [own] : guess.readings)
+            return ColumnFacts(hasValues: guess.cells > guess.nulls, readings: isGiven ? [own] : guess.readings(choices[i]))
         }
         losses = CSVReader.losses(found, header, cells, options) + opened.losses
-        let words = CSVNullTexts(found.columns, options)
+        let words = CSVNullTexts(found.columns, options, names: cells.map { header.names[$0] })
         if let text = words.common { dialect.nullText = text }
         dialect.ownNullTexts = words.own
         remarks += words.remarks(cells.map { header.names[$0] })
         if !options.allText {
-            remarks += cells.indices.compactMap { forced[$0] == nil ? found.columns[$0].advice(header.names[cells[$0]]) : nil }
+            for i in cells.indices where forced[i] == nil { remarks += choices[i].remarks(header.names[cells[i]], found.columns[i]) }
         }
         if found.ends.endsOpen { dialect.endsWithNewline = false }
         if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
@@ -118,6 +125,10 @@ package final class CSVReader: BatchReader {
         otherRemarks = remarks
         let name = options.typeName ?? CSVReader.typeName(input.path)
         var type = TypeSchema(name, columns: columns, envelope: dialect.envelope)
+        let originals = cells.indices.map {
+            forced[$0].map { keptTexts.contains($0.name) } ?? (!options.allText && choices[$0].exceptions != nil)
+        }
+        for i in cells.indices where originals[i] { type.columns.append(type.makeCompanion(of: columns[i])) }
         for i in type.columns.indices { type.columns[i].id = UInt32(i + 1) }
         if let forcedType = options.types {
             type.key = forcedType.key.compactMap { position in type.index(of: forcedType.columns[position].name) }
@@ -130,11 +141,15 @@ package final class CSVReader: BatchReader {
         // Second reading.
         let plans = zip(cells, columns).enumerated().map { i, pair in
             // An inferred type round-trips every text; a requested one may not.
-            let isFound = forced[i] == nil || pair.1.type.kind == .string || found.columns[i].type == (pair.1.type.kind, pair.1.notation)
+            let choice = choices[i]
+            let isFound =
+                forced[i] == nil || originals[i] || pair.1.type.kind == .string
+                || (choice.kind, choice.notation) == (pair.1.type.kind, pair.1.notation) && choice.exceptions == nil
             return CSVPlan(
-                cell: pair.0, type: pair.1.type, isForced: forced[i] != nil, spelling: isFound ? nil : pair.1, rowLimit: Int64(found.rows))
+                cell: pair.0, type: pair.1.type, notation: pair.1.notation, hasOriginals: originals[i], isForced: forced[i] != nil,
+                spelling: isFound ? nil : pair.1, rowLimit: Int64(found.rows), nulls: nulls[i])
         }
-        let reading = CSVSetting(marks: header.marks, width: header.width, nulls: nulls, plans: plans, checksText: false)
+        let reading = CSVSetting(marks: header.marks, width: header.width, plans: plans, checksText: false)
         setting = reading
         (text as? CSVNormaliser)?.rejects = options.rejects
         try text.rewind()

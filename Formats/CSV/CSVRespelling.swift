@@ -32,13 +32,15 @@ struct CSVSpellings {
 
     init(_ plans: [CSVPlan]) {
         texts = plans.enumerated().compactMap { i, plan in
-            plan.spelling.map { (i, $0, CSVColumn(CSVPlan(cell: plan.cell, type: ColumnType(.string, optional: true), isForced: false))) }
+            plan.spelling.map {
+                (i, $0, CSVColumn(CSVPlan(cell: plan.cell, type: ColumnType(.string, optional: true), isForced: false, nulls: plan.nulls)))
+            }
         }
     }
 
-    mutating func append(_ index: CSVIndex, _ block: CSVBlock, _ nulls: CSVNulls) {
+    mutating func append(_ index: CSVIndex, _ block: CSVBlock) {
         guard !texts.isEmpty else { return }
-        for (_, _, cells) in texts { _ = cells.append(index, memory: block.memory, nulls: nulls) }
+        for (_, _, cells) in texts { _ = cells.append(index, memory: block.memory) }
         for row in 0..<index.rows { offsets.append(block.offset + UInt64(index.extents[row * 2])) }
     }
 

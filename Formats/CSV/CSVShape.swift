@@ -28,65 +28,42 @@ struct CSVShape: Equatable, Sendable {
     @inline(__always) static var bool: CSVShape { CSVShape(rawValue: 1 << 5) }
     @inline(__always) static var boolCapitalised: CSVShape { CSVShape(rawValue: 1 << 6) }
     @inline(__always) static var boolUpper: CSVShape { CSVShape(rawValue: 1 << 7) }
-    @inline(__always) static var date: CSVShape { CSVShape(rawValue: 1 << 8) }
-    @inline(__always) static var dateTimeSpace: CSVShape { CSVShape(rawValue: 1 << 9) }
-    @inline(__always) static var dateTimeT: CSVShape { CSVShape(rawValue: 1 << 10) }
-    @inline(__always) static var dateTimeZ: CSVShape { CSVShape(rawValue: 1 << 11) }
     @inline(__always) static var uuid: CSVShape { CSVShape(rawValue: 1 << 12) }
     @inline(__always) static var uuidUpper: CSVShape { CSVShape(rawValue: 1 << 13) }
 
     @inline(__always) static var numbers: CSVShape { .int | .plain | .pointZero | .fixed | .decimal }
     @inline(__always) static var bools: CSVShape { .bool | .boolCapitalised | .boolUpper }
-    @inline(__always) static var dates: CSVShape { .date | .dateTimeSpace | .dateTimeT | .dateTimeZ }
     @inline(__always) static var uuids: CSVShape { .uuid | .uuidUpper }
-    @inline(__always) static var all: CSVShape { .numbers | .bools | .dates | .uuids }
+    /// Bools and UUIDs.
+    @inline(__always) static var others: CSVShape { .bools | .uuids }
 }
 
-/// Returns the shapes of the text among `wanted`, and the number of digits after its point (of a number or of seconds).
-@inline(__always)
-func shape(_ memory: UnsafePointer<UInt8>, _ count: Int, wanted: CSVShape) -> (shape: CSVShape, digits: Int) {
-    if !wanted.isDisjoint(with: .numbers) {
-        let number = numberShape(memory, count)
-        if !number.shape.isEmpty { return number }
-    }
-    if wanted.isDisjoint(with: .bools | .dates | .uuids) { return (.none, 0) }
-    return otherShape(memory, count)
-}
-
+/// Returns the shapes of a text among those of bools and UUIDs.
 @inline(never)
-private func otherShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
+func otherShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> CSVShape {
     let bytes = UnsafeRawBufferPointer(start: memory, count: count)
     if count == 4 || count == 5 {
         // Compares four letters as one number; memory after the text may be read.
         switch (UInt32(littleEndian: bytes.baseAddress!.loadUnaligned(as: UInt32.self)), count == 5 ? memory[4] : 0) {
-        case (0x6575_7274, 0), (0x736C_6166, UInt8(ascii: "e")): return (.bool, 0)  // true, false
-        case (0x6575_7254, 0), (0x736C_6146, UInt8(ascii: "e")): return (.boolCapitalised, 0)  // True, False
-        case (0x4555_5254, 0), (0x534C_4146, UInt8(ascii: "E")): return (.boolUpper, 0)  // TRUE, FALSE
-        default: return (.none, 0)
-        }
-    }
-    guard count >= 10 else { return (.none, 0) }
-    if memory[4] == UInt8(ascii: "-"), let reading = DateText.parse(bytes) {
-        let digits = Int(reading.notation.parameter)
-        switch reading.notation.code {
-        case Notation.dateOnly.code: return (.date, 0)
-        case Notation.dateTimeSpace(0).code: return (.dateTimeSpace, digits)
-        case Notation.dateTimeT(0).code: return (.dateTimeT, digits)
-        default: return (.dateTimeZ, digits)
+        case (0x6575_7274, 0), (0x736C_6166, UInt8(ascii: "e")): return .bool  // true, false
+        case (0x6575_7254, 0), (0x736C_6146, UInt8(ascii: "e")): return .boolCapitalised  // True, False
+        case (0x4555_5254, 0), (0x534C_4146, UInt8(ascii: "E")): return .boolUpper  // TRUE, FALSE
+        default: return .none
         }
     }
     if count == 36, let reading = IdentifierText.parseUUID(bytes) {
         switch reading.letters {
-        case .lower: return (.uuid, 0)
-        case .upper: return (.uuidUpper, 0)
-        case .none: return (.uuids, 0)
+        case .lower: return .uuid
+        case .upper: return .uuidUpper
+        case .none: return .uuids
         }
     }
-    return (.none, 0)
+    return .none
 }
 
+/// Returns the shapes of a text among those of numbers, and the number of digits after its point. Texts that are not empty only.
 @inline(__always)
-private func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
+func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
     let negative = memory[0] == UInt8(ascii: "-")
     let first = negative ? 1 : 0
     guard count > first else { return (.none, 0) }

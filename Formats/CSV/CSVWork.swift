@@ -1,15 +1,34 @@
 import FirnBytes
 import FirnExchange
 import FirnTable
+import Synchronization
 
 /// What threads do with blocks; the same for all blocks.
 struct CSVSetting: Sendable {
     var marks: CSVMarks
     var width: Int
-    var nulls: CSVNulls
     var plans: [CSVPlan]
     /// Whether the text is checked to be UTF-8 (in the first reading).
     var checksText: Bool
+    /// The columns that are known to be text while guesses are made.
+    var texts = CSVTextColumns()
+}
+
+/// The columns that are known to be text before all of them has been read, so that their cells are not examined any more.
+final class CSVTextColumns: Sendable {
+    private let columns = Mutex<[Bool]>([])
+
+    /// Returns whether each of `count` columns is text.
+    func known(_ count: Int) -> [Bool] {
+        columns.withLock { known in known.isEmpty ? [Bool](repeating: false, count: count) : known }
+    }
+
+    func note(_ column: Int, of count: Int) {
+        columns.withLock { known in
+            if known.isEmpty { known = [Bool](repeating: false, count: count) }
+            known[column] = true
+        }
+    }
 }
 
 struct CSVLineEnds: Sendable {
@@ -70,12 +89,13 @@ extension CSVSetting {
             guesses.invalidText = block.offset + UInt64(offset)
             return guesses
         }
-        let index = CSVIndex(width: width)
+        let index = CSVIndex(width: width), isText = texts.known(plans.count)
         var at = 0
         while at < block.count {
             at = index.fill(block.memory, from: at, to: block.count, marks: marks)
             for (i, plan) in plans.enumerated() {
-                guesses.columns[i].see(index, column: plan.cell, memory: block.memory, marks: marks, nulls: nulls)
+                guesses.columns[i].see(
+                    index, column: plan.cell, after: guesses.rows, isText: isText[i], memory: block.memory, marks: marks, nulls: plan.nulls)
             }
             guesses.rows += index.rows
             if guesses.bad == nil, let bad = index.bad.first { guesses.bad = (block.offset + UInt64(bad.offset), bad.fault) }
@@ -124,7 +144,7 @@ extension CSVSetting {
         while at < block.count {
             at = index.fill(block.memory, from: at, to: block.count, marks: marks)
             append(index, to: columns, block)
-            spellings.append(index, block, nulls)
+            spellings.append(index, block)
             for bad in index.bad {
                 var cell = ""
                 if case .cell(let column) = bad.fault { cell = CSVSetting.cellText(original, bad.range, bad.offset, column, self) }
@@ -135,6 +155,7 @@ extension CSVSetting {
         rows.ends.add(index)
         rows.count = columns.first?.count ?? 0
         rows.columns = columns.map { $0.finish() }
+        rows.columns += columns.compactMap { $0.finishOriginals() }
         rows.respelled = spellings.compare(rows.columns)
         if rows.bad.count > 1 { rows.bad.sort { $0.offset < $1.offset } }
         return rows
@@ -145,7 +166,7 @@ extension CSVSetting {
         let before = columns.first?.count ?? 0
         var next = 0
         while next < columns.count {
-            if let row = columns[next].append(index, memory: block.memory, nulls: nulls) {
+            if let row = columns[next].append(index, memory: block.memory) {
                 index.drop(row: row, column: columns[next].plan.cell)
                 for column in columns[..<next] { column.cut(to: before) }
                 next = 0

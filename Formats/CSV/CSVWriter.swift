@@ -28,6 +28,8 @@ package final class CSVWriter: BatchWriter {
     private let output: Output
     private let options: CSVWriterOptions
     private var schema = Schema()
+    /// The columns that are written, by their positions in the rows, and those with their original texts.
+    private var sources: [(column: Int, originals: Int?)] = []
     private var type = TypeSchema("", columns: [])
     private var dialect = CSVDialect()
     private var styles: [CSVLane.Style] = []
@@ -68,7 +70,9 @@ package final class CSVWriter: BatchWriter {
                 at: .init(file: output.name), advice: "choose one with FILE:Type")
         }
         self.schema = schema
-        self.type = type
+        let companions = type.companions
+        sources = type.visibleColumns.map { ($0, companions[$0]) }
+        self.type = type.visible
         if options.usesDialect, let read = CSVDialect(envelope: type.envelope) {
             dialect = read
             if !options.isExact, !read.isExact {
@@ -92,8 +96,8 @@ package final class CSVWriter: BatchWriter {
         let quote = dialect.quote ?? UInt8(ascii: "\"")
         let marks = CSVMarks(delimiter: dialect.delimiter, quote: quote, newline: dialect.newlineByte)
         let quoted = Set(dialect.quotedColumns)
-        rowsAtATime = max(1, min(512, CSVWriter.maximumCells / max(1, type.columns.count)))
-        for (i, column) in type.columns.enumerated() {
+        rowsAtATime = max(1, min(512, CSVWriter.maximumCells / max(1, sources.count)))
+        for (i, column) in self.type.columns.enumerated() {
             styles.append(
                 CSVLane.Style(
                     marks: marks, nullText: Array((dialect.ownNullTexts[i] ?? dialect.nullText).utf8), isAlwaysQuoted: quoted.contains(i),
@@ -123,7 +127,10 @@ package final class CSVWriter: BatchWriter {
         var row = 0
         while row < batch.count {
             let rows = row..<min(row + rowsAtATime, batch.count)
-            for (i, column) in batch.columns.enumerated() { lanes[i].fill(column, rows, styles[i]) }
+            for (i, source) in sources.enumerated() {
+                let originals = source.originals.map { batch.columns[$0] }
+                lanes[i].fill(batch.columns[source.column], originals: originals, rows, styles[i])
+            }
             let isPlain = dialect.delimiterRest.isEmpty && dialect.trailing == 0
             if isPlain, nextSpecial == specialRows.count || specialRows[nextSpecial] >= rowsWritten + rows.count {
                 try writeLines(rows.count)

@@ -58,6 +58,11 @@ package enum DateText {
     /// Writes a date in the given notation, and returns the number of bytes. If the notation is not one of dates or would lose a time of
     /// day or digits of the second, the date is written as `…T…Z` with as many digits of the second as it needs.
     package static func write(seconds: Int64, nanoseconds: Int64, notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int {
+        if notation.code >= Notation.yearMonth.code,
+            let count = write(seconds: seconds, nanoseconds: nanoseconds, layout: notation, to: out)
+        {
+            return count
+        }
         var days = seconds / 86_400, clock = seconds % 86_400
         if clock < 0 {
             clock &+= 86_400
@@ -117,7 +122,7 @@ package enum DateText {
         return tens > 9 || ones > 9 ? -1000 : Int(tens) &* 10 &+ Int(ones)
     }
 
-    private static func length(ofMonth month: Int, _ year: Int) -> Int {
+    static func length(ofMonth month: Int, _ year: Int) -> Int {
         if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
         return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
     }
@@ -133,7 +138,7 @@ package enum DateText {
         return era &* 146_097 &+ yearOfEra &* 365 &+ yearOfEra / 4 &- yearOfEra / 100 &+ dayOfYear &- 719_468
     }
 
-    static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    package static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let z = days &+ 719_468
         let era = (z >= 0 ? z : z &- 146_096) / 146_097
         let dayOfEra = z &- era &* 146_097

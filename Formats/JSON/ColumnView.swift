@@ -25,7 +25,7 @@ final class ColumnView {
     init(_ column: Column, _ description: ColumnSchema, _ schema: Schema, isPretty: Bool) {
         kind = column.type.kind
         collection = column.type.collection
-        notation = description.notation
+        notation = description.notation.standardDate
         writesNull = description.writesNull
         var name = JSONBytes()
         name.append(quoted: description.name)

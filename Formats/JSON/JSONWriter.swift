@@ -29,8 +29,18 @@ package final class JSONWriter: BatchWriter {
         var remarks: [String] = []
         if loss.nonFinite > 0 { remarks.append("\(loss.nonFinite) values that are not finite numbers were written as null") }
         if hasLeftOutDocument { remarks.append("the JSON around the rows in their document was left out") }
+        if originalTexts.count == 1 {
+            remarks.append("the original texts of column \"\(originalTexts[0])\" were left out")
+        } else if originalTexts.count > 1 {
+            remarks.append("the original texts of \(originalTexts.count) columns were left out")
+        }
         if loss.hasData { remarks.append("bytes were written as base64 text") }
         return remarks
+    }
+
+    /// The columns whose original texts are not written.
+    private var originalTexts: [String] {
+        schema.types.flatMap { type in type.companions.keys.sorted().map { type.columns[$0].name } }
     }
 
     private var hasSeveralTypes: Bool { schema.roots.count > 1 }
@@ -79,7 +89,7 @@ package final class JSONWriter: BatchWriter {
     package func write(_ batch: Batch, type name: String) throws(FirnError) {
         guard let type = schema[name] else { trap("write only batches of types that were passed to begin") }
         if hasSeveralTypes { try open(name) }
-        let fields = zip(batch.columns, type.columns).map { ColumnView($0, $1, schema, isPretty: isPretty) }
+        let fields = type.visibleColumns.map { ColumnView(batch.columns[$0], type.columns[$0], schema, isPretty: isPretty) }
         let form = envelope?.form
         if form == .one || form == .oneValue, rowsWritten + batch.count > 1 {
             throw FirnError(.schema, "the document contained one value, and there are more rows now", advice: "write ndjson")

@@ -31,6 +31,30 @@ package struct Notation: Hashable, Sendable {
     package static let uuidUpper = Notation(code: 9)
 }
 
+/// A named property of a column in a stored schema.
+package struct ColumnAttribute: Hashable, Sendable {
+    package var name: String
+    package var value: [UInt8]
+
+    package init(_ name: String, _ value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The attributes of a column.
+private final class ColumnExtras: Sendable {
+    let originalTextOf: String?
+    let others: [ColumnAttribute]
+
+    /// Returns nil if there is no attribute.
+    init?(originalTextOf: String?, others: [ColumnAttribute]) {
+        if originalTextOf == nil, others.isEmpty { return nil }
+        self.originalTextOf = originalTextOf
+        self.others = others
+    }
+}
+
 /// One column of a type. Columns that differ only in their indexes are equal.
 package struct ColumnSchema: Hashable, Sendable {
     /// Assigned when the column is created, and never reused within the type. Files refer to columns by id; the name can change.
@@ -41,6 +65,20 @@ package struct ColumnSchema: Hashable, Sendable {
     /// JSON: null was written as `null`, not by omitting the key.
     package var writesNull: Bool
     package var indexes: IndexMarks
+    /// The name of the column of the same type whose original texts this column holds; nil for an ordinary column. See `OriginalTexts`.
+    package var originalTextOf: String? {
+        get { more?.originalTextOf }
+        set { more = ColumnExtras(originalTextOf: newValue, others: more?.others ?? []) }
+    }
+    /// Attributes that are stored in the schema and that this program does not know. They are kept as they are.
+    package var otherAttributes: [ColumnAttribute] {
+        get { more?.others ?? [] }
+        set { more = ColumnExtras(originalTextOf: more?.originalTextOf, others: newValue) }
+    }
+    /// Whether the schema stores attributes of the column.
+    package var hasAttributes: Bool { more != nil }
+    /// Few columns have any: a reference keeps the others small.
+    private var more: ColumnExtras?
 
     package init(
         _ name: String, _ type: ColumnType, id: UInt32 = 0, notation: Notation = .plain, writesNull: Bool = false, indexes: IndexMarks = []
@@ -55,6 +93,7 @@ package struct ColumnSchema: Hashable, Sendable {
 
     package static func == (a: ColumnSchema, b: ColumnSchema) -> Bool {
         a.id == b.id && a.name == b.name && a.type == b.type && a.notation == b.notation && a.writesNull == b.writesNull
+            && (a.more === b.more || a.originalTextOf == b.originalTextOf && a.otherAttributes == b.otherAttributes)
     }
 
     package func hash(into hasher: inout Hasher) {

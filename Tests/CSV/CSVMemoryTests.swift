@@ -88,31 +88,32 @@ import Testing
     }
 
     @Test func `a remark names the texts that keep a column from being numeric, and the option that makes it numeric`() throws {
-        let ages = "age,name\n" + (0..<30).map { "\($0 % 4 == 1 ? "NA" : "\($0)"),n\($0)" }.joined(separator: "\n") + "\n"
-        #expect(try remarks(ages) == ["column \"age\" is text because of \"NA\" in 8 rows; --null NA makes it int"])
-        #expect(try remarks(ages, nulls: ["NA"]).isEmpty)
+        let ages = "age,name\n" + (0..<30).map { "\($0 % 4 == 1 ? "XX" : "\($0)"),n\($0)" }.joined(separator: "\n") + "\n"
+        #expect(try remarks(ages) == ["column \"age\" is text because of \"XX\" in 8 rows; --null XX makes it int"])
+        #expect(try remarks(ages, nulls: ["XX"]).isEmpty)
         #expect(
-            try remarks("a\n1.5\n2.25\nn/a\n-\n3\n") == [
-                "column \"a\" is text because of \"n/a\" and \"-\" in 2 rows; --null n/a,- makes it double"
+            try remarks("a\n1.5\n2.25\nno/ne\n-x\n3\n") == [
+                "column \"a\" is text because of \"no/ne\" and \"-x\" in 2 rows; --null no/ne,-x makes it double"
             ])
         #expect(
             try remarks("a\n2020-01-01\n2020-01-02\n(none)\n") == [
                 "column \"a\" is text because of \"(none)\" in 1 row; --null='(none)' makes it date"
             ])
-        #expect(try remarks("a,b\nNA,1\nNA,2\n1,3\n2,4\n3,5\n").count == 1, "texts in the first rows count too")
-        // No remark if other text remains, if the texts are quoted, or if they are most of the column.
-        for text in [
-            "a\n1\n2\nNA\nx y z and more\n", "a\n1\n2\n3\n\"NA\"\n", "a\nM\nF\nM\n1\n", "a\n1\n2\n3\n4\nA\nB\nC\nD\n",
-            "a\n1\n2\n\"\"\nNA\n", "a\nNA\nNA\n", "a\n01\n02\nNA\n",
-        ] {
+        #expect(try remarks("a,b\nXX,1\nXX,2\n1,3\n2,4\n3,5\n").count == 1, "texts in the first rows count too")
+        // Another remark if other text remains or if the texts are quoted, and none if they are most of the column.
+        for text in ["a\n1\n2\n3\nXX\nx y z and more\n", "a\n1\n2\n3\n\"XX\"\n", "a\n1\n2\n3\n4\n5\nA\nB\nC\nD\n"] {
+            let found = try remarks(text)
+            #expect(found.count == 1 && found[0].contains("cells") && found[0].contains("not numbers (first: row "), "\(found)")
+        }
+        for text in ["a\nM\nF\nM\n1\n", "a\nNA\nNA\n", "a\n01\n02\nNA\n", "a\nx\ny\nz\n1\n2020-01-01\n"] {
             #expect(try remarks(text).isEmpty, "\(text)")
         }
     }
 
     @Test func `the remark names the type that the option results in`() throws {
         for (cells, words) in [
-            (["1", "2", "NA"], "NA"), (["1.50", "2.25", "missing"], "missing"), (["true", "false", "?"], "?"),
-            (["1", "9223372036854775808", "NA"], "NA"),
+            (["1", "2", "XX"], "XX"), (["1.50", "2.25", "missing"], "missing"), (["true", "false", "?!"], "?!"),
+            (["1", "9223372036854775808", "XX"], "XX"),
         ] {
             let text = "a,b\n" + cells.map { "\($0),x" }.joined(separator: "\n") + "\n"
             let remark = try #require(try remarks(text).first)

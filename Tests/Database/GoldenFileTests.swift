@@ -44,6 +44,10 @@ struct GoldenFile: Sendable {
             name: "proofs.firn", hash: "d9316d93d179dd9d4a1c2dbb4331574e", readerFeatures: 0, writerFeatures: 5,
             write: GoldenRows.writeProofs,
             rows: ["Row": GoldenRows.many(60), "Name": GoldenRows.names]),
+        GoldenFile(
+            name: "originals.firn", hash: "8d08d6371a32141d0dbef857904b7aba", readerFeatures: 4, writerFeatures: 0,
+            write: GoldenRows.writeOriginals,
+            rows: ["Score": GoldenRows.scores]),
     ]
 }
 
@@ -157,6 +161,31 @@ enum GoldenRows {
         try transaction.bulkWriter("Row").append(RandomBatches.batch(many(60), of: row))
         try transaction.bulkWriter("Name").append(RandomBatches.batch(names, of: name))
         try transaction.addIndex("Row", "name", .values)
+        try transaction.commit()
+    }
+
+    /// A column with original texts, and one with an attribute that no program knows.
+    static let score: TypeSchema = {
+        var type = TypeSchema(
+            "Score",
+            columns: [ColumnSchema("score", ColumnType(.double, optional: true)), ColumnSchema("note", ColumnType(.string))])
+        type.columns.append(type.makeCompanion(of: type.columns[0]))
+        type.columns[1].otherAttributes = [ColumnAttribute("colour", [1, 2, 3])]
+        return type
+    }()
+    static var scores: [[Value]] {
+        (0..<1500).map { i in
+            [
+                i % 100 == 7 ? .null : .double(Double(mix(i) % 1000) / 8), .string("note \(i % 3)"),
+                i % 100 == 7 ? .string("n/a") : i % 100 == 9 ? .string("\(Double(mix(i) % 1000) / 8)e0") : .null,
+            ]
+        }
+    }
+
+    static func writeOriginals(_ path: String) throws {
+        let transaction = try Database.create(path: path).begin()
+        try transaction.extendSchema([score])
+        try transaction.bulkWriter("Score").append(RandomBatches.batch(scores, of: score))
         try transaction.commit()
     }
 

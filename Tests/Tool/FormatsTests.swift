@@ -75,13 +75,13 @@ import Testing
 
     @Test func `convert and schema print one remark for a column that a single text keeps from being numeric`() throws {
         let scratch = try Scratch()
-        try scratch.write("p.csv", "age,x\n" + (0..<20).map { "\($0 == 3 ? "NA" : "\($0)"),a\($0)\n" }.joined())
-        let line = "column \"age\" is text because of \"NA\" in 1 row; --null NA makes it int"
+        try scratch.write("p.csv", "age,x\n" + (0..<20).map { "\($0 == 3 ? "XX" : "\($0)"),a\($0)\n" }.joined())
+        let line = "column \"age\" is text because of \"XX\" in 1 row; --null XX makes it int"
         for words in [["convert", "p.csv", "p.firn"], ["schema", "p.csv"]] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(run.code == 0 && run.errors.components(separatedBy: line).count == 2, "\(run.errors)")
         }
-        #expect(try !scratch.firn("schema", "p.csv", "--null", "NA").errors.contains("--null"))
+        #expect(try !scratch.firn("schema", "p.csv", "--null", "XX").errors.contains("--null"))
     }
 
     @Test func `integers in a column or list with fractions keep all their digits`() throws {

@@ -48,8 +48,18 @@ extension Flag {
         "type", "t", "NAME", in: .choosing, "the type (table) to use",
         detail: "Required if a file has several types. For convert: the name of the type that is written.")
     static let null = Flag(
-        "null", nil, "WORDS", in: .reading, "cells of a CSV that are read as null, such as NA,N/A",
-        detail: "By default only an empty field without quotes is null.", repetition: .many)
+        "null", nil, "WORDS", in: .reading, "cells of a CSV that are read as null, such as NA,N/A or, in one column only, age=-1",
+        detail: """
+            By default only an empty field without quotes is null, and in columns of numbers, bools and dates also texts such as NA, n/a and -, which \
+            are kept. Items are separated by commas: WORD for all columns, COLUMN=WORD for one of them, =WORD for a word that contains =.
+            """, repetition: .many)
+    static let dates = Flag(
+        "dates", nil, "PATTERNS", in: .reading, "how dates of a CSV are written, such as dd/MM/yyyy or, in one column only, born=M/d/yy",
+        detail: """
+            Needed only for dates that can be read in two ways, such as 1/2/2026, and for years of two digits (69 to 99 are 1969 to 1999). \
+            d, dd: day; M, MM: month; yy, yyyy: year; separated by /, . or -; then a time if there is one: H, HH (or h, hh with a at the end for \
+            AM and PM, aa for am and pm), mm, ss, S for each digit of a fraction. Patterns are separated by commas.
+            """, repetition: .many)
     static let encoding = Flag(
         "encoding", nil, "NAME", in: .reading, "encoding of CSV text",
         detail: """
@@ -147,7 +157,7 @@ extension Flag {
         preset: "wide", choices: ["wide", "strict"])
 
     static let readingText = [
-        from, null, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects, schema, rows,
+        from, null, dates, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects, schema, rows,
         map, object, filename, union,
     ]
 }

@@ -30,7 +30,7 @@ enum SQLForm: Sendable, Equatable {
         case .double: self = .real
         case .string: self = .text
         case .data: self = .blob
-        case .date: self = .date(isDay: column.notation == .dateOnly)
+        case .date: self = .date(isDay: column.notation.standardDate == .dateOnly)
         case .decimal: self = .decimal
         case .uuid: self = .uuid(isUpper: column.notation == .uuidUpper)
         case .objectID: self = .objectID
@@ -87,6 +87,8 @@ struct SQLColumn: Sendable {
     let name: String
     let schema: ColumnSchema
     let form: SQLForm
+    /// Whether `SELECT *` omits the column: it holds the original texts of another.
+    let isHidden: Bool
     /// For links and collections of links: how target rows are named.
     let target: Target?
 
@@ -106,7 +108,9 @@ struct SQLColumn: Sendable {
             var form =
                 column.type.kind == .link && !column.type.isCollection ? target?.keySchema.map { SQLForm($0) } ?? .int : SQLForm(column)
             if form == .decimal, SQLDecimal.needsText(position, of: table) { form = .longDecimal }
-            return SQLColumn(position: position, name: names.unique(column.name), schema: column, form: form, target: target)
+            return SQLColumn(
+                position: position, name: names.unique(column.name), schema: column, form: form, isHidden: type.isCompanion(position),
+                target: target)
         }
     }
 

@@ -42,7 +42,9 @@ package final class SQLTable {
 
     /// `CREATE TABLE x("name" TEXT, …)`: the declaration from which SQLite reads names and types.
     var declaration: String {
-        "CREATE TABLE x(" + columns.map { "\(SQLSpelling.name($0.name)) \($0.form.declaration)" }.joined(separator: ", ") + ")"
+        "CREATE TABLE x("
+            + columns.map { "\(SQLSpelling.name($0.name)) \($0.form.declaration)\($0.isHidden ? " HIDDEN" : "")" }.joined(separator: ", ")
+            + ")"
     }
 
     /// Registers a cursor. If no other cursor is open, it reads the newest version.

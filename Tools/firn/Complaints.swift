@@ -4,7 +4,7 @@ import FirnTable
 
 /// The error for a column that a type does not have, with the nearest name as advice.
 func unknownColumn(_ name: String, of type: TypeSchema) -> FirnError {
-    let names = type.columns.map(\.name)
+    let names = type.visible.columns.map(\.name)
     let near = Suggestion.nearest(to: name, among: names)
     let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
     return FirnError(

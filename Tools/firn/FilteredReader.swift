@@ -48,6 +48,8 @@ final class FilteredReader: BatchReader {
 
     private func run(_ batch: Batch) throws(FirnError) -> QueryRun {
         let table = MemoryTable(type, schema: schema, batches: [batch])
-        return try QueryCommand.run(QueryRequest(parsed: condition), table, threads: threads)
+        var request = QueryRequest(parsed: condition)
+        request.includesCompanions = true
+        return try QueryCommand.run(request, table, threads: threads)
     }
 }

@@ -75,6 +75,9 @@ enum FormatShelf {
         csv.ragged = notation.ragged.flatMap(CSVRagged.init(rawValue:))
         csv.hasHeader = notation.hasHeader
         csv.nullWords += options.nullWords
+        csv.nullWordsOf = options.nullWordsOf
+        csv.dates = options.dates
+        csv.datesOf = options.datesOf
         csv.encoding = try encoding(options.encoding)
         csv.typeName = given?.rows ?? typeName
         if !options.columns.isEmpty { csv.columns = options.columns }
@@ -136,7 +139,7 @@ enum FormatShelf {
             (
                 "columns",
                 .array(
-                    type.columns.map { column in
+                    type.visible.columns.map { column in
                         var members: [(String, JSONDocument)] = [("name", .string(column.name)), ("type", .string(column.type.name))]
                         if let notation = SchemaText.name(of: column.notation) { members.append(("notation", .string(notation))) }
                         return .object(members)

@@ -88,11 +88,13 @@ struct InfoCommand {
             .init("column"), .init("type"), .init("bytes", isNumber: true), .init("share", isNumber: true), .init("encodings"),
         ])
         for column in type.columns {
-            let bytes = column.bytes + column.sharedBytes + column.indexBytes
+            let bytes = column.bytes + column.sharedBytes + column.indexBytes + column.originalTextBytes
             table.append([
                 column.name, column.type.name, Quantity.bytes(bytes),
                 whole > 0 ? "\(Quantity.decimal(100 * Double(bytes) / Double(whole), 1)) %" : "",
-                encodings(column, segments: type.segments) + (column.indexBytes > 0 ? ", index \(Quantity.bytes(column.indexBytes))" : ""),
+                encodings(column, segments: type.segments)
+                    + (column.originalTextBytes > 0 ? ", original texts \(Quantity.bytes(column.originalTextBytes))" : "")
+                    + (column.indexBytes > 0 ? ", index \(Quantity.bytes(column.indexBytes))" : ""),
             ])
         }
         table.append([
@@ -148,9 +150,10 @@ struct InfoCommand {
             inner.add("columns", type.columns) { column, cell in
                 cell.add("name", column.name)
                 cell.add("type", column.type.name)
-                cell.add("bytes", column.bytes + column.sharedBytes + column.indexBytes)
+                cell.add("bytes", column.bytes + column.sharedBytes + column.indexBytes + column.originalTextBytes)
                 cell.add("sharedBytes", column.sharedBytes)
                 cell.add("indexBytes", column.indexBytes)
+                if column.originalTextBytes > 0 { cell.add("originalTextBytes", column.originalTextBytes) }
                 cell.add("encodings", column.encodings) { encoding, part in
                     part.add("name", encoding.name)
                     part.add("segments", encoding.segments)

@@ -95,7 +95,8 @@ struct LogCommand {
     }
 
     private static func shape(_ type: TypeSchema) -> [String] {
-        type.columns.map { "\($0.name) \($0.type.name)" } + type.key.map(String.init)
+        let type = type.visible
+        return type.columns.map { "\($0.name) \($0.type.name)" } + type.key.map(String.init)
     }
 
     private func write(

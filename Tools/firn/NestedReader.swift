@@ -31,7 +31,7 @@ final class NestedReader: BatchReader {
         typeName = type.name
         let root = Group()
         self.root = root
-        for (position, column) in type.columns.enumerated() {
+        for (position, column) in type.columns.enumerated() where !(type.isCompanion(position) && column.name.contains(".")) {
             let parts = FieldPath.parts(of: column.name)
             var group = root
             for part in parts.dropLast() {

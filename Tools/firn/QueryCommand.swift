@@ -161,7 +161,10 @@ struct QueryCommand {
     ) throws(FirnError) -> Int {
         var type = TypeSchema(name, columns: columns)
         // In JSON, each row has all selected columns, also those that are null.
-        for i in type.columns.indices { type.columns[i].writesNull = true }
+        for i in type.columns.indices {
+            type.columns[i].writesNull = true
+            type.columns[i].notation = type.columns[i].notation.standardDate
+        }
         let schema = Schema([type] + types.types.filter { $0.name != name }).reachable(from: name)
         let writer = try writer(schema)
         var rows = 0, hasBegun = false

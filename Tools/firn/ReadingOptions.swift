@@ -3,6 +3,7 @@ import FirnCommandLine
 import FirnDatabase
 import FirnDisk
 import FirnExchange
+import FirnTable
 
 /// The options for reading inputs, from the flags under "Reading".
 struct ReadingOptions {
@@ -10,6 +11,11 @@ struct ReadingOptions {
     var format: FormatName?
     /// Cells of a CSV that are read as null, in addition to the empty field.
     var nullWords: [String] = []
+    /// The same for single columns, by name.
+    var nullWordsOf: [String: [String]] = [:]
+    /// The notations of `--dates`, for all columns and for single ones.
+    var dates: [Notation] = []
+    var datesOf: [String: [Notation]] = [:]
     var encoding: String?
     /// JSON: the pointer to the rows, and the paths of objects that are maps, and that are not.
     var rows: String?
@@ -54,7 +60,19 @@ struct ReadingOptions {
         format = arguments.text("from").flatMap(FormatName.init(rawValue:))
         if let path = arguments.text("schema") { schema = try FormatShelf.schema(of: path) }
         typeName = arguments.text("type")
-        nullWords = arguments.names("null")
+        for item in arguments.names("null") {
+            let (column, word) = ReadingOptions.assignment(item)
+            if let column { nullWordsOf[column, default: []].append(word) } else { nullWords.append(word) }
+        }
+        for item in arguments.names("dates") {
+            let (column, pattern) = ReadingOptions.assignment(item)
+            guard let notation = Notation(datePattern: pattern) else {
+                throw FirnError(
+                    .usage, "--dates does not know the pattern \"\(pattern)\"",
+                    advice: "write patterns such as dd.MM.yyyy, M/d/yyyy, yyyy/MM/dd, dd/MM/yy HH:mm:ss, yyyy-MM")
+            }
+            if let column { datesOf[column, default: []].append(notation) } else { dates.append(notation) }
+        }
         encoding = arguments.text("encoding")
         rows = arguments.text("rows")
         maps = arguments.texts("map")
@@ -95,5 +113,12 @@ struct ReadingOptions {
     var rejects: Rejects? {
         if dropsRejected { return Rejects { (_, _) throws(FirnError) in } }
         return rejected.map { rejected in Rejects { (row, reason) throws(FirnError) in try rejected.add(row, because: reason) } }
+    }
+
+    /// Splits `COLUMN=VALUE`; the column is nil if there is none. `=VALUE` is a value that contains `=`.
+    private static func assignment(_ text: String) -> (column: String?, value: String) {
+        guard let mark = text.firstIndex(of: "="), text.index(after: mark) < text.endIndex else { return (nil, text) }
+        let value = String(text[text.index(after: mark)...])
+        return mark == text.startIndex ? (nil, value) : (String(text[..<mark]), value)
     }
 }

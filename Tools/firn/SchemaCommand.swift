@@ -29,6 +29,7 @@ struct SchemaCommand {
         for (i, type) in schema.types.enumerated() {
             if i > 0 { try session.out.write("\n") }
             try session.out.write(session.outStyle.strong(DisplayWidth.visible(type.name)) + (type.isEmbedded ? " (embedded)" : "") + "\n")
+            let type = type.visible
             let hasNotation = type.columns.contains { SchemaText.name(of: $0.notation) != nil }, hasKey = !type.key.isEmpty
             var table = TextTable(
                 [.init("column"), .init("type")] + (hasNotation ? [.init("notation")] : []) + (hasKey ? [.init("key")] : []))
@@ -40,6 +41,31 @@ struct SchemaCommand {
             }
             for line in table.lines(style: session.outStyle) { try session.out.write(line) }
         }
+        if case .stored(_, let snapshot) = file.content { try remarkOriginals(snapshot, schema, of: file.name) }
         return .done
+    }
+
+    /// Reports how many original texts the columns keep.
+    private func remarkOriginals(_ snapshot: DatabaseSnapshot, _ schema: Schema, of path: String) throws(FirnError) {
+        for type in schema.types where type.hasCompanions {
+            guard let table = snapshot.table(named: type.name) else { continue }
+            for (column, companion) in type.companions.sorted(by: { $0.key < $1.key }) {
+                var count = 0
+                do throws(Damage) {
+                    for index in 0..<table.segmentCount {
+                        let segment = try table.segment(index), reader = try segment.column(companion)
+                        var cells = Column(reader.type)
+                        for vector in 0..<segment.vectorCount {
+                            try reader.read(vector: vector, into: &cells)
+                            for (i, row) in segment.rows(ofVector: vector).enumerated()
+                            where cells.isPresent(i) && (segment.live?[row] ?? true) {
+                                count += 1
+                            }
+                        }
+                    }
+                } catch { throw FirnError(error, in: path) }
+                session.remark("column \"\(type.columns[column].name)\" keeps \(Quantity.count(count, "original text"))")
+            }
+        }
     }
 }

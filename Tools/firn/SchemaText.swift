@@ -58,13 +58,16 @@ enum SchemaText {
 
     /// Returns the name of a notation; nil for the plain notation, which is not written.
     static func name(of notation: Notation) -> String? {
+        if let pattern = notation.datePattern { return pattern }
         guard let known = notations.first(where: { $0.code == notation.code }) else { return nil }
         return known.hasDigits ? "\(known.name)(\(notation.parameter))" : known.name
     }
 
     static func notation(_ text: String) -> Notation? {
         let name = text.prefix { $0 != "(" }
-        guard let known = notations.first(where: { $0.name == name }) else { return text == "plain" ? .plain : nil }
+        guard let known = notations.first(where: { $0.name == name }) else {
+            return text == "plain" ? .plain : Notation(datePattern: text)
+        }
         guard known.hasDigits else { return name == text ? Notation(code: known.code) : nil }
         guard text.last == ")", let digits = UInt8(text.dropFirst(name.count + 1).dropLast()) else { return nil }
         return Notation(code: known.code, parameter: digits)

@@ -39,6 +39,12 @@ final class ShapedReader: BatchReader {
                 guard let path = FieldPath.find(column, in: root, schema) else { throw unknownColumn(column, of: root) }
                 return path
             }
+            // Original texts belong to their column.
+            let companions = root.companions, named = Set(columns)
+            for path in kept ?? [] where path.path.count == 1 {
+                guard let companion = companions[path.path[0]], !named.contains(root.columns[companion].name) else { continue }
+                kept?.append(FieldPath(path: [companion], name: root.columns[companion].name))
+            }
         }
         if isFlat { kept = ShapedReader.flat(kept, root, schema) }
         if let kept {

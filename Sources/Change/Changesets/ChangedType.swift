@@ -33,6 +33,7 @@ package struct ChangedType {
     /// Makes the changes of a type that has no key, or that only one file has.
     package init(old: (any Table)?, new: (any Table)?) {
         trap(unless: old != nil || new != nil, "one of the files must have the type")
+        let old = old.map(VisibleTable.of), new = new.map(VisibleTable.of)
         self.old = old
         self.new = new
         difference = nil

@@ -160,8 +160,9 @@ extension TypeSchema {
 
     /// Whether rows of one type fit the other, apart from nulls: both have the same columns in any order, also within objects.
     func hasShape(of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = []) -> Bool {
-        columns.count == other.columns.count
-            && columns.allSatisfy { hasColumn($0, of: other, in: schema, other: otherSchema, inside: inside) }
+        let own = visibleColumns
+        return own.count == other.visibleColumns.count
+            && own.allSatisfy { hasColumn(columns[$0], of: other, in: schema, other: otherSchema, inside: inside) }
     }
 
     /// Whether the other type has a column with the same name and shape.

@@ -116,7 +116,7 @@ extension ChangesetApplication {
     /// Records a conflict for each row that the changes do not contain and that has a value in a column that is removed or replaced.
     private mutating func lookForLost(_ plan: Plan, _ rows: any RowTable) throws(FirnError) {
         guard !plan.isSame, let after = plan.part.after?.types(rename), let type = after.first else { return }
-        let going = rows.type.columns.indices.filter {
+        let going = rows.type.visibleColumns.filter {
             !rows.type.hasColumn(rows.type.columns[$0], of: type, in: rows.schema, other: Schema(after))
         }
         guard !going.isEmpty else { return }

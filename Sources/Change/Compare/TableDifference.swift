@@ -61,6 +61,7 @@ package final class TableDifference: Sendable {
     /// - Throws: `FirnError.usage` for columns that do not exist or if there is no key, `.duplicateKey`, `.unsupported` for too many rows,
     ///   `.damaged`, `.outOfMemory`, and the errors of `options.scope.rows`.
     package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
+        let old = VisibleTable.of(old), new = VisibleTable.of(new)
         var resolved = try LinkResolution.pair(old, new)
         resolved.old = try MemberTable.with(options.key, resolved.old, options.oldName)
         resolved.new = try MemberTable.with(options.key, resolved.new, options.newName)

@@ -37,7 +37,7 @@ package struct ContentHash: Sendable {
 
     /// - Throws: `FirnError.usage` for a key with columns that do not exist, `.damaged`, or the error of the memory limit.
     package init(of table: any Table, options: Options = Options()) throws(FirnError) {
-        let type = table.type
+        let table = VisibleTable.of(table), type = table.type
         var key = type.key
         if let names = options.key {
             key = []

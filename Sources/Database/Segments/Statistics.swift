@@ -10,6 +10,8 @@ package struct ColumnStatistics: Sendable {
     package var bytes = 0
     /// The bytes of dictionaries that its segments share.
     package var sharedBytes = 0
+    /// The bytes of the original texts of its cells, in a column of their own.
+    package var originalTextBytes = 0
     /// The bytes of its indexes.
     package var indexBytes = 0
     /// The encodings of its value stream and the number of segments that use each, most frequent first.
@@ -32,7 +34,7 @@ package struct TypeStatistics: Sendable {
     package var columns: [ColumnStatistics] = []
 
     /// All bytes of the type: columns, dictionaries, indexes and overhead.
-    package var bytes: Int { columns.reduce(overheadBytes) { $0 + $1.bytes + $1.sharedBytes + $1.indexBytes } }
+    package var bytes: Int { columns.reduce(overheadBytes) { $0 + $1.bytes + $1.sharedBytes + $1.indexBytes + $1.originalTextBytes } }
 }
 
 extension DatabaseSnapshot {
@@ -86,6 +88,11 @@ extension SnapshotCore {
             }
             out.overheadBytes += segment.headerBytes.count - inside
         }
+        for (target, column) in schema.companions {
+            out.columns[target].originalTextBytes =
+                out.columns[column].bytes + out.columns[column].sharedBytes + out.columns[column].indexBytes
+        }
+        out.columns = schema.visibleColumns.map { out.columns[$0] }
         for i in out.columns.indices { out.columns[i].encodings.sort { ($0.segments, $1.name) > ($1.segments, $0.name) } }
         return out
     }

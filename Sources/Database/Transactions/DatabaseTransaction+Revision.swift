@@ -23,6 +23,7 @@ extension DatabaseTransaction {
         }
 
         var type = wanted
+        type.detachCompanions()
         type.envelope = old.envelope
         // The type gets a new id: ids of dropped columns must not be used again within a type, and its key indexes are not valid any more.
         type.id = (schema.types.map(\.id).max() ?? 0) + 1

@@ -137,7 +137,8 @@ package final class DatabaseTransaction {
 
     private func extend(_ index: Int, to wanted: TypeSchema) throws(FirnError) {
         var type = schema.types[index]
-        for column in type.columns {
+        for (i, column) in type.columns.enumerated() {
+            if type.isCompanion(i), wanted.index(of: column.name) == nil { continue }
             guard let same = wanted.index(of: column.name) else {
                 throw FirnError(.schema, "column \"\(column.name)\" of type \"\(type.name)\" is in the file, but not in the given schema")
             }
@@ -291,6 +292,9 @@ package final class DatabaseTransaction {
             }
             guard states.allSatisfy(\.canBeWritten) else {
                 throw database.failure(Damage("the counts of the catalogue do not match the rows"))
+            }
+            if schemaIsNew, schema.types.contains(where: { $0.columns.contains(where: \.hasAttributes) }) {
+                store.require(.columnAttributes)
             }
             if let inline = try inlineCatalogue() {
                 let version = try store.commitInline(inline)

@@ -6,8 +6,9 @@ import FirnTable
 ///     version u8 = 1 · type count varint · then for each type:
 ///     id varint · name string · flags u8 (1 embedded, 2 envelope) · [envelope string] · column count varint
 ///     · key length varint · key positions varint… · columns
-///     column: id varint · name string · kind u8 · collection u8 · flags u8 (1 optional, 2 elements optional, 4 target, 8 writes null)
-///     · [target string] · notation code u8 · notation parameter u8
+///     column: id varint · name string · kind u8 · collection u8 · flags u8 (1 optional, 2 elements optional, 4 target, 8 writes null,
+///     16 attributes) · [target string] · notation code u8 · notation parameter u8 · [attribute count varint · name string, value: length
+///     varint, bytes…]
 extension Schema {
     private static let version: UInt8 = 1
     /// The maximum number of types in a schema; more is damage.
@@ -55,6 +56,7 @@ extension Schema {
                 guard let target = byName[name] else { throw Damage("type \"\(name)\" is missing") }
                 if column.type.kind == .embedded, !types[target].isEmbedded { throw Damage("type \"\(name)\" is not embedded") }
             }
+            try type.checkCompanions()
             for position in type.key where position >= type.columns.count {
                 throw Damage("the key refers to a column that type \"\(type.name)\" does not have")
             }
@@ -89,7 +91,7 @@ extension TypeSchema {
         out.appendVarint(columns.count)
         out.appendVarint(key.count)
         for position in key { out.appendVarint(position) }
-        for column in columns { column.encode(into: &out) }
+        for column in columns { column.encode(into: &out, of: self) }
     }
 
     fileprivate init(from reader: inout ByteReader) throws(Damage) {
@@ -105,20 +107,80 @@ extension TypeSchema {
         var columns: [ColumnSchema] = []
         for _ in 0..<columnCount { columns.append(try ColumnSchema(from: &reader)) }
         self.init(name, columns: columns, key: key, isEmbedded: flags & 1 != 0, id: id, envelope: envelope)
+        try resolveCompanions()
+    }
+
+    /// Replaces the ids in attributes by the names of the columns.
+    private mutating func resolveCompanions() throws(Damage) {
+        for i in columns.indices where !columns[i].otherAttributes.isEmpty {
+            var others = columns[i].otherAttributes
+            guard let at = others.firstIndex(where: { $0.name == ColumnSchema.originalTextAttribute }) else { continue }
+            let attribute = others.remove(at: at)
+            let id = try attribute.value.withBytes { (bytes) throws(Damage) -> UInt32 in
+                var reader = ByteReader(bytes)
+                let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
+                guard reader.isAtEnd else { throw Damage("an attribute of column \"\(columns[i].name)\" is too long") }
+                return id
+            }
+            guard let target = index(ofID: id) else {
+                throw Damage("column \"\(columns[i].name)\" holds the texts of a column that type \"\(name)\" does not have")
+            }
+            let targetName = columns[target].name
+            columns[i].otherAttributes = others
+            columns[i].originalTextOf = targetName
+        }
+    }
+
+    /// Throws unless the companions of columns are optional texts, one for a column of single values.
+    fileprivate func checkCompanions() throws(Damage) {
+        guard hasCompanions else { return }
+        var seen: Set<String> = []
+        for column in columns {
+            guard let name = column.originalTextOf else { continue }
+            guard let target = index(of: name), column.type == ColumnType(.string, optional: true), columns[target].originalTextOf == nil,
+                !columns[target].type.isCollection, columns[target].type.kind != .embedded, seen.insert(name).inserted
+            else { throw Damage("column \"\(column.name)\" of type \"\(self.name)\" cannot hold the texts of column \"\(name)\"") }
+        }
+        guard !key.contains(where: { columns.indices.contains($0) && columns[$0].originalTextOf != nil }) else {
+            throw Damage("the key of type \"\(self.name)\" contains a column of original texts")
+        }
     }
 }
 
 extension ColumnSchema {
-    fileprivate func encode(into out: inout ByteWriter) {
+    /// The attribute of a column that holds the original texts of another: the id of that column, as a varint.
+    fileprivate static let originalTextAttribute = "original-text-of"
+    /// The maximum number of attributes of a column, and of bytes of a value; more is damage.
+    private static let mostAttributes = 256, longestAttribute = 1 << 20
+
+    /// The attributes to store.
+    private func attributes(in type: TypeSchema) -> [ColumnAttribute] {
+        guard let id = originalTextOf.flatMap({ type.index(of: $0) }).map({ type.columns[$0].id }) else { return otherAttributes }
+        var value = ByteWriter()
+        value.appendVarint(Int(id))
+        return [ColumnAttribute(ColumnSchema.originalTextAttribute, value.bytes)] + otherAttributes
+    }
+
+    fileprivate func encode(into out: inout ByteWriter, of owner: TypeSchema) {
+        let attributes = attributes(in: owner)
         out.appendVarint(Int(id))
         out.append(string: name)
         out.append(type.kind.rawValue)
         out.append(type.collection.rawValue)
         out.append(
-            UInt8((type.isOptional ? 1 : 0) | (type.elementIsOptional ? 2 : 0) | (type.target != nil ? 4 : 0) | (writesNull ? 8 : 0)))
+            UInt8(
+                (type.isOptional ? 1 : 0) | (type.elementIsOptional ? 2 : 0) | (type.target != nil ? 4 : 0) | (writesNull ? 8 : 0)
+                    | (attributes.isEmpty ? 0 : 16)))
         if let target = type.target { out.append(string: target) }
         out.append(notation.code)
         out.append(notation.parameter)
+        guard !attributes.isEmpty else { return }
+        out.appendVarint(attributes.count)
+        for attribute in attributes {
+            out.append(string: attribute.name)
+            out.appendVarint(attribute.value.count)
+            out.append(contentsOf: attribute.value)
+        }
     }
 
     fileprivate init(from reader: inout ByteReader) throws(Damage) {
@@ -131,10 +193,23 @@ extension ColumnSchema {
             throw Damage("unknown column type", at: offset)
         }
         let flags = try reader.read(UInt8.self)
-        guard flags < 16 else { throw Damage("unknown column flags", at: offset) }
+        guard flags < 32 else { throw Damage("unknown column flags", at: offset) }
         let target: String? = flags & 4 != 0 ? try reader.readString() : nil
         let type = ColumnType(kind, optional: flags & 1 != 0, collection: collection, elementOptional: flags & 2 != 0, target: target)
         let code = try reader.read(UInt8.self)
         self.init(name, type, id: id, notation: Notation(code: code, parameter: try reader.read(UInt8.self)), writesNull: flags & 8 != 0)
+        guard flags & 16 != 0 else { return }
+        let count = try reader.readCount(limit: min(ColumnSchema.mostAttributes, reader.remaining))
+        guard count > 0 else { throw Damage("a column has no attributes where some are announced", at: reader.position) }
+        var attributes: [ColumnAttribute] = []
+        for _ in 0..<count {
+            let name = try reader.readString()
+            guard !attributes.contains(where: { $0.name == name }) else {
+                throw Damage("two attributes have one name", at: reader.position)
+            }
+            let length = try reader.readCount(limit: min(reader.remaining, ColumnSchema.longestAttribute))
+            attributes.append(ColumnAttribute(name, Array(try reader.read(count: length))))
+        }
+        otherAttributes = attributes
     }
 }

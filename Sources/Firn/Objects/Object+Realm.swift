@@ -94,9 +94,9 @@ extension ObjectBase: CustomStringConvertible {
     /// The names and values of the properties, as `text(depth:)` shows them.
     private final var untypedProperties: [(String, Any?)] {
         if let access = _access, access.schema == nil {
-            return access.type.columns.enumerated().map { ($0.element.name, plainValue($0.offset, access)) }
+            return access.type.visibleColumns.map { (access.type.columns[$0].name, plainValue($0, access)) }
         }
-        if let contents = unmanagedContents { return contents.type.columns.map { ($0.name, self[$0.name]) } }
+        if let contents = unmanagedContents { return contents.type.visible.columns.map { ($0.name, self[$0.name]) } }
         return ClassSchema.of(Swift.type(of: self)).stored.map { ($0.name, $0.access.get(self)) }
     }
 }

@@ -67,8 +67,9 @@ extension TypeAccess {
                 given[index] = one
             }
         case let array as [Any?]:
-            trap(unless: array.count <= type.columns.count, "\(array.count) values for the \(type.columns.count) properties of \"\(name)\"")
-            for (i, one) in array.enumerated() { given[i] = one }
+            let properties = type.visibleColumns
+            trap(unless: array.count <= properties.count, "\(array.count) values for the \(properties.count) properties of \"\(name)\"")
+            for (i, one) in zip(properties, array) { given[i] = one }
         default: trap("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
         }
         if update != .error {

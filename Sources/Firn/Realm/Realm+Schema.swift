@@ -108,7 +108,8 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
         className = type.name
         isEmbedded = type.isEmbedded
         known = KnownClass(type: schema?.objectClass)
-        properties = type.columns.enumerated().map { index, column in
+        properties = type.visibleColumns.map { index in
+            let column = type.columns[index]
             let known = schema?.properties.first { $0.name == column.name }
             return Property(
                 name: known?.codeName ?? column.name, columnName: column.name, column.type, isPrimaryKey: type.key.contains(index),

@@ -111,7 +111,7 @@ extension RealmCore {
                 found.append("Property \"\(wanted.name).\(column.name)\" has been changed from \"\(old.name)\" to \"\(column.type.name)\".")
             }
         }
-        for column in stored.columns where wanted.index(of: column.name) == nil {
+        for (i, column) in stored.columns.enumerated() where wanted.index(of: column.name) == nil && !stored.isCompanion(i) {
             found.append("Property \"\(wanted.name).\(column.name)\" has been removed.")
         }
         let oldKey = stored.key.map { stored.columns[$0].name }, newKey = wanted.key.map { wanted.columns[$0].name }

@@ -65,7 +65,8 @@ struct QueryPlan: Sendable {
         } else {
             try QueryPlan.addRequest(request, &descriptors, &keys, &binder)
             if request.select.isEmpty {
-                for (i, column) in table.type.columns.enumerated() {
+                for i in request.includesCompanions ? Array(table.type.columns.indices) : table.type.visibleColumns {
+                    let column = table.type.columns[i]
                     selected.append(
                         .path(
                             BoundPath(

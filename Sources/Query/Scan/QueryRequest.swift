@@ -12,6 +12,8 @@ package struct QueryRequest: Sendable {
     package var arguments: [Value]
     /// The columns of the result; empty: all columns of the type (for a grouped query: the group's columns and the aggregates).
     package var select: [String]
+    /// Whether an empty `select` includes the columns of original texts, for rows that are passed on whole.
+    package var includesCompanions = false
     /// Applied after the query's own descriptors: sort, then distinct, then offset and limit.
     package var sort: [SortKey]
     package var distinct: [String]

@@ -5,6 +5,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case sharedPresence = 0
     /// Extents and roots are encrypted.
     case encryption = 1
+    /// Columns of the schema have attributes.
+    case columnAttributes = 2
 
     var bit: UInt64 { 1 << rawValue }
 }

@@ -1,0 +1,127 @@
+import FirnBytes
+import FirnTable
+
+/// Reads texts that stand in a column of numbers, bools or dates without being what export would write for a value: `NA`, `.5`, `1e3`.
+///
+/// Readers use it to find the value of a text, and writers to decide whether an original text still reads as the value of its row.
+package enum OriginalText {
+    // MARK: Texts for null
+
+    /// The texts that usually stand for a missing value. They are recognised only in columns that otherwise contain numbers, bools or dates.
+    private static let nullTexts: [StaticString] = [
+        "NA", "N/A", "#N/A", "n/a", "na", "N/a", "N.A.", "n.a.", "#NA", "<NA>", "NULL", "null", "Null", "#NULL!", "(null)", "\\N", "None",
+        "none", "NONE", "NaN", "nan", "NAN", "-nan", "-NaN", "-", "--", "---", ".", "..", "...", "?", "??", "*", "#DIV/0!", "#VALUE!",
+        "#REF!",
+        "#NUM!", "#NAME?",
+    ]
+    private static let nullWords: [UInt64] = nullTexts.map { text in
+        (0..<text.utf8CodeUnitCount).reduce(0) { $0 | UInt64(text.utf8Start[$1]) << UInt64($1 * 8) }
+    }
+    /// Whether a text for null begins with a byte.
+    private static let nullStarts: [Bool] = {
+        var starts = [Bool](repeating: false, count: 256)
+        for word in nullWords { starts[Int(word & 0xFF)] = true }
+        return starts
+    }()
+
+    /// Whether the text usually stands for a missing value: `NA`, `n/a`, `null`, `-`, an empty text, spaces.
+    package static func isNull(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let first = text.first else { return true }
+        if first == UInt8(ascii: " ") { return text.allSatisfy { $0 == UInt8(ascii: " ") } }
+        guard text.count <= 8, nullStarts[Int(first)] else { return false }
+        var word: UInt64 = 0
+        for (i, byte) in text.enumerated() { word |= UInt64(byte) << UInt64(i * 8) }
+        return nullWords.contains(word)
+    }
+
+    // MARK: Numbers
+
+    /// What a text is among numbers.
+    package enum NumberForm {
+        /// A number in an unusual spelling.
+        case number
+        /// A whole number with a plus sign, which can be a telephone number.
+        case signedWhole
+        /// Digits that a number would not keep: leading zeros, digits in groups, more digits than any type holds.
+        case identifier
+        case none
+    }
+
+    /// Returns what a text is that is not a number as export writes it.
+    package static func form(_ text: UnsafeRawBufferPointer) -> NumberForm {
+        let body = trimmed(text)
+        var at = 0
+        let isSigned = body.first == UInt8(ascii: "-") || body.first == UInt8(ascii: "+")
+        if isSigned { at = 1 }
+        let start = at
+        while at < body.count, body[at] &- 48 <= 9 { at += 1 }
+        let whole = at - start
+        if at < body.count, body[at] == UInt8(ascii: "_"), whole > 0 { return isGrouped(body, from: start) ? .identifier : .none }
+        if whole > 1, body[start] == UInt8(ascii: "0") {
+            return at == body.count || NumberText.parseDouble(body) != nil ? .identifier : .none
+        }
+        if at == body.count, whole > 0 {
+            if whole > 15 { return .identifier }
+            return body.first == UInt8(ascii: "+") ? .signedWhole : .number
+        }
+        guard whole > 0 || (at < body.count && body[at] == UInt8(ascii: ".")), NumberText.parseDouble(body)?.isFinite ?? false else {
+            return .none
+        }
+        return .number
+    }
+
+    private static func isGrouped(_ body: UnsafeRawBufferPointer, from start: Int) -> Bool {
+        body[start...].allSatisfy { $0 &- 48 <= 9 || $0 == UInt8(ascii: "_") } && body[body.count - 1] != UInt8(ascii: "_")
+    }
+
+    private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var start = 0, end = text.count
+        while start < end, text[start] == UInt8(ascii: " ") { start += 1 }
+        while end > start, text[end - 1] == UInt8(ascii: " ") { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: text[start..<end])
+    }
+
+    /// Returns the number that the text denotes, the nearest double; nil if it stands for null.
+    package static func double(_ text: UnsafeRawBufferPointer) -> Double? {
+        switch form(text) {
+        case .number, .signedWhole: NumberText.parseDouble(trimmed(text))
+        case .identifier, .none: nil
+        }
+    }
+
+    /// Returns the whole number that the text denotes: 1000 for `1e3`; nil for other texts.
+    package static func int(_ text: UnsafeRawBufferPointer) -> Int64? {
+        switch form(text) {
+        case .number, .signedWhole: NumberText.parseInt64(trimmed(text)) ?? NumberText.wholeNumber(trimmed(text))
+        case .identifier, .none: nil
+        }
+    }
+
+    /// Returns the decimal that the text denotes; nil if it stands for null.
+    package static func decimal(_ text: UnsafeRawBufferPointer) -> Decimal? {
+        switch form(text) {
+        case .number, .signedWhole: Decimal(String(decoding: trimmed(text), as: UTF8.self))
+        case .identifier, .none: nil
+        }
+    }
+
+    // MARK: Values
+
+    /// Whether an original text reads as the value of a row, so that it can be written in its place.
+    package static func isCurrent(_ text: UnsafeRawBufferPointer, _ column: Column, row: Int, notation: Notation) -> Bool {
+        let isPresent = column.isPresent(row)
+        switch column.type.kind {
+        case .int: return isPresent ? int(text) == column.words[row] : int(text) == nil
+        case .double, .float: return isPresent ? double(text) == column.reals[row] : double(text) == nil
+        case .decimal:
+            guard isPresent else { return decimal(text) == nil }
+            guard case .decimal(let value) = column.value(at: row), let read = decimal(text) else { return false }
+            return Column.pair(read) == (column.words[row], column.extra[row]) || read.compare(value) == 0
+        case .date:
+            let read = DateText.parse(text, like: notation)
+            guard isPresent else { return read == nil }
+            return read.map { $0.seconds == column.words[row] && $0.nanoseconds == column.extra[row] } ?? false
+        default: return !isPresent
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// Columns of original texts: companions of columns of numbers, bools or dates.
+///
+/// A companion is an optional string column of the same type. In a row, it holds the text that the cell of the other column had in its
+/// source, if export would write a different text for the value; in all other rows it is null. It is stored like any column, but is not
+/// data of its own: it is no property, is not compared or hashed, and is listed only if it is named. Readers use a text only if it still
+/// reads as the value of its row, so a companion that is not kept up to date never gives a wrong text.
+extension TypeSchema {
+    /// Returns whether a column holds the original texts of another column. One whose other column does not exist is an ordinary column.
+    package func isCompanion(_ column: Int) -> Bool { companionTarget(column) != nil }
+
+    /// Returns the position of the column whose original texts a column holds, or nil.
+    package func companionTarget(_ column: Int) -> Int? { columns[column].originalTextOf.flatMap { index(of: $0) } }
+
+    /// Whether the type has companions.
+    package var hasCompanions: Bool { columns.contains { $0.originalTextOf != nil } }
+
+    /// The positions of the columns that are data: all except companions.
+    package var visibleColumns: [Int] { hasCompanions ? columns.indices.filter { !isCompanion($0) } : Array(columns.indices) }
+
+    /// Returns the position of the column that holds the original texts of a column, or nil.
+    package func companion(of column: Int) -> Int? {
+        let name = columns[column].name
+        return columns.firstIndex { $0.originalTextOf == name }
+    }
+
+    /// The positions of companions, by the position of the column whose texts they hold.
+    package var companions: [Int: Int] {
+        guard hasCompanions else { return [:] }
+        return Dictionary(
+            columns.indices.compactMap { column in companionTarget(column).map { ($0, column) } }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The type without companions.
+    package var visible: TypeSchema {
+        guard hasCompanions else { return self }
+        var type = self
+        let kept = visibleColumns,
+            positions = Dictionary(kept.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { a, _ in a })
+        type.columns = kept.map { columns[$0] }
+        type.key = key.compactMap { positions[$0] }
+        return type
+    }
+
+    /// Returns a new companion of a column, with a name that the type does not have.
+    package func makeCompanion(of column: ColumnSchema) -> ColumnSchema {
+        var name = "\(column.name) (original text)", number = 2
+        while index(of: name) != nil {
+            name = "\(column.name) (original text \(number))"
+            number += 1
+        }
+        var companion = ColumnSchema(name, ColumnType(.string, optional: true))
+        companion.originalTextOf = column.name
+        return companion
+    }
+
+    /// Makes ordinary columns of companions whose other column is missing, and of all but one of several companions of a column. Returns
+    /// the positions of these columns.
+    package mutating func detachCompanions() {
+        guard hasCompanions else { return }
+        var seen: Set<String> = []
+        for i in columns.indices {
+            guard let target = columns[i].originalTextOf else { continue }
+            if index(of: target) == nil || !seen.insert(target).inserted { columns[i].originalTextOf = nil }
+        }
+    }
+}
+
+extension Schema {
+    /// Whether a type has companions.
+    package var hasCompanions: Bool { types.contains(where: \.hasCompanions) }
+    /// The schema without companions.
+    package var visible: Schema { hasCompanions ? Schema(types.map(\.visible)) : self }
+}
