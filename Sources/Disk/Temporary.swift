@@ -47,9 +47,19 @@ enum TemporaryPaths {
     static func handleStops() {
         endsWithCode.pointee = true
         lock.withLock { installHandlers(&$0) }
+        unblockStops()
         for code in [SIGPIPE, SIGQUIT, SIGXCPU] { install(code) }
         FileSizeLimit.ignoreSignal()
         MemoryExhaustion.report()
+    }
+
+    /// Unblocks the signals that stop a program. A program that is started by a thread that blocks signals inherits the mask, and could
+    /// otherwise not be stopped.
+    private static func unblockStops() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for code in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, code) }
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
     /// Removes the temporary files of this process and the line on the terminal; called by signal handlers.
@@ -100,7 +110,8 @@ enum TemporaryPaths {
 /// What a command does when SIGINT, SIGTERM or SIGHUP stops it. The first `Replacement` installs the handlers; a command that reads for a
 /// long time before it writes calls `endWithCode` at its start.
 package enum Interruption {
-    /// From now on, these signals end the process with code 130 and leave no temporary file. The same files are removed on SIGPIPE, SIGXCPU
+    /// From now on, these signals end the process with code 130 and leave no temporary file, also if the process inherited a mask that
+    /// blocks them. Call it before other threads start. The same files are removed on SIGPIPE, SIGXCPU
     /// and SIGQUIT. Writing beyond the limit on the length of files (SIGXFSZ) is an error.
     package static func endWithCode() { TemporaryPaths.handleStops() }
 }

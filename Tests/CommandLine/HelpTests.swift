@@ -76,7 +76,7 @@ import Testing
             groff.arguments = ["-man", "-Tutf8", "-ww", file.path]
             (groff.standardOutput, groff.standardError) = (FileHandle.nullDevice, try FileHandle(forWritingTo: errors))
             try groff.run()
-            groff.waitUntilExit()
+            groff.wait()
             let said = try String(contentsOf: errors, encoding: .utf8)
             #expect(groff.terminationStatus == 0 && said.isEmpty, "\(page.name): \(said)")
         }

@@ -14,7 +14,7 @@ import Testing
             let process = Process()
             process.executableURL = URL(filePath: "/bin/true")
             try process.run()
-            process.waitUntilExit()
+            process.wait()
             return ProcessStamp(system: ProcessStamp.own.system, process: process.processIdentifier, start: 1)
         }
 

@@ -14,7 +14,7 @@ import Testing
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", command]
         try process.run()
-        process.waitUntilExit()
+        process.wait()
     }
 
     @Test func `plain and gzip inputs give the same bytes when they are read twice`() throws {

@@ -55,7 +55,7 @@ private actor Ledger {
 }
 
 @Suite struct AsyncTests {
-    @Test(.timeLimit(.minutes(1))) func `asynchronous writes notify observers like other writes`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `asynchronous writes notify observers like other writes`() async throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         let keeper = try await Ledger(configuration), token = try await keeper.observe(log)
         _ = try await keeper.add(3)
@@ -164,7 +164,7 @@ private actor Ledger {
         #expect(log.lines.withLock { $0 } == ["now", "first", "first true", "given up", "2", "third true 2"])
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(15)), arguments: [false, true])
     func `another realm of the queue can write during an asynchronous write of the first`(ofOtherTypes: Bool) throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), queue = DispatchQueue(label: "home")
         let done = DispatchSemaphore(value: 0)
@@ -190,7 +190,7 @@ private actor Ledger {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `asynchronous writes of a queue complete while all threads of the task pool are blocked`()
+    @Test(.timeLimit(.minutes(15))) func `asynchronous writes of a queue complete while all threads of the task pool are blocked`()
         async throws
     {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), done = DispatchSemaphore(value: 0)

@@ -32,7 +32,7 @@ import Testing
         var all: [String] { lines.withLock { $0 } }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `grouped commits become one version, and each block can be cancelled separately`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `grouped commits become one version, and each block can be cancelled separately`() async throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Person.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             for i in 0..<10 {
@@ -65,7 +65,7 @@ import Testing
         try realm.write { realm.create(Person.self, value: ["id": 6]) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a commit without grouping ends the group, and so does a synchronous write`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a commit without grouping ends the group, and so does a synchronous write`() async throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             func add(grouping: Bool) {
@@ -92,7 +92,7 @@ import Testing
         #expect(try Realm(configuration: configuration).objects(Dog.self).count == 8)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `observers are notified of a group once, when it is durable`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `observers are notified of a group once, when it is durable`() async throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         nonisolated(unsafe) var token: NotificationToken?
         let came = try await versions(of: configuration) { realm in
@@ -118,7 +118,7 @@ import Testing
         token = nil
     }
 
-    @Test(.timeLimit(.minutes(1))) func `two hundred grouped commits become two versions`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `two hundred grouped commits become two versions`() async throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         let came = try await versions(of: configuration) { realm in
             for i in 0..<200 {
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an asyncWrite that makes a group durable calls the completion blocks of the group`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `an asyncWrite that makes a group durable calls the completion blocks of the group`() async throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         try await Writer().write(configuration, log)
         #expect(log.all == ["durable"])

@@ -298,7 +298,7 @@ private actor Pack {
         #expect(outer.objects(Dog.self).count == 3)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an asynchronous write block can commit by itself`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `an asynchronous write block can commit by itself`() async throws {
         let folder = try RealmFolder(), queue = DispatchQueue(label: "writes"), configuration = folder.configuration([Dog.self])
         let count = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
             queue.async {
@@ -431,7 +431,7 @@ private actor Pack {
 
     // MARK: Blocks that wait
 
-    @Test(.timeLimit(.minutes(1))) func `asynchronous writes that cannot begin are reported as errors`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `asynchronous writes that cannot begin are reported as errors`() async throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), queue = DispatchQueue(label: "writes")
         let received: Mutex<[String]> = Mutex([])
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -459,7 +459,7 @@ private actor Pack {
         #expect(received.withLock { $0 } == ["fileAccess", "begin fileAccess", "fileAccess"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `asynchronous writes respect the maximum number of active versions [D12]`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `asynchronous writes respect the maximum number of active versions [D12]`() async throws {
         let folder = try RealmFolder(), queue = DispatchQueue(label: "writes")
         var configuration = folder.configuration([Dog.self])
         configuration.maximumNumberOfActiveVersions = 2
@@ -488,7 +488,7 @@ private actor Pack {
                 || codes == ["written", "tooManyVersions", "written", "tooManyVersions"], "\(codes)")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an observer is notified of an earlier commit of another process`() throws {
+    @Test(.timeLimit(.minutes(15))) func `an observer is notified of an earlier commit of another process`() throws {
         let folder = try RealmFolder(), queue = DispatchQueue(label: "observes"), configuration = folder.configuration([Dog.self]),
             log = Log()
         nonisolated(unsafe) var realm: Realm? = try queue.sync { try Realm(configuration: configuration, queue: queue) }
@@ -504,7 +504,7 @@ private actor Pack {
         queue.sync { (token, realm) = (nil, nil) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `the deletion of an object before its observer's first call is reported as a deletion`() throws {
+    @Test(.timeLimit(.minutes(15))) func `the deletion of an object before its observer's first call is reported as a deletion`() throws {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), queue = DispatchQueue(label: "observes")
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.create(Dog.self) }

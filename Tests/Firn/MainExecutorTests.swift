@@ -9,7 +9,7 @@ import Testing
     /// Ends the job of the main actor that runs. The next one may run on another thread.
     private func pause() async throws { try await Task.sleep(nanoseconds: 2_000_000) }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor func `a realm of the main actor can be used after each await`() async throws {
+    @Test(.timeLimit(.minutes(15))) @MainActor func `a realm of the main actor can be used after each await`() async throws {
         let realm = try memoryRealm([Person.self, Dog.self])
         let dog = try realm.write { realm.create(Dog.self, value: ["name": "Rex"]) }
         for age in 2..<50 {
@@ -23,7 +23,7 @@ import Testing
         #expect(same == realm && isolated == realm)
     }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor func `a transaction of the main actor can span an await`() async throws {
+    @Test(.timeLimit(.minutes(15))) @MainActor func `a transaction of the main actor can span an await`() async throws {
         let realm = try memoryRealm([Person.self, Dog.self])
         realm.beginWrite()
         let dog = realm.create(Dog.self)
@@ -34,7 +34,7 @@ import Testing
         #expect(realm.objects(Dog.self).first?.age == 7)
     }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor func `main queue, main actor and tasks on it share one realm`() async throws {
+    @Test(.timeLimit(.minutes(15))) @MainActor func `main queue, main actor and tasks on it share one realm`() async throws {
         let file = TemporaryRealm()
         let configuration = Realm.Configuration(fileURL: file.url, objectTypes: [Person.self, Dog.self])
         let realm = try Realm(configuration: configuration)
@@ -51,7 +51,7 @@ import Testing
         #expect(await task.value == 3)
     }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor func `a job of the main actor can use its realm in sync of another queue`() async throws {
+    @Test(.timeLimit(.minutes(15))) @MainActor func `a job of the main actor can use its realm in sync of another queue`() async throws {
         let realm = try memoryRealm([Person.self, Dog.self]), other = DispatchQueue(label: "other"), next = DispatchQueue(label: "next")
         try await pause()
         let dog = try other.sync {
@@ -62,7 +62,7 @@ import Testing
         #expect(try other.sync { try Realm(configuration: realm.configuration) == realm })
     }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor func `a queue that the main actor does not wait for cannot use its realm`() async throws {
+    @Test(.timeLimit(.minutes(15))) @MainActor func `a queue that the main actor does not wait for cannot use its realm`() async throws {
         let wrong = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
             let held = DogRealm.Held(realm: try memoryRealm([Person.self, Dog.self])), other = DispatchQueue(label: "other")
             _ = other.sync { held.realm.objects(Dog.self).count }
@@ -72,7 +72,7 @@ import Testing
         #expect(said(wrong).contains("Realm accessed from incorrect thread"), "\(said(wrong).prefix(300))")
     }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor func `changes arrive on the main actor, for blocks and for await`() async throws {
+    @Test(.timeLimit(.minutes(15))) @MainActor func `changes arrive on the main actor, for blocks and for await`() async throws {
         let file = TemporaryRealm(), log = Log()
         let configuration = Realm.Configuration(fileURL: file.url, objectTypes: [Person.self, Dog.self])
         let realm = try Realm(configuration: configuration), dogs = realm.objects(Dog.self)
@@ -99,7 +99,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor func `an asynchronous write of the main actor commits on another thread`() async throws {
+    @Test(.timeLimit(.minutes(15))) @MainActor func `an asynchronous write of the main actor commits on another thread`() async throws {
         let file = TemporaryRealm()
         let realm = try Realm(configuration: .init(fileURL: file.url, objectTypes: [Person.self, Dog.self]))
         let dog = try await realm.asyncWrite { realm.create(Dog.self, value: ["age": 1]) }
@@ -129,7 +129,7 @@ import Testing
 
     actor Desk { var log: [String] = [] }
 
-    @Test(.timeLimit(.minutes(1))) func `observing on an actor in a cancelled task registers nothing`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `observing on an actor in a cancelled task registers nothing`() async throws {
         let file = TemporaryRealm(), desk = Desk()
         let configuration = Realm.Configuration(fileURL: file.url, objectTypes: [Person.self, Dog.self])
         let task = Task {

@@ -187,7 +187,7 @@ class RankCard: ShopCard {
         func note(_ change: ObjectChange<ShopCard>) { log.note(change) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a projection can be observed on a queue, on an actor and as a sequence`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a projection can be observed on a queue, on an actor and as a sequence`() async throws {
         let file = TemporaryRealm(), desk = Desk(), queued = Log(), queue = DispatchQueue(label: "test")
         func tokens() async throws -> [NotificationToken] {
             let realm = try Realm(fileURL: file.url)

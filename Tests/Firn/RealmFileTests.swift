@@ -1,5 +1,6 @@
 import Firn
 import FirnDisk
+import FirnKit
 import Foundation
 import Synchronization
 import Testing
@@ -43,7 +44,7 @@ import Testing
             let process = Process()
             process.executableURL = URL(filePath: "/bin/true")
             try process.run()
-            process.waitUntilExit()
+            process.wait()
             // The name of a file of a killed process: its process id and start time.
             let own = "\(ProcessStamp.own)".split(separator: "-")
             let left = "/dev/shm/firn-memory-\(own[0])-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"

@@ -116,7 +116,7 @@ import Testing
             try Data((prefix + String(repeating: opening, count: 20_000_000 / opening.utf8.count)).utf8).write(
                 to: URL(filePath: folder + "text"))
             let zip = try Process.run(URL(filePath: "/bin/sh"), arguments: ["-c", "gzip -f '\(folder)text'"])
-            zip.waitUntilExit()
+            zip.wait()
             let input = try Input(path: folder + "text.gz")
             // The text is 20 MB, and parsing all of it would need seven times as much.
             input.budget = MemoryBudget(limit: 32 << 20)

@@ -26,7 +26,7 @@ public struct SmallDisk {
         process.arguments = words
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
+        process.wait()
         return process.terminationStatus == 0
     }
 }

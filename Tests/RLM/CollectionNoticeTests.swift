@@ -38,7 +38,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live)
+    @Test(.timeLimit(.minutes(15)), arguments: Conformer.live)
     func `an observer with a queue is called on the queue [C22]`(_ one: Conformer) throws {
         let log = Log(), queue = DispatchQueue(label: "rlm"), dogs = try one.collection(), realm = dogs.realm!
         let token = dogs.addNotificationBlock(
@@ -52,7 +52,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live)
+    @Test(.timeLimit(.minutes(15)), arguments: Conformer.live)
     func `key paths filter the changes for observers with and without a queue [C23]`(_ one: Conformer) throws {
         let log = Log(), here = Log(), dogs = try one.collection(), realm = dogs.realm!
         let token = dogs.addNotificationBlock({ log.note($0?.count, $1, $2) }, keyPaths: ["name"], queue: DispatchQueue(label: "rlm"))

@@ -131,7 +131,7 @@ import Testing
         #expect(token.invalidate())
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an observer of a section with a queue is called on the queue [X09]`() throws {
+    @Test(.timeLimit(.minutes(15))) func `an observer of a section with a queue is called on the queue [X09]`() throws {
         let (realm, sections) = try sections(), log = Log(), queue = DispatchQueue(label: "sections")
         let token = sections[0].addNotificationBlock(
             { section, change in
@@ -144,7 +144,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `key paths filter the changes of a section, but its own key always counts [X10]`() throws {
+    @Test(.timeLimit(.minutes(15))) func `key paths filter the changes of a section, but its own key always counts [X10]`() throws {
         let (realm, sections) = try sections(), log = Log(),
             dogs = realm.allObjects("Dog").sortedResults(usingKeyPath: "name", ascending: true)
         let token = sections[0].addNotificationBlock({ log.note($0.count, $1) }, keyPaths: ["age"])
@@ -162,7 +162,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `key paths filter the changes of a section on a queue [X11]`() throws {
+    @Test(.timeLimit(.minutes(15))) func `key paths filter the changes of a section on a queue [X11]`() throws {
         let (realm, sections) = try sections(), log = Log(),
             dogs = realm.allObjects("Dog").sortedResults(usingKeyPath: "name", ascending: true)
         let token = sections[0].addNotificationBlock(

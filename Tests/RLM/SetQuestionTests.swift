@@ -97,7 +97,7 @@ import Testing
         #expect(log.take() == ["initial 3", "3: -[0] +[1] ~[] now []"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an observer of a set with a queue is called on the queue [S24]`() throws {
+    @Test(.timeLimit(.minutes(15))) func `an observer of a set with a queue is called on the queue [S24]`() throws {
         let log = Log(), queue = DispatchQueue(label: "sets"), ada = try person()
         let token = ada.pack.addNotificationBlock(
             { pack, change, error in
@@ -110,7 +110,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `key paths filter the changes of a set on a queue [S25]`() throws {
+    @Test(.timeLimit(.minutes(15))) func `key paths filter the changes of a set on a queue [S25]`() throws {
         let queueLog = Log(), ada = try person(), realm = ada.realm!
         let onQueue = ada.pack.addNotificationBlock(
             { queueLog.note($0?.count, $1, $2) }, keyPaths: ["age"], queue: DispatchQueue(label: "keys"))

@@ -46,7 +46,7 @@ import Testing
         process.standardOutput = FileHandle(forWritingAtPath: out)
         process.standardError = FileHandle(forWritingAtPath: errors)
         try process.run()
-        process.waitUntilExit()
+        process.wait()
         return (
             try String(contentsOfFile: out, encoding: .utf8), try String(contentsOfFile: errors, encoding: .utf8),
             process.terminationReason == .uncaughtSignal

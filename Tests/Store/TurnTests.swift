@@ -141,7 +141,7 @@ import Testing
         #expect(try store.latestVersion() >= UInt64(commits) && found.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `if a write fails, all writers in the queue get an error [T4]`() throws {
+    @Test(.timeLimit(.minutes(15))) func `if a write fails, all writers in the queue get an error [T4]`() throws {
         let folder = TemporaryFolder(), journal = DiskJournal(of: folder),
             store = try Store.create(path: folder.file("a"), overwrite: false)
         defer { ScriptedDisk.end(in: folder.path) }

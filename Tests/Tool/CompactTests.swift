@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return -1 }
-        process.waitUntilExit()
+        process.wait()
         return process.terminationStatus
     }
 
@@ -226,7 +227,7 @@ import Testing
             try process.run()
             usleep(UInt32(turn * turn * 3000))
             kill(process.processIdentifier, turn % 2 == 0 ? SIGKILL : SIGINT)
-            process.waitUntilExit()
+            process.wait()
             #expect(try scratch.firn("verify", "--full", "a.firn").code == 0, "turn \(turn)")
             #expect(try scratch.firn("compact", "--in-place", "a.firn").code == 0, "turn \(turn)")
             #expect(try Data(contentsOf: file).count < before * 2 / 3, "turn \(turn)")
@@ -252,7 +253,7 @@ private struct PinningReader {
     /// Ends the process, and checks that its version was readable until then.
     func end() throws {
         try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
-        process.waitUntilExit()
+        process.wait()
         let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         #expect(process.terminationStatus == 0 && said.contains("intact "), "\(said)")
     }

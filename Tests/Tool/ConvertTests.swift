@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -148,7 +149,7 @@ private let people = #"""
         let deadline = Date().addingTimeInterval(20)
         while process.isRunning, scratch.names.count < 3, Date() < deadline { usleep(500) }
         process.interrupt()
-        process.waitUntilExit()
+        process.wait()
         guard process.terminationStatus != 0 else { return }  // the command ended before the signal arrived
         #expect(process.terminationStatus == 130 || process.terminationReason == .uncaughtSignal)
         #expect(try scratch.read("out.firn") == "precious")
@@ -198,7 +199,7 @@ private let people = #"""
         process.arguments = words
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return -1 }
-        process.waitUntilExit()
+        process.wait()
         return process.terminationStatus
     }
 

@@ -56,7 +56,7 @@ struct FirnRun {
         process.standardOutput = try FileHandle(forWritingTo: outFile)
         process.standardError = try FileHandle(forWritingTo: errorFile)
         try process.run()
-        process.waitUntilExit()
+        process.wait()
         code = process.terminationStatus
         isCrash = process.terminationReason == .uncaughtSignal
         out = String(decoding: try Data(contentsOf: outFile), as: UTF8.self)

@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
             // Compressed input: the uncompressed bytes are kept.
             let zip = try Process.run(
                 URL(filePath: "/bin/sh"), arguments: ["-c", "gzip -c '\(scratch.file(name).path)' > '\(scratch.file("z.csv.gz").path)'"])
-            zip.waitUntilExit()
+            zip.wait()
             #expect(try FirnRun(["convert", "z.csv.gz", "z.firn", "--lossless", "--force"] + flags, in: scratch.folder).code == 0)
             #expect(try scratch.firn("convert", "z.firn", "back.csv", "--force").code == 0)
             #expect(try Data(contentsOf: scratch.file("back.csv")) == data, "\(name).gz")
@@ -67,7 +68,7 @@ import Testing
         process.standardError = errors
         try process.run()
         let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        process.wait()
         #expect(process.terminationReason == .exit && process.terminationStatus != 0, "\(process.terminationStatus)")
         #expect(told.contains("commas.csv:1") && told.contains("4194305 cells") && told.contains("--memory"), "\(told)")
         #expect(!scratch.has("out.firn"))
@@ -137,7 +138,7 @@ import Testing
         process.standardOutput = out
         try process.run()
         let words = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(separator: " ").map(String.init)
-        process.waitUntilExit()
+        process.wait()
         #expect(words.first == "130", "\(words)")
         let hex = words.last ?? ""
         // The last bytes written are "\\r\\e[K".

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import Foundation
 import Testing
 
@@ -202,7 +203,7 @@ import Testing
             if i % 4 == 0 { #expect(try scratch.firn("verify", "--full", "copy\(i).firn").code == 0) }
         }
         try scratch.write("stop", "")
-        writer.waitUntilExit()
+        writer.wait()
         #expect(try scratch.firn("verify", "--full", "db.firn", "db.firn@first", "db.firn@second").code == 0)
     }
 

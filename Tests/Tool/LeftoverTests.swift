@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
         let handle = try FileHandle(forWritingTo: log)
         (process.standardOutput, process.standardError, process.standardInput) = (handle, handle, FileHandle.nullDevice)
         try process.run()
-        process.waitUntilExit()
+        process.wait()
         #expect(process.terminationReason == .exit, "\(line)")
         return (process.terminationStatus, try String(contentsOf: log, encoding: .utf8))
     }
@@ -60,7 +61,7 @@ import Testing
         }
         let (killed, input) = try start()
         kill(killed.processIdentifier, SIGKILL)
-        killed.waitUntilExit()
+        killed.wait()
         let left = leftovers()
         #expect(left.count == 1)
         let (running, open) = try start()
@@ -69,7 +70,7 @@ import Testing
         let (second, more) = try start()
         #expect(leftovers().count == 2)
         kill(second.processIdentifier, SIGKILL)
-        second.waitUntilExit()
+        second.wait()
         #expect(try scratch.firn("convert", "a.csv", "other.firn").code == 0)
         #expect(leftovers().count == 1)
         withExtendedLifetime(more) {}
@@ -77,7 +78,7 @@ import Testing
         #expect(leftovers().count == 1)
         try open.fileHandleForWriting.write(contentsOf: Data("id\n1\n".utf8))
         try open.fileHandleForWriting.close()
-        running.waitUntilExit()
+        running.wait()
         #expect(running.terminationStatus == 0 && leftovers().isEmpty && scratch.has("r.txt"))
         withExtendedLifetime(input) {}
     }

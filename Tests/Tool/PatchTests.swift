@@ -316,7 +316,7 @@ import Testing
             try process.run()
             usleep(UInt32(turn * 25_000))
             kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            process.wait()
             #expect(try ends.contains(hash("t.firn")) && scratch.firn("verify", "--full", "-q", "t.firn").code == 0, "turn \(turn)")
         }
     }

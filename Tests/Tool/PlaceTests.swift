@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
         process.standardOutput = out
         try process.run()
         let text = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        process.wait()
         return (process.terminationStatus, text)
     }
 
@@ -66,11 +67,11 @@ import Testing
             try process.run()
             return process
         }
-        try stressed("soak", scratch.file("w.firn").path, "--count", "10").waitUntilExit()
+        try stressed("soak", scratch.file("w.firn").path, "--count", "10").wait()
         let busy = try stressed("write", scratch.file("w.firn").path)
         defer {
             kill(busy.processIdentifier, SIGKILL)
-            busy.waitUntilExit()
+            busy.wait()
         }
         for words in [["compact", "w.firn", "w.firn", "--force"], ["convert", "w.firn", "w.firn", "--force"]] {
             let run = try FirnRun(words, in: scratch.folder)

@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -13,7 +14,7 @@ private struct Stress {
         _ = FileManager.default.createFile(atPath: out.path, contents: nil)
         process.standardOutput = try FileHandle(forWritingTo: out)
         try process.run()
-        process.waitUntilExit()
+        process.wait()
         code = process.terminationReason == .uncaughtSignal ? 1000 + process.terminationStatus : process.terminationStatus
         lines = try String(contentsOf: out, encoding: .utf8).split(separator: "\n").map(String.init)
     }
@@ -76,7 +77,7 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         try writer.run()
         defer {
             kill(writer.processIdentifier, SIGKILL)
-            writer.waitUntilExit()
+            writer.wait()
         }
         try scratch.write("other", String(repeating: "5a", count: 64))
         for _ in 0..<3 {

@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -71,7 +72,7 @@ struct Transcript {
         process.standardOutput = try FileHandle(forWritingTo: out)
         process.standardError = process.standardOutput
         try process.run()
-        process.waitUntilExit()
+        process.wait()
         return try scratch.read("out.txt")
     }
 }

@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -59,17 +60,17 @@ import Testing
         shell.standardError = errors
         try shell.run()
         let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        shell.waitUntilExit()
+        shell.wait()
         #expect(shell.terminationStatus == 2 && told.contains("is not UTF-8"), "\(told)")
     }
 
     @Test func `tags and the number of kept versions can be set while another process writes continuously`() throws {
         let scratch = try Scratch(), stress = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
-        try start(stress, "soak", scratch.file("a.firn").path, "--count", "20").waitUntilExit()
+        try start(stress, "soak", scratch.file("a.firn").path, "--count", "20").wait()
         let writer = try start(stress, "write", scratch.file("a.firn").path)
         defer {
             kill(writer.processIdentifier, SIGKILL)
-            writer.waitUntilExit()
+            writer.wait()
         }
         for words in [
             ["tag", "a.firn", "one"], ["log", "--keep", "5", "a.firn"], ["tag", "a.firn", "two"], ["tag", "--delete", "a.firn", "one"],

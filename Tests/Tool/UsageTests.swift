@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
         try writer.run()
         let run = try scratch.firn("query", "pipe")
         #expect(run.code == 2 && run.errors.contains("cannot be read from a pipe"), "\(run.code) \(run.errors)")
-        writer.waitUntilExit()
+        writer.wait()
     }
 
     @Test func `a missing or unreadable file ends with exit code 5`() throws {

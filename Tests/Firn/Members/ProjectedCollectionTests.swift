@@ -74,7 +74,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor func `observers on an actor receive projected collections`() async throws {
+    @Test(.timeLimit(.minutes(15))) @MainActor func `observers on an actor receive projected collections`() async throws {
         let file = TemporaryRealm(), realm = try await Realm.open(configuration: Realm.Configuration(fileURL: file.url))
         let guild = try realm.write {
             let guild = realm.create(Guild.self)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct ServiceMemberTests {
-    @Test(.timeLimit(.minutes(1))) func `asyncOpen delivers the realm of the queue`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `asyncOpen delivers the realm of the queue`() async throws {
         let folder = try RealmFolder(), queue = DispatchQueue(label: "opened")
         let configuration = folder.configuration([Dog.self])
         let found: Result<Int, any Error> = await withCheckedContinuation { continuation in
@@ -23,7 +23,7 @@ import Testing
         #expect(try Realm(configuration: configuration).objects(Dog.self).count == 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `asyncOpen delivers the error, also that of a cancellation`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `asyncOpen delivers the error, also that of a cancellation`() async throws {
         let queue = DispatchQueue(label: "opened")
         func outcome(_ configuration: Realm.Configuration, cancels: Bool) async -> (any Error)? {
             await withCheckedContinuation { continuation in
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `valuePublisher gives the frozen object after each change, and ends with its deletion`()
+    @Test(.timeLimit(.minutes(15))) func `valuePublisher gives the frozen object after each change, and ends with its deletion`()
         async throws
     {
         let file = TemporaryRealm(), url = file.url
@@ -133,7 +133,7 @@ import Testing
         try await deletion.value
     }
 
-    @Test(.timeLimit(.minutes(1))) func `valuePublisher and changesetPublisher give collections as they are first`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `valuePublisher and changesetPublisher give collections as they are first`() async throws {
         let file = TemporaryRealm(), realm = try Realm(fileURL: file.url)
         try realm.write {
             let guild = realm.create(Guild.self)

@@ -4,7 +4,7 @@ import Testing
 
 /// The threads on which notifications are delivered, and when: N5 and rulings D20 and D21.
 @Suite struct NotificationDeliveryTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `an observer on a thread with a run loop is called there, after own and other commits [N5, D21]`() throws {
         let file = TemporaryRealm(), log = Log(), ended = DispatchSemaphore(value: 0)
         let url = file.url
@@ -35,7 +35,7 @@ import Testing
         #expect(log.take() == ["initial 1", "2: -[] +[1] ~[]", "3: -[] +[2] ~[]"])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `an observer with a queue is called on it, with a collection of a realm of the queue [N5, R23]`() throws {
         let file = TemporaryRealm(), log = Log()
         let realm = try Realm(fileURL: file.url), queue = DispatchQueue(label: "test")
@@ -64,7 +64,7 @@ import Testing
         #expect(log.take() == [])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an observer of a queue's realm is called on this queue by default [N5]`() throws {
+    @Test(.timeLimit(.minutes(15))) func `an observer of a queue's realm is called on this queue by default [N5]`() throws {
         let file = TemporaryRealm(), log = Log(), queue = DispatchQueue(label: "test")
         nonisolated(unsafe) var kept: [Any] = []
         try queue.sync {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an observer with an actor runs isolated to this actor [R25, R26, N5]`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `an observer with an actor runs isolated to this actor [R25, R26, N5]`() async throws {
         let file = TemporaryRealm(), keeper = Keeper()
         let url = file.url
         func add() throws {
@@ -142,7 +142,7 @@ import Testing
         queue.sync { kept = [] }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a realm without observers follows the commits of others`() throws {
+    @Test(.timeLimit(.minutes(15))) func `a realm without observers follows the commits of others`() throws {
         let file = TemporaryRealm(), queue = DispatchQueue(label: "test")
         nonisolated(unsafe) var kept: Realm?
         try queue.sync { kept = try Realm(configuration: Realm.Configuration(fileURL: file.url), queue: queue) }

@@ -165,7 +165,7 @@ class Puppy: Object {
         #expect(calls == 1 && shown == realm.objects(Puppy.self).map(\.name))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `the example of for await over changes works`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `the example of for await over changes works`() async throws {
         let file = TemporaryRealm(), url = file.url, printed = Printed()
         func print(_ items: Any...) { printed.add(items) }
         func add(_ count: Int) throws {
