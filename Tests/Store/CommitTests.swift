@@ -219,12 +219,13 @@ import Testing
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var root = try store.newestRoot()
-        root.readerFeatures = 4
+        let unknown = ReaderFeature.allCases.count
+        root.readerFeatures = 1 << UInt64(unknown)
         try place(root.encoded(), at: scratch("b"))
         do throws(FirnError) {
             _ = try Store.open(path: scratch("b"), writable: false)
             Issue.record("a file with an unknown feature was opened")
-        } catch { #expect(error.code == .unsupported && error.message.contains("feature bits 2,")) }
+        } catch { #expect(error.code == .unsupported && error.message.contains("feature bits \(unknown),")) }
         root.readerFeatures = 0
         root.writerFeatures = 1 << 40
         try place(root.encoded(), at: scratch("b"))

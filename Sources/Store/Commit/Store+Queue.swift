@@ -58,7 +58,8 @@ extension Store {
             guard !hasFailed else {
                 lock.wakeAll()
                 throw FirnError(
-                    .inputOutput, "an earlier write failed: durable versions are intact, commits that were not durable are lost",
+                    .inputOutput,
+                    "no more commits are possible, because an earlier write or sync failed: durable commits are intact, others are lost",
                     at: .init(file: path),
                     advice: "open the file again")
             }

@@ -13,7 +13,8 @@ extension Store {
     private func lockPin(_ version: UInt64) throws(FirnError) -> Bool {
         do throws(FirnError) {
             guard try file.lock(.shared, at: Store.pinBase + version) else {
-                throw FirnError(.locked, "version \(version) is locked by another program", at: .init(file: path))
+                throw FirnError(
+                    .locked, "version \(version) cannot be read: another program holds an exclusive lock on it", at: .init(file: path))
             }
             return true
         } catch {
