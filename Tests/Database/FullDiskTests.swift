@@ -39,7 +39,7 @@ import Testing
                 do throws(FirnError) {
                     _ = try database.begin()
                     Issue.record("a transaction began after a failed write")
-                } catch { #expect(error.message.contains("earlier write failed")) }
+                } catch { #expect(error.message.contains("earlier write or sync failed")) }
             }
             let database = try Database.open(path: path, writable: true)
             let kept = try rows(database)
