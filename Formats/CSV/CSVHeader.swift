@@ -46,7 +46,7 @@ struct CSVHeader {
         finder.advance(memory + start, to: count - start, limit: 1, isLast: true)
         let end = finder.records > 0 ? start + finder.boundary : count
         guard end > start else {
-            throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: source.input.name))
+            throw CSVHeader.nothing(after: form.preambleLines, source.input.name)
         }
         if start > 0 {
             guard let before = String(validating: UnsafeBufferPointer(start: memory, count: start), as: UTF8.self) else {
@@ -75,6 +75,16 @@ struct CSVHeader {
                 || isKept && dialect.headerText(names).elementsEqual(UnsafeBufferPointer(start: memory + start, count: lineEnd - start))
             makeNamesUnique()
         }
+    }
+
+    /// The error for an input without any record.
+    static func nothing(after lines: Int, _ name: String) -> FirnError {
+        FirnError(
+            .rejected,
+            lines == 0
+                ? "the input is empty: there is no header and no row"
+                : "there is no header and no row after the first \(lines == 1 ? "line" : "\(lines) lines")", at: .init(file: name),
+            advice: lines == 0 ? nil : "--skip sets the number of lines before the table")
     }
 
     /// Returns the position after some lines; nil if there are fewer.

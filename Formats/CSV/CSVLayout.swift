@@ -57,24 +57,26 @@ struct CSVLayout {
                     ? "rows end with a delimiter, which does not begin another column"
                     : "rows end with \(trailing) empty cells, which are not columns")
         }
+        // The header, or else what most rows have, is what the others are compared with.
+        let expected = min(width, hasHeader ? first : survey.usualWidth)
         var short = CSVPlaces(), long = CSVPlaces(), surplus = CSVPlaces()
         for (count, places) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count != cells {
-            if count < width { short.add(places.line, count: places.count) }
+            if count < expected { short.add(places.line, count: places.count) }
             if count > cells, ragged == .cut { long.add(places.line, count: places.count) }
             if count > cells, ragged != .cut { surplus.add(places.line, count: places.count) }
         }
         if ragged == .reject || ragged == .error { return remarks + otherRemarks(survey) }
-        if !short.isEmpty { remarks.append("\(short.words("row")) with fewer than \(width) cells; the missing cells are null") }
+        if !short.isEmpty { remarks.append("\(short.words("row")) with fewer than \(expected) cells; the missing cells are null") }
         if !long.isEmpty { remarks.append("\(long.words("row")) with more than \(width) cells, which were cut") }
-        if hasHeader, width > first {
+        if width > expected, width > first || !hasHeader {
             var wide = CSVPlaces()
-            for (count, places) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count > first {
+            for (count, places) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count > expected {
                 wide.add(places.line, count: places.count)
             }
-            let list = names[min(first, names.count)...].prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
+            let list = names[min(expected, names.count)...].prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
             remarks.append(
-                "\(wide.words("row")) with more cells than the header, which has \(first); the others are in \(list)"
-                    + (width - first > 3 ? ", …" : "") + "; use --ragged to choose another reading")
+                "\(wide.words("row")) with more cells than \(hasHeader ? "the header, which has" : "the usual") \(expected); the others are in \(list)"
+                    + (width - expected > 3 ? ", …" : "") + "; use --ragged to choose another reading")
         } else if !surplus.isEmpty, ragged != .pad {
             remarks.append("\(surplus.words("row")) with surplus cells, all of them empty")
         }
@@ -84,7 +86,8 @@ struct CSVLayout {
     private func otherRemarks(_ survey: CSVSurvey) -> [String] {
         var remarks: [String] = []
         if !survey.footer.isEmpty {
-            remarks.append("\(survey.footer.words("line")) after the table: not read as rows; use --skip-footer to set their number")
+            let advice = form.footerLines > 0 ? "" : "; use --skip-footer to set their number"
+            remarks.append("\(survey.footer.words("line")) after the table: not read as rows\(advice)")
         }
         if !survey.comments.isEmpty { remarks.append("\(survey.comments.words("comment line")) skipped") }
         if !survey.blank.isEmpty { remarks.append("\(survey.blank.words("blank line")) skipped") }

@@ -99,6 +99,9 @@ struct CSVOpening {
                 continue
             }
             finish(&opened, guess, survey)
+            if options.hasHeader == nil, hasHeader, opened.found.rows == 0, opened.header.hasNumber {
+                opened.remarks.append("there is no row after the header, which contains a number; use --no-header if it is a row")
+            }
             if options.hasHeader == nil, !hasHeader {
                 opened.remarks.append(
                     "the first record is data, as its cells have the types of those below; the columns are named column1 and so on; use --header if it contains their names"
@@ -122,6 +125,7 @@ struct CSVOpening {
         if opened.found.bad != nil { return true }
         if ends.bareReturns, opened.header.width > 1 { return true }
         if options.isLossless, ends.blankLines > 0 { return true }
+        if ends.endsPadded, opened.found.rows > 1 { return true }
         // A column without name and values at the end is not one.
         guard options.hasHeader != false, options.columns == nil else { return false }
         return opened.header.width > 1 && opened.header.cells.last?.text.isEmpty == true && opened.header.cells.last?.isQuoted == false
@@ -160,7 +164,7 @@ struct CSVOpening {
 
     private func normalise(_ layout: CSVLayout, _ survey: CSVSurvey, hasHeader: Bool) throws(FirnError) -> CSVOpened? {
         if survey.first == nil {
-            throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: text.input.name))
+            throw CSVHeader.nothing(after: survey.form.preambleLines, text.input.name)
         }
         let normaliser = try CSVNormaliser(text, layout, leavesOut: ragged == .reject || options.rejects != nil)
         return try read(normaliser, layout.form, hasHeader: hasHeader, isNormalised: true, isTentative: false).map {
@@ -280,6 +284,15 @@ extension CSVHeader {
             if let number = Int(cell.text) { numbers.append(number) }
         }
         return typed > 0 && !CSVHeader.areNames(numbers, width)
+    }
+
+    /// Whether a name is a number.
+    var hasNumber: Bool {
+        cells.contains { cell in
+            let bytes = Array(cell.text.utf8), padded = bytes + [UInt8](repeating: 0, count: scanSlack)
+            guard !bytes.isEmpty else { return false }
+            return padded.withUnsafeBufferPointer { buffer in buffer.baseAddress.map { CSVHeader.fits($0, bytes.count, .double) } ?? false }
+        }
     }
 
     /// Whether a text is a value of a kind, in any notation.

@@ -29,7 +29,7 @@ package struct CSVOptions: Sendable {
     /// The number of lines before the header and after the rows that are skipped. 0 stands for those that the text shows.
     package var skipped = 0
     package var skippedFooter = 0
-    /// Lines that begin with this text are skipped.
+    /// Lines that begin with this text are skipped. An empty text stands for no comments, nil for those that the text shows.
     package var comment: String?
     /// Nil stands for `widen`, or for `reject` if there are `rejects`.
     package var ragged: CSVRagged?

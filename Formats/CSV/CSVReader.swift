@@ -117,7 +117,10 @@ package final class CSVReader: BatchReader {
             for i in cells.indices where forced[i] == nil { remarks += choices[i].remarks(header.names[cells[i]], found.columns[i]) }
         }
         if found.ends.endsOpen { dialect.endsWithNewline = false }
-        if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
+        if found.ends.blankLines > 0 {
+            let count = found.ends.blankLines
+            remarks.append(count == 1 ? "1 blank line was skipped" : "\(count) blank lines were skipped")
+        }
         dialect.headerNames = Dictionary(
             uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
         if cells != Array(0..<header.width) { (dialect.trailing, dialect.headerCells, dialect.surroundings.cells) = (0, nil, [:]) }
@@ -248,7 +251,10 @@ package final class CSVReader: BatchReader {
                 at: .init(file: text.input.name))
         }
         for (i, respelling) in respellings { firstLines[i] = try cutter.locate(respelling.offset).line }
-        if rejectedCount > 0 { otherRemarks.append("\(rejectedCount) rows were rejected") }
+        // The receiver of rejected rows reports their number.
+        if options.rejects == nil, rejectedCount > 0 {
+            otherRemarks.append(rejectedCount == 1 ? "1 row was rejected" : "\(rejectedCount) rows were rejected")
+        }
     }
 
     private func bumpProgress() {

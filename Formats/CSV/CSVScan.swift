@@ -152,6 +152,15 @@ final class CSVIndex {
         extents.deallocate()
     }
 
+    /// Whether all cells of the last record but its first one are empty.
+    var endsPadded: Bool {
+        guard rows > 0, width > 1 else { return false }
+        return (1..<width).allSatisfy { i in
+            let cell = cells[(rows - 1) * width + i]
+            return cell & CSVIndex.quotedBit == 0 && cell & CSVIndex.startMask == cell >> 32
+        }
+    }
+
     /// Removes a row in which the cell of `column` does not fit.
     func drop(row: Int, column: Int) {
         let offset = Int(cells[row * width + column] & CSVIndex.startMask)

@@ -28,10 +28,20 @@ struct CSVSniffer {
         self.options = options
     }
 
+    /// A record: its number of cells, the number up to the last one that is not empty, its first line, whether it looks like a sentence,
+    /// and which of its first 64 cells begin like numbers.
+    private typealias Line = (count: Int, effective: Int, line: Int, isProse: Bool, numbers: UInt64)
+
     /// The records of the sample in one form.
     private struct Reading {
         var form: CSVForm
-        var records: [(count: Int, effective: Int, line: Int, isProse: Bool)] = []
+        var records: [Line] = []
+        /// The number of records that begin with "#", by number of cells, and the numbers of cells of those that continue with a space.
+        var marked: [Int: Int] = [:], spacedMarks: [Int: Int] = [:]
+        /// The first 64 columns: how many cells below the first record are quoted, and which columns have others that are not empty.
+        var quotedCells = [Int](repeating: 0, count: 64), unquoted: UInt64 = 0
+        /// Whether a quoted cell contains what only quotes make possible.
+        var needsQuotes = false
         var blankBefore: Set<Int> = []
         var width = 0, usual = 0, faults = 0, typed = 0, filled = 0, quoted = 0, spaced = 0, startsWithSpace = 0, followers = 0
         /// Whether unquoted cells contain quotes.
@@ -42,6 +52,26 @@ struct CSVSniffer {
         var consistency: Double { records.isEmpty ? 0 : Double(usual) / Double(records.count) }
         /// Whether every record has the same number of cells, and nothing is unusual.
         var isClean: Bool { usual == records.count && faults == 0 && spaced == 0 }
+
+        /// Whether the quotes enclose cells, rather than being text: some of them are needed, or they enclose all cells of a column.
+        var hasQuoteEvidence: Bool {
+            needsQuotes || quotedCells.indices.contains { quotedCells[$0] > 1 && unquoted & 1 << UInt64($0) == 0 }
+        }
+
+        /// Whether a space follows each delimiter, as in sentences.
+        var isSpaced: Bool { followers > 0 && (startsWithSpace == followers || form.delimiter.last == 32) }
+
+        /// Whether lines that begin with "#" are comments in a table of this width: more of them are no rows of it than could be.
+        func hasComments(width: Int) -> Bool {
+            let rows = (marked[width] ?? 0) - (spacedMarks[width] ?? 0), all = marked.values.reduce(0, +)
+            return all - (marked[width] ?? 0) + (consistency < 1 ? spacedMarks[width] ?? 0 : 0) > rows
+        }
+
+        /// The columns in which all regular records from a position on begin like numbers.
+        func numbers(from start: Int) -> UInt64 {
+            let regular = records[start...].filter { $0.count == width }
+            return regular.isEmpty ? 0 : regular.reduce(.max) { $0 & $1.numbers }
+        }
 
         var score: Double {
             guard width > 1 else { return 0.3 }
@@ -78,7 +108,7 @@ struct CSVSniffer {
             }
         }
         choose(&guess, isSet: options.delimiterBytes != nil || guess.form.preambleLines > 0 && options.skipped == 0)
-        if options.skipped == 0, guess.form.preambleLines == 0 { findTable(&guess) }
+        if options.skipped == 0 { findTable(&guess) }
         return guess
     }
 
@@ -132,18 +162,26 @@ struct CSVSniffer {
                 var candidate = form
                 candidate.delimiter = delimiter
                 candidate.quote = quote
-                for reading in [read(candidate)] + variants(candidate).map({ read($0) }) {
+                let plain = read(candidate)
+                for reading in [plain] + variants(candidate).map({ read($0) }) {
                     var score = reading.score * prior
                     if prior < 1, !isConvincing(reading) { continue }
                     if delimiter.count > 1, reading.width < 2 { continue }
                     if reading.width > 1, let first = reading.records.first, first.count != reading.width { score *= 0.95 }
                     // A wrong quote leaves quotes in the text.
-                    if quote != 34, reading.quoted == 0, quote != nil { continue }
+                    if quote != 34, quote != nil, options.quoting == .automatic, !reading.hasQuoteEvidence { continue }
+                    if options.comment == nil, !reading.form.comment.isEmpty, !plain.hasComments(width: reading.width) { continue }
                     if score > (best?.score ?? 0) + 1e-9 { best = (reading, score) }
                 }
             }
         }
         guard let reading = best?.reading else { return }
+        if !isSet, options.skipped == 0, isOneColumn(reading) {
+            guess.form.delimiter = unusedDelimiter
+            guess.remarks.append(
+                "the rows have one column, as the header has no delimiter and the cells below show none; use --delimiter to split them")
+            return
+        }
         // Without evidence, the form is the default.
         if reading.width > 1 || isSet { guess.form = reading.form }
         describe(&guess, reading, isSet: isSet)
@@ -179,10 +217,10 @@ struct CSVSniffer {
     }
 
     private func describe(_ guess: inout CSVGuessedForm, _ reading: Reading, isSet: Bool) {
-        let form = guess.form, rows = "\(reading.records.count) record\(reading.records.count == 1 ? "" : "s")"
+        let form = guess.form, rows = reading.records.count == 1 ? "record shows" : "\(reading.records.count) records show"
         if !isSet, form.delimiter != [44] {
             guess.remarks.append(
-                "cells are separated by \(CSVSniffer.name(form.delimiter)), as the first \(rows) show; use --delimiter to choose another delimiter"
+                "cells are separated by \(CSVSniffer.name(form.delimiter)), as the first \(rows); use --delimiter to choose another delimiter"
             )
         }
         if options.quoting == .automatic, let quote = form.quote, quote != 34 {
@@ -192,7 +230,8 @@ struct CSVSniffer {
             guess.remarks.append("a backslash precedes quotes within cells; use --escape none if it is text")
         }
         if options.comment == nil, !form.comment.isEmpty {
-            guess.remarks.append("lines that begin with \"#\" are comments; use --comment to set another mark")
+            guess.remarks.append(
+                "lines that begin with \"#\" are comments; use --comment to set another mark, or --comment none if they are rows")
         }
     }
 
@@ -219,20 +258,54 @@ struct CSVSniffer {
     private func preamble(_ reading: Reading) -> Int? {
         let records = reading.records, width = reading.width
         guard let start = records.firstIndex(where: { $0.count == width }), start <= 100 else { return nil }
-        if start == 0 {
-            // A spreadsheet pads the lines above a table to its width.
-            guard width > 2, records[0].effective <= 1 else { return nil }
-            let header = records.prefix(20).firstIndex { $0.effective == width }
-            return header.flatMap { header in records[..<header].allSatisfy { $0.effective * 2 <= width } ? header : nil }
-        }
+        if start == 0 { return paddedPreamble(reading) }
         guard records[..<start].allSatisfy({ $0.count * 2 <= max(width, 2) }) else { return nil }
         let rest = records[start...].count { $0.count * 2 > width }
         guard rest * 10 >= records[start...].count * 7, rest > 1, rest >= start || reading.blankBefore.contains(start) else { return nil }
-        if width == 2 || width == 3, start == 1 {
-            // One cell above two or three columns can be an incomplete header.
-            return records[0].isProse || reading.blankBefore.contains(1) ? start : nil
+        // One cell above two or three columns can be an incomplete header, or the name of one column.
+        guard width < 4 else { return start }
+        return (1...start).contains { reading.blankBefore.contains($0) } || isTitle(reading, above: start) ? start : nil
+    }
+
+    /// The same if the lines above the table are padded to its width, as spreadsheets do.
+    private func paddedPreamble(_ reading: Reading) -> Int? {
+        let records = reading.records, width = records.reduce(0) { max($0, min($1.effective, reading.width)) }
+        guard reading.width > 2, width > 1, records[0].effective == 1 else { return nil }
+        guard let header = records.prefix(20).firstIndex(where: { $0.effective >= width }), header > 0 else { return nil }
+        guard records[..<header].allSatisfy({ $0.effective * 2 <= width }) else { return nil }
+        let isApart = records[..<header].contains { $0.effective == 0 } || (1...header).contains { reading.blankBefore.contains($0) }
+        return isApart || isTitle(reading, above: header) ? header : nil
+    }
+
+    /// Whether the first record is a title above a header: the header does not look like the rows below it, and the title is a sentence or
+    /// the rows contain numbers.
+    private func isTitle(_ reading: Reading, above header: Int) -> Bool {
+        let below = header + 1 < reading.records.count ? reading.numbers(from: header + 1) : 0, own = reading.records[header].numbers
+        if below != 0, own & below == below { return false }
+        if reading.records[0].isProse, !reading.isSpaced { return true }
+        return below != 0 && own == 0
+    }
+
+    /// Whether the delimiters are text of the cells of one column: the first record has none, and the others do not show a table.
+    private func isOneColumn(_ reading: Reading) -> Bool {
+        let records = reading.records
+        guard reading.quoted == 0, records.count > 1, records[0].count == 1, reading.width < 4, preamble(reading) == nil else {
+            return false
         }
-        return start
+        if reading.isSpaced || reading.width < 2 { return reading.isSpaced }
+        guard records.dropFirst().allSatisfy({ $0.count == reading.width }) else {
+            // A few rows of another width are as frequent in tables as in text.
+            return reading.usual * 2 > records.count - 1 && reading.usual * 10 < records.count * 9
+        }
+        let numbers = reading.numbers(from: 1), all: UInt64 = (1 << UInt64(reading.width)) - 1
+        // Commas between two numbers are decimal marks.
+        return numbers == 0 || reading.form.delimiter == [44] && reading.width == 2 && numbers & all == all
+    }
+
+    /// A delimiter that does not occur.
+    private var unusedDelimiter: [UInt8] {
+        let usual: [UInt8] = [44, 59, 9, 124]
+        return [isWhole ? usual.first { !sample.contains($0) } ?? 0x1F : 0x1F]
     }
 
     // MARK: - Reading
@@ -261,10 +334,14 @@ struct CSVSniffer {
             wasBlank = false
             let last = scan.cells.lastIndex { $0.start < $0.end || $0.isQuoted }
             let mark = sample[start]
+            if mark == 35, !(reading.records.isEmpty && start + 1 < at && sample[start + 1] != 32 && scan.cells.count > 1) {
+                reading.marked[scan.cells.count, default: 0] += 1
+                if start + 1 < at, sample[start + 1] == 32 { reading.spacedMarks[scan.cells.count, default: 0] += 1 }
+            }
             reading.records.append(
                 (
                     scan.cells.count, last.map { $0 + 1 } ?? 0, first,
-                    mark == 35 || mark == 37 || mark == 47 || sample[start..<scan.contentEnd].contains(32) && mark != 34
+                    mark == 35 || mark == 37 || mark == 47 || sample[start..<scan.contentEnd].contains(32) && mark != 34, numbers(scan)
                 ))
             counts[scan.cells.count, default: 0] += 1
             note(scan, &reading)
@@ -287,12 +364,31 @@ struct CSVSniffer {
         return end
     }
 
+    /// Which of the first 64 cells begin with a digit, after a sign if there is one.
+    private func numbers(_ scan: CSVRecordScan) -> UInt64 {
+        var numbers: UInt64 = 0
+        for (i, cell) in scan.cells.prefix(64).enumerated() {
+            var at = cell.start
+            while at < cell.end, sample[at] == 32 || sample[at] == 43 || sample[at] == 45 { at += 1 }
+            if at < cell.end, sample[at] &- 48 <= 9 { numbers |= 1 << UInt64(i) }
+        }
+        return numbers
+    }
+
     private func note(_ scan: CSVRecordScan, _ reading: inout Reading) {
         reading.faults += scan.oddities.innerQuotes + scan.oddities.literalQuotes
         reading.spaced += scan.oddities.spaced
         reading.isLoose = reading.isLoose || scan.oddities.isLoose
         for (i, cell) in scan.cells.enumerated() {
-            if cell.isQuoted { reading.quoted += 1 }
+            if cell.isQuoted {
+                reading.quoted += 1
+                reading.needsQuotes =
+                    reading.needsQuotes || cell.hasEscapes
+                    || sample[cell.start..<cell.end].contains { $0 == reading.form.delimiter[0] || $0 == 10 || $0 == 13 }
+            }
+            if i < 64, reading.records.count > 1 {
+                if cell.isQuoted { reading.quotedCells[i] += 1 } else if cell.start < cell.end { reading.unquoted |= 1 << UInt64(i) }
+            }
             guard cell.start < cell.end else { continue }
             if i > 0, !cell.isQuoted {
                 reading.followers += 1

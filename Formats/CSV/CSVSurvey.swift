@@ -75,6 +75,10 @@ struct CSVSurvey {
         /// The text of lines that may be kept as they are.
         var text = ""
         var followsBlank = false
+        /// Whether it is a row of which at most the first cell is not empty, and whether that cell contains a letter.
+        var isPadded = false, hasLetter = false
+        /// Whether it separates a footer from the rows: a blank line, also padded with delimiters.
+        var isGap: Bool { isPadded ? effective == 0 : !isRow && !isComment }
     }
 
     init(_ text: CSVText, _ form: CSVForm, hasHeader: Bool) throws(FirnError) {
@@ -95,10 +99,14 @@ struct CSVSurvey {
                 record.count = reader.scan.cells.count
                 record.effective = CSVSurvey.effective(reader.scan, reader.buffer)
                 record.isRow = first?.count == 1 && record.count == 1 || record.count > 1 || !CSVSurvey.isBlank(reader.scan, reader.buffer)
+                record.isPadded = record.count > 1 && record.effective < 2
+                if record.effective == 1, let cell = reader.scan.cells.first {
+                    record.hasLetter = reader.buffer[cell.start..<cell.end].contains { $0 >= 128 || $0 | 32 >= 97 && $0 | 32 <= 122 }
+                }
                 if let last = reader.scan.cells.last { record.isLastEmpty = last.start == last.end && !last.isQuoted }
             }
             wasBlank = !record.isRow && !record.isComment
-            if form.footerLines > 0 || !record.isRow || record.count <= 1 { record.text = outside(reader) }
+            if form.footerLines > 0 || !record.isRow || record.count <= 1 || record.isPadded { record.text = outside(reader) }
             if first == nil, hasHeader, record.isRow { headerText = Array(reader.buffer[reader.range.lowerBound..<reader.scan.contentEnd]) }
             take(record)
         }
@@ -145,7 +153,7 @@ struct CSVSurvey {
             if held.count > form.footerLines { add(held.removeFirst()) }
             return
         }
-        let mayFollow = !record.isRow || record.count == 1 && widths.keys.contains { $0 > 1 }
+        let mayFollow = !record.isRow || (record.count == 1 || record.isPadded && rows > 0) && widths.keys.contains { $0 > 1 }
         if first != nil, mayFollow, held.count < CSVSurvey.mostHeld { return held.append(record) }
         for earlier in held { add(earlier) }
         held = []
@@ -180,7 +188,9 @@ struct CSVSurvey {
         } else if rows > 0, widths[1] == nil {
             // A footer is text after a blank line, or, in tables of three and more columns, a sentence.
             let width = widths.max { $0.value.count < $1.value.count }?.key ?? 0
-            if let first = held.firstIndex(where: { $0.isRow }) {
+            if let gap = paddedFooter {
+                start = gap
+            } else if let first = held.firstIndex(where: { $0.isRow && !$0.isPadded }), !held[first...].contains(where: \.isPadded) {
                 let isApart = held[first].followsBlank || held[..<first].contains { $0.isComment }
                 let isText = width > 2 && held[first].text.contains(" ") && !held[first].text.hasPrefix("\"")
                 if isApart || isText { start = held[..<first].lastIndex { $0.isComment }.map { min($0, first) } ?? first }
@@ -196,6 +206,19 @@ struct CSVSurvey {
             surroundings.keep(footer: rest.map(\.text).joined())
         }
         if !preamble.isEmpty { surroundings.keep(preamble: preamble) }
+    }
+
+    /// The position of the gap above a footer that is padded with delimiters to the width of the table; nil if there is none. All records
+    /// from there on are gaps, comments and texts in the first cell.
+    private var paddedFooter: Int? {
+        guard held.contains(where: \.isPadded) else { return nil }
+        let isText = { (record: Record) in
+            record.isRow && record.effective == 1 && record.hasLetter && (record.isPadded || record.count == 1)
+        }
+        return held.indices.first { start in
+            held[start].isGap && held[start...].contains(where: isText)
+                && held[start...].allSatisfy { $0.isGap || $0.isComment || isText($0) }
+        }
     }
 
     /// The number of cells that most rows have; that of the header if there are no rows.

@@ -32,7 +32,7 @@ final class CSVText: CSVSource {
         let body = Array(first[mark...])
         // A character that is cut at the end of the peeked bytes is left out.
         guard let (text, _) = CSVText.decode(body, encoding, converter) else {
-            throw CSVText.undecodable(input, encoding, byte: 0)
+            throw CSVText.undecodable(input, encoding, byte: UInt64(mark + (CSVText.loneSurrogate(body, encoding) ?? 0)))
         }
         head = text
         converter?.reset()
@@ -108,7 +108,8 @@ final class CSVText: CSVSource {
         if encoding == .windows1252, !hasWindowsCharacters { hasWindowsCharacters = piece.contains { $0 >= 0x80 && $0 < 0xA0 } }
         let units = odd + piece
         guard let (bytes, used) = CSVText.decode(units, encoding, converter) else {
-            throw CSVText.undecodable(input, encoding, byte: input.position - UInt64(piece.count))
+            let offset = UInt64(CSVText.loneSurrogate(units, encoding) ?? odd.count)
+            throw CSVText.undecodable(input, encoding, byte: input.position - UInt64(units.count) + offset)
         }
         pending = bytes
         odd = Array(units[used...])
@@ -124,6 +125,23 @@ final class CSVText: CSVSource {
     private static func undecodable(_ input: Input, _ encoding: CSVEncoding, byte: UInt64) -> FirnError {
         FirnError(
             .rejected, "text is not \(name(encoding))", at: .init(file: input.name, byte: byte), advice: "set the encoding with --encoding")
+    }
+
+    /// The position of the first surrogate of UTF-16 without its partner; nil for other encodings.
+    private static func loneSurrogate(_ bytes: [UInt8], _ encoding: CSVEncoding) -> Int? {
+        guard encoding == .utf16LittleEndian || encoding == .utf16BigEndian else { return nil }
+        let high = encoding == .utf16BigEndian ? 0 : 1
+        var at = 0
+        while at + 2 <= bytes.count {
+            let kind = bytes[at + high] & 0xFC
+            if kind == 0xDC { return at }
+            if kind == 0xD8, at + 4 <= bytes.count {
+                if bytes[at + 2 + high] & 0xFC != 0xDC { return at }
+                at += 2
+            }
+            at += 2
+        }
+        return nil
     }
 
     private static func fromWindows(_ bytes: [UInt8]) -> [UInt8] {

@@ -38,6 +38,8 @@ struct CSVLineEnds: Sendable {
     var endsOpen = false
     /// Whether unquoted cells contain quotes or carriage returns, which would be written quoted.
     var bareMarks = false
+    /// Whether the last record has text in its first cell only, as a padded footer has.
+    var endsPadded = false
     /// Whether carriage returns occur in unquoted cells (line feeds, if the line ends are carriage returns).
     var bareReturns = false
 
@@ -56,6 +58,7 @@ struct CSVLineEnds: Sendable {
         endsOpen = endsOpen || other.endsOpen
         bareMarks = bareMarks || other.bareMarks
         bareReturns = bareReturns || other.bareReturns
+        endsPadded = other.endsPadded
     }
 }
 
@@ -98,6 +101,7 @@ extension CSVSetting {
                     index, column: plan.cell, after: guesses.rows, isText: isText[i], memory: block.memory, marks: marks, nulls: plan.nulls)
             }
             guesses.rows += index.rows
+            if index.rows > 0 { guesses.ends.endsPadded = index.endsPadded }
             if guesses.bad == nil, let bad = index.bad.first { guesses.bad = (block.offset + UInt64(bad.offset), bad.fault) }
         }
         guesses.ends.add(index)

@@ -19,11 +19,50 @@ package enum FormatName: String, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the format: by content if that is certain (the magic of a `.firn` file), otherwise by name, otherwise by what the first
-    /// bytes look like.
+    /// Returns the format: by content if that is certain (the magic of a `.firn` file, or JSON objects in a file with the name of a CSV),
+    /// otherwise by name, otherwise by what the first bytes look like.
     package static func detect(path: String, firstBytes: [UInt8]) -> FormatName {
         if isFirn(firstBytes) { return .firn }
-        return FormatName(extensionOf: path) ?? guess(firstBytes)
+        guard let named = FormatName(extensionOf: path) else { return guess(firstBytes) }
+        return named == .csv || named == .tsv ? jsonObjects(firstBytes) ?? named : named
+    }
+
+    /// Returns the format of bytes that begin with an object of JSON, or with an array of objects; nil if they do not, or if something else
+    /// follows in the same line.
+    private static func jsonObjects(_ bytes: [UInt8]) -> FormatName? {
+        let isSpace: (UInt8) -> Bool = { " \t\r\n".utf8.contains($0) }
+        var text = (bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]).drop(while: isSpace)
+        let whole = text, isArray = text.first == UInt8(ascii: "[")
+        if isArray { text = text.dropFirst().drop(while: isSpace) }
+        guard text.first == UInt8(ascii: "{") else { return nil }
+        text = text.dropFirst().drop(while: isSpace)
+        guard text.first == UInt8(ascii: "\""), let quote = text.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+        guard text[(quote + 1)...].drop(while: isSpace).first == UInt8(ascii: ":") else { return nil }
+        let after = end(of: whole).map { whole[$0...].drop { $0 == 32 || $0 == 9 } }
+        if isArray { return after?.contains { !isSpace($0) } == true ? nil : .json }
+        guard let after, let next = after.first else { return looksLikeLines(whole) ? .ndjson : .json }
+        guard next == 10 || next == 13 else { return nil }
+        return looksLikeLines(whole) ? .ndjson : .json
+    }
+
+    /// Returns the position after the array or object that a text begins with; nil if it does not end.
+    private static func end(of text: ArraySlice<UInt8>) -> Int? {
+        var depth = 0, inString = false, escaped = false
+        for (i, byte) in zip(text.indices, text) {
+            if escaped {
+                escaped = false
+            } else if byte == UInt8(ascii: "\"") {
+                inString.toggle()
+            } else if inString {
+                escaped = byte == UInt8(ascii: "\\")
+            } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                depth += 1
+            } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
+                depth -= 1
+                if depth == 0 { return i + 1 }
+            }
+        }
+        return nil
     }
 
     /// Whether bytes from the start of a file (4,104 are enough) are those of a `.firn` file. Each of its two root slots begins with the

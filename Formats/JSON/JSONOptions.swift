@@ -22,6 +22,8 @@ package struct JSONOptions: Sendable {
     /// Receives rows that cannot be read, with the text of the input, and reading continues. Nil makes the first such row an error.
     package var rejects: Rejects?
     package var layout = Layout.document
+    /// What to report about the choice of this format.
+    package var note: String?
     /// Whether the content decides the layout, and `layout` only if the content permits several.
     package var findsLayout = false
     /// A JSON Pointer (RFC 6901) to the rows in a document: an array, an object of objects, or one value. Nil: they are found.

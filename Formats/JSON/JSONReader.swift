@@ -60,7 +60,7 @@ package final class JSONReader: BatchReader {
         schema = Schema(types.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element))
         batchCells = options.batchCells
         columnCount = schema.types.reduce(0) { $0 + $1.columns.count }
-        remarks = (remark.map { [$0] } ?? []) + source.remarks
+        remarks = [options.note, remark].compactMap(\.self) + source.remarks
         rowCount = source.rowCount
         if options.isLossless, let loss = source.losses.first {
             throw FirnError(.rejected, loss, at: .init(file: input.name), advice: "leave out --lossless to accept it")

@@ -64,6 +64,82 @@ import Testing
         try check("a,b\n% x,y\n1,x\n2,y\n", ab, says: "1 comment line") { $0.comment = "%" }
     }
 
+    private func names(_ text: String) throws -> [String] { try Table(text).names }
+
+    @Test(arguments: [";", "|"]) func `records that begin with a number sign are rows, and lines of another form are comments`(
+        delimiter: String
+    ) throws {
+        func text(_ lines: String) -> String { lines.replacing(";", with: delimiter) }
+        let rows: [[Value]] = [["#101", "Crash"], ["#102", "Slow"], ["104", "x"]].map { $0.map(Value.string) }
+        try check(text("issue;title\n#101;Crash\n#102;Slow\n104;x\n"), rows)
+        #expect(try names(text("# made by hand\n#id;name\n1;x\n2;y\n")) == ["#id", "name"])
+        try check(text("# by hand\na;b\n1;x\n#no\n2;y\n# end\n"), ab, says: "comment")
+        let off = try Table(text("a;b\n1;x\n#no\n2;y\n")) { $0.comment = "" }
+        #expect(off.rows.count == 3 && off.rows[1] == [.string("#no"), .null])
+    }
+
+    @Test func `titles are found after sep= and when they are padded, and an incomplete header is no title`() throws {
+        #expect(try names("sep=;\nSales report\n\nRegion;Units\nNorth;10\nSouth;20\n") == ["Region", "Units"])
+        #expect(try names("sep=;\nReport of sales;;\n\nRegion;Units;x\nNorth;10;1\nSouth;20;2\n") == ["Region", "Units", "x"])
+        #expect(try names("Report 2024;;;\nid;name;amount;\n1;Ann;10;\n2;Bob;20;\n") == ["id", "name", "amount"])
+        #expect(try names("Report,,\nid,name,amount\n1,Ann,10\n2,Bob,20\n") == ["id", "name", "amount"])
+        #expect(try names("Report\nid,name,amount\n1,Ann,10\n2,Bob,20\n") == ["id", "name", "amount"])
+        #expect(try names("id,,\n1,Ann,2\n2,Bob,3\n") == ["id", "column_2", "column_3"])
+        #expect(try names("id,,,\n1,Ann,2,\n2,Bob,3,\n").first == "id")
+    }
+
+    @Test func `a footer that is padded with delimiters is no row, and only after a blank line`() throws {
+        let rows: [[Value]] = [[.int(1), .string("Ann"), .int(10)], [.int(2), .string("Bob"), .int(20)]]
+        try check("Report,,\n,,\nid,name,amount\n1,Ann,10\n2,Bob,20\n,,\nExported by Bob,,\n", rows, says: "2 lines (first: line 6)")
+        try check("id,name,amount\n1,Ann,10\n2,Bob,20\n\nExported,,\n,,\n", rows, says: "after the table")
+        try check("id,v\n1,2\n2,3\n3,4\n\nTotal: 3\n", [[1, 2], [2, 3], [3, 4]].map(numbers), says: "after the table")
+        #expect(try Table("id,name,amount\n1,Ann,10\n2,Bob,20\nx,,\n").rows.count == 3)
+        #expect(try Table("id,name,amount\n1,Ann,10\n,,\n3,,\n").rows.count == 3)
+        #expect(try Table("id,name,amount\n1,Ann,10\n,,\nx,,\n4,Cid,5\n").rows.count == 4)
+    }
+
+    @Test(arguments: [
+        "name\nSmith, John\nDoe, Jane\n", "name\nAnn\nBob\nCid\nDan\nSmith, John\n", "Last name\nSmith, John\nDoe, Jane\n",
+        "preis\n1,5\n2,5\n", "Preis in EUR\n1,5\n2,5\n",
+        "url\nhttp://a/x;y=1\nhttp://b/z;k=2\n", "note\nfirst\nx,y\nx,y\nx,y\n",
+    ]) func `texts with delimiters below a header without one are one column, and no line is lost`(text: String) throws {
+        let lines = text.split(separator: "\n").map(String.init)
+        try check(text, lines.dropFirst().map { [.string($0)] }, says: "one column")
+        #expect(try names(text) == [lines[0]])
+    }
+
+    @Test func `other quotes are recognised if a cell needs them or a whole column has them`() throws {
+        for mark in ["'", "`"] {
+            func text(_ lines: String) -> String { lines.replacing("'", with: mark) }
+            try check(
+                text("id,word\n1,a\n2,'q'\n3,b\n"), [[.int(1), .string("a")], [.int(2), .string(text("'q'"))], [.int(3), .string("b")]])
+            try check(text("id,word\n1,'a'\n2,'b'\n"), [[.int(1), .string("a")], [.int(2), .string("b")]], says: "quoted with")
+            try check(text("id;word\n1;a\n2;'q;r'\n"), [[.int(1), .string("a")], [.int(2), .string("q;r")]], isKept: true)
+        }
+    }
+
+    @Test func `rows that are shorter and longer than the header are counted separately`() throws {
+        let table = try Table("a,b,c\n1,2,3\n1,2\n1,2,3,4,5\n1,2,3\n1\n")
+        #expect(table.reader.remarks.contains { $0.hasPrefix("2 rows (first: line 3) with fewer than 3 cells") }, "\(table.reader.remarks)")
+        #expect(table.reader.remarks.contains { $0.hasPrefix("1 row (line 4) with more cells than the header, which has 3") })
+        let plain = try Table("1,2,3\n1,2,3\n1,2,3,4\n1,2,3\n") { $0.hasHeader = false }
+        #expect(!plain.reader.remarks.contains { $0.contains("fewer") }, "\(plain.reader.remarks)")
+        #expect(
+            plain.reader.remarks.contains { $0.hasPrefix("1 row (line 3) with more cells than the usual 3") }, "\(plain.reader.remarks)")
+    }
+
+    @Test func `a record of numbers without rows, too many skipped lines and lone surrogates are reported as what they are`() throws {
+        #expect(try Table("7,8,9\n").reader.remarks.contains { $0.contains("use --no-header") })
+        #expect(try Table("a,b\n").reader.remarks.isEmpty)
+        let skipped = #expect(throws: FirnError.self) { try Table("a,b\n1,2\n") { $0.skipped = 9 } }
+        #expect(skipped?.message == "there is no header and no row after the first 9 lines")
+        let units = Array("a,b\n1,".utf16) + [0xD800, 10]
+        let bytes: [UInt8] = [0xFF, 0xFE] + units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let surrogate = #expect(throws: FirnError.self) { try Table(bytes) }
+        #expect(surrogate?.description.contains("byte 14") == true, "\(surrogate?.description ?? "")")
+        #expect(try Table("a,b\n1,x\n\n2,y\n").reader.remarks.contains { $0.contains("1 blank line was skipped") })
+    }
+
     @Test func `rows of another width are padded or widen the table, with the number and the first line in a remark`() throws {
         try check(
             "a,b,c\n1,2,3\n4,5\n6\n7,8,9\n", [[1, 2, 3], [4, 5, nil], [6, nil, nil], [7, 8, 9]].map(numbers), says: "2 rows (first: line 3)"
@@ -140,5 +216,13 @@ import Testing
         #expect(table.rows == [[.int(1), .string("xł")]])
         #expect(try table.written() == Array("a,b\n1,x".utf8) + [0xB3, 10])
         #expect(CSVEncoding(rawValue: "no such encoding") == nil)
+    }
+}
+
+extension Table {
+    fileprivate init(_ text: String, _ change: (inout CSVOptions) -> Void) throws {
+        var options = CSVOptions()
+        change(&options)
+        try self.init(text, options)
     }
 }

@@ -49,6 +49,50 @@ import Testing
         #expect(run.code == 3 && run.errors.contains("cannot be reproduced from here on: line ends are mixed"), "\(run.errors)")
     }
 
+    @Test func `--comment none and an empty text switch comments off`() throws {
+        let scratch = try Scratch()
+        try scratch.write("in.csv", "a;b\n1;x\n#no\n2;y\n")
+        #expect(try scratch.firn("query", "in.csv", "--format", "csv").out == "a,b\n1,x\n2,y\n")
+        for off in ["none", ""] {
+            #expect(try scratch.firn("query", "in.csv", "--format", "csv", "--comment", off).out == "a,b\n1,x\n#no,\n2,y\n")
+        }
+    }
+
+    @Test func `JSON with the name of a CSV is read as JSON, with a remark`() throws {
+        let scratch = try Scratch()
+        for text in ["{\"a\":1}\n{\"a\":2}\n", "[{\"a\":1},{\"a\":2}]\n"] {
+            try scratch.write("y.csv", text)
+            let run = try scratch.firn("query", "y.csv", "--format", "ndjson")
+            #expect(run.out == "{\"a\":1}\n{\"a\":2}\n", "\(run.out) \(run.errors)")
+            #expect(try scratch.firn("schema", "y.csv").errors.contains("the content is JSON, not csv"))
+        }
+        for text in ["{\"a\":1},x\n{\"a\":2},y\n", "{x},b\n1,2\n", "[1],b\n1,2\n"] {
+            try scratch.write("y.csv", text)
+            let run = try scratch.firn("query", "y.csv")
+            #expect(run.code == 0 && !run.errors.contains("the content is JSON"), "\(run.errors)")
+        }
+    }
+
+    @Test func `an empty file among several inputs adds no rows and is named`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id\n1\n")
+        try scratch.write("b.csv", "")
+        try scratch.write("c.csv", "id\n2\n")
+        let run = try scratch.firn("convert", "a.csv", "b.csv", "c.csv", "out.firn", "--json")
+        #expect(run.code == 0 && run.errors.contains("\"b.csv\" is empty and adds no rows"), "\(run.errors)")
+        #expect(run.out.contains("is empty and adds no rows"), "\(run.out)")
+        #expect(try scratch.firn("query", "out.firn", "--format", "csv").out == "id\n1\n2\n")
+        #expect(try scratch.firn("convert", "b.csv", "one.firn").code == 3)
+    }
+
+    @Test func `rejected rows of a CSV are reported once, and --skip-footer is not advised where it is given`() throws {
+        let scratch = try Scratch()
+        try scratch.write("in.csv", "a,b\n1,2\n3\n4,5\nend\n")
+        let run = try scratch.firn("convert", "in.csv", "out.firn", "--rejects", "r", "--skip-footer", "1")
+        #expect(run.code == 3 && run.errors.contains("1 rejected row in r") && !run.errors.contains("rejected\n"), "\(run.errors)")
+        #expect(run.errors.contains("1 line (line 5) after the table") && !run.errors.contains("use --skip-footer"), "\(run.errors)")
+    }
+
     @Test func `the flags of the notation work in every command that reads CSV`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "no table\na@b\n1@'x@y'\n% note\n2@z@w\nend\n")
@@ -63,7 +107,7 @@ import Testing
         #expect(try FirnRun(["hash", "in.csv"] + flags, in: scratch.folder).code == 0)
         for words in [
             ["--delimiter", "é"], ["--quote", "ab"], ["--escape", ""], ["--skip", "-1"], ["--ragged", "none"], ["--ragged", "reject"],
-            ["--header", "--no-header"], ["--encoding", "klingon"], ["--comment", ""],
+            ["--header", "--no-header"], ["--encoding", "klingon"], ["--comment", "a\nb"],
         ] {
             let run = try FirnRun(["schema", "in.csv"] + words, in: scratch.folder)
             #expect(run.code == 2 && run.errors.contains(words[0]) || run.errors.contains("klingon"), "\(words): \(run.code) \(run.errors)")

@@ -81,13 +81,13 @@ extension Flag {
     static let skipFooter = Flag(
         "skip-footer", nil, "N", in: .reading, "skip the last N lines of a CSV",
         detail: "Without this flag, lines after the table are skipped if they clearly are not rows, with a remark.")
-    static let comment = Flag("comment", nil, "TEXT", in: .reading, "skip lines of a CSV that begin with TEXT, such as '#'")
+    static let comment = Flag("comment", nil, "TEXT", in: .reading, "skip lines of a CSV that begin with TEXT, such as '#', or none")
     static let ragged = Flag(
         "ragged", nil, in: .reading, "what to do with rows of a CSV that have too few or too many fields",
         detail: """
             widen: missing fields are null, surplus fields make more columns. pad: missing fields are null, and rows with surplus fields that are not \
             empty are bad. cut: missing fields are null, surplus fields are left out. reject: such rows are written to the file of --rejects. error: the \
-            first such row aborts the command. What was padded, added or cut is reported.
+            first such row aborts the command, unless --rejects is given. What was padded, added or cut is reported.
             """, preset: "widen; reject with --rejects", choices: ["widen", "pad", "cut", "reject", "error"])
     static let header = Flag(
         "header", nil, in: .reading, "treat the first line of a CSV as names of columns, whatever it contains")

@@ -10,6 +10,7 @@ struct CSVFlags {
     var escape = Mark.detected
     var skipped = 0
     var skippedFooter = 0
+    /// The start of comment lines; empty if there are none, nil if they are detected.
     var comment: String?
     /// The value of `--ragged`.
     var ragged: String?
@@ -38,9 +39,10 @@ struct CSVFlags {
             throw FirnError(
                 .usage, "--skip-footer takes at most 10000 lines, not \(skippedFooter)", advice: "use --where to leave out rows")
         }
-        comment = arguments.text("comment")
-        if let comment, comment.isEmpty || comment.contains(where: \.isNewline) {
-            throw FirnError(.usage, "--comment takes the text at the start of comment lines", advice: "for example --comment '#'")
+        comment = arguments.text("comment").map { $0 == "none" ? "" : $0 }
+        if let comment, comment.contains(where: \.isNewline) {
+            throw FirnError(
+                .usage, "--comment takes the text at the start of comment lines, or none", advice: "for example --comment '#'")
         }
         ragged = arguments.text("ragged")
         if ragged == "reject", !arguments.has("rejects") {

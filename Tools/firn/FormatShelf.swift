@@ -17,6 +17,9 @@ enum FormatShelf {
         case .json, .ndjson:
             var json = JSONOptions(layout: format == .json ? .document : .lines, typeName: typeName)
             json.findsLayout = true
+            if options.format == nil, let named = FormatName(extensionOf: input.path), named == .csv || named == .tsv {
+                json.note = "the content is JSON, not \(named.rawValue) as the name says; use --from \(named.rawValue) to read it as such"
+            }
             json.rows = options.rows
             json.maps = options.maps
             json.objects = options.objects

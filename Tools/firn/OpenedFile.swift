@@ -29,13 +29,30 @@ final class OpenedFile {
     static func input(
         _ operands: [String], _ options: ReadingOptions, progress: Progress, target: String? = nil
     ) throws(FirnError) -> (file: OpenedFile, remarks: [String]) {
-        let (inputs, remarks) = try InputPaths.all(operands, except: target), paths = inputs.flatMap(\.paths)
+        var (inputs, remarks) = try InputPaths.all(operands, except: target), paths = inputs.flatMap(\.paths)
         if paths.count == 1, !inputs[0].isSeveral, options.filename == nil {
             return (try OpenedFile(paths[0], options, progress: progress), remarks)
         }
+        remarks += leaveOutEmpty(&paths)
         let union = try InputUnion(
             paths, typeName: inputs[0].typeName, wanted: options.typeName, options: options, progress: progress, target: target)
         return (OpenedFile(union, named: operands.count == 1 ? operands[0] : operands.joined(separator: ", ")), remarks)
+    }
+
+    /// Removes text files without any byte from several inputs, unless all are empty: they have no header and add no rows. Returns what to
+    /// report.
+    private static func leaveOutEmpty(_ paths: inout [String]) -> [String] {
+        let empty = paths.filter { path in
+            let file = Address(path).path
+            return file != "-" && FormatName(extensionOf: file) != .firn && Paths.kind(file) == .file && (try? Paths.size(file)) == 0
+        }
+        guard !empty.isEmpty, empty.count < paths.count else { return [] }
+        let names = Set(empty)
+        paths.removeAll { names.contains($0) }
+        return [
+            empty.count == 1
+                ? "\"\(empty[0])\" is empty and adds no rows" : "\(empty.count) inputs are empty and add no rows (first: \"\(empty[0])\")"
+        ]
     }
 
     private init(_ union: InputUnion, named name: String) {
