@@ -12,7 +12,7 @@ import FirnTable
 /// |---|---|
 /// | array of objects | its elements |
 /// | object in which one array of objects prevails, at any depth of objects: see `RowsFinder` | that array's elements |
-/// | object of objects | its members, with a leading column `key` |
+/// | object of objects that have keys in common | its members, with a leading column `key` |
 /// | other array | its elements, in a column `value` |
 /// | other object | one |
 /// | one value | one, in a column `value` |

@@ -101,7 +101,8 @@ struct JSONTypes {
                 if objects > 0 { notes.append("the schema's column \"\(field.column)\" is in no row") }
                 return field
             }
-            field.writesNull = writesNull(path + "_" + field.column, nulls: shape.pointee.nulls, missing: objects - shape.pointee.presence)
+            field.writesNull = writesNull(
+                "column \"\(field.column)\"", nulls: shape.pointee.nulls, missing: objects - shape.pointee.presence)
             note(shape, as: field.plan)
             return field
         }
@@ -119,12 +120,13 @@ struct JSONTypes {
                 // A column of type any, or one without any value, keeps both at no cost.
                 if isMixed, made.type == ColumnType(.any) || shape.pointee.hasNoValues {
                     if keepsNulls {
-                        notes.append("\(childPath): null in some objects and missing in others; the column of type any keeps both")
+                        notes.append(
+                            "column \"\(place)\": null in some objects and missing in others; the column of type any keeps both")
                     }
                     let plan = ColumnPlan(ColumnType(.any), keepsNull: true)
                     return ColumnPlan.Field(name: name, column: column, plan: plan, isOptional: true, writesNull: false)
                 }
-                let writesNull = writesNull(childPath, nulls: nulls, missing: missing)
+                let writesNull = writesNull("column \"\(place)\"", nulls: nulls, missing: missing)
                 return ColumnPlan.Field(
                     name: name, column: column, plan: made,
                     isOptional: missing > 0 || nulls > 0, writesNull: writesNull)
@@ -141,12 +143,13 @@ struct JSONTypes {
         losses.append("an object of \"\(path)\" has the key \"\(key)\" twice\(place)")
     }
 
-    /// Returns whether null is written rather than omitted. Only one of null and missing can survive a round trip.
-    private mutating func writesNull(_ path: String, nulls: Int, missing: Int) -> Bool {
+    /// Returns whether null is written rather than omitted. Only one of null and missing can survive a round trip. `column` names the column
+    /// in remarks.
+    private mutating func writesNull(_ column: String, nulls: Int, missing: Int) -> Bool {
         if missing > 0, nulls > 0 {
-            losses.append("\"\(path)\" is null in some objects and missing in others, which would become the same")
+            losses.append("\(column) is null in some objects and missing in others, which would become the same")
             notes.append(
-                "\(path): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing") (--lossless keeps both)"
+                "\(column): \(nulls) \(nulls == 1 ? "value was" : "values were") null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing") (--lossless keeps both)"
             )
         }
         return nulls > missing
@@ -183,7 +186,7 @@ struct JSONTypes {
             var type = type
             for (position, count) in (givenCounts[type.name] ?? []).enumerated() {
                 type.columns[position].writesNull = writesNull(
-                    type.name + "_" + type.columns[position].name, nulls: count.nulls, missing: count.missing)
+                    "column \"\(type.columns[position].name)\" of type \"\(type.name)\"", nulls: count.nulls, missing: count.missing)
             }
             return type
         }

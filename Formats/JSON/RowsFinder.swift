@@ -8,7 +8,7 @@ import FirnExchange
 /// * the only candidate among the members of the document, unless it is a small part of a large document, or a deeper one is larger;
 /// * the largest candidate at any depth, if it is a third of the document and eight times as large as all others together.
 ///
-/// Otherwise an object of objects has one row per member, and any other object is one row. `JSONOptions.rows` overrides all of this.
+/// Otherwise an object of objects has one row per member, unless the members have hardly a key in common; any other object is one row. `JSONOptions.rows` overrides all of this.
 struct RowsFinder {
     /// The rows: their form, and where they are.
     struct Place {
@@ -48,7 +48,7 @@ struct RowsFinder {
         if candidates > 0, best.items * 3 >= size, best.items >= 8 * (total - best.items), !isKeyed(0) || !hasSimilarMembers(0) {
             return Place(form: .rows, path: best.path)
         }
-        return Place(form: isKeyed(0) ? .keyed : .one, hint: top.count == 1 ? top : nil)
+        return Place(form: isKeyed(0) && !hasUnlikeMembers(0) ? .keyed : .one, hint: top.count == 1 ? top : nil)
     }
 
     private mutating func search(_ object: Int, _ path: [Int]) {
@@ -116,6 +116,23 @@ struct RowsFinder {
             item += items[item].step
         }
         return true
+    }
+
+    /// Whether the members of an object of objects have hardly a key in common, so that each of them would have columns of its own.
+    private func hasUnlikeMembers(_ object: Int) -> Bool {
+        guard items[object].size > 1 else { return false }
+        var keys: Set<UInt32> = [], total = 0, member = object + 1
+        for _ in 0..<items[object].size {
+            guard items[member].size > 0 else { return false }
+            var item = member + 1
+            for _ in 0..<items[member].size {
+                keys.insert(items[item].key)
+                item += items[item].step
+            }
+            total += Int(items[member].size)
+            member += items[member].step
+        }
+        return keys.count * 10 > total * 9
     }
 
     /// Returns the place that a JSON Pointer names. The empty one names the document: the elements of an array, otherwise one row.

@@ -239,7 +239,15 @@ struct StoredField {
             }
             counts.addObjectValue()
             let value = try reader.value(at: location % segmentSize)
-            if value.isNull { out.appendNull() } else if !out.append(value) { throw Damage("a value of another type than its column") }
+            if value.isNull, type.kind == .any, !type.isCollection {
+                // A value does not distinguish null from missing. The vector does.
+                if heldVector != vector { try decode(vector, segments, counts) }
+                out.append(contentsOf: held, range: location % vectorSize..<location % vectorSize + 1)
+            } else if value.isNull {
+                out.appendNull()
+            } else if !out.append(value) {
+                throw Damage("a value of another type than its column")
+            }
             try out.hold(memory)
         }
     }

@@ -120,4 +120,88 @@ import Testing
         #expect(patch.code == 0, "\(patch.errors)")
         #expect(try scratch.firn("convert", "old.firn", "-", "--to", "ndjson").out == new)
     }
+
+    @Test func `null differs from missing in objects within objects, lists and maps`() throws {
+        let scratch = try Scratch()
+        let texts = [
+            #"{"v":{"x":1}}\#n{"v":{"x":null}}\#n{"v":{}}\#n"#, #"{"v":{"x":null}}\#n{"v":{}}\#n"#,
+            #"{"v":{"x":"a"}}\#n{"v":{"x":2}}\#n{"v":{"x":null}}\#n{"v":{}}\#n"#, #"{"v":[{"x":null},{}]}\#n"#,
+            #"{"v":{"w":{"x":true}}}\#n{"v":{"w":{"x":null}}}\#n{"v":{"w":{}}}\#n"#,
+            #"{"v":[{"w":[{"x":1},{"x":null}]},{"w":[{}]}]}\#n"#,
+        ]
+        // Few rows are read singly, many as vectors.
+        for text in texts + texts.map({ String(repeating: $0, count: 700) }) {
+            try scratch.write("v.ndjson", text)
+            #expect(try scratch.firn("convert", "-f", "--lossless", "v.ndjson", "v.firn").code == 0)
+            #expect(try scratch.firn("convert", "v.firn", "-", "--to", "ndjson").out == text)
+        }
+        // Without the flag the same holds if the column is of type any, or has no value.
+        for text in texts[1...3] {
+            try scratch.write("v.ndjson", text)
+            #expect(try scratch.firn("convert", "-f", "v.ndjson", "v.firn").code == 0)
+            #expect(try scratch.firn("convert", "v.firn", "-", "--to", "ndjson").out == text)
+        }
+        try scratch.write("v.ndjson", texts[0])
+        let counted = try scratch.firn("convert", "-f", "v.ndjson", "v.firn")
+        #expect(counted.errors.contains("column \"v.x\": 1 value was null and 1 missing; both are now missing"), "\(counted.errors)")
+    }
+
+    @Test func `a member that only one side of a diff has is a changed value`() throws {
+        let scratch = try Scratch()
+        try scratch.write("o.ndjson", "{\"id\":1,\"a\":\"x\",\"o\":{\"p\":1}}\n{\"id\":2}\n{\"id\":3,\"l\":[1]}\n")
+        try scratch.write("n.ndjson", "{\"id\":1,\"b\":5}\n{\"id\":2}\n{\"id\":3,\"l\":[1]}\n")
+        let run = try scratch.firn("diff", "o.ndjson", "n.ndjson", "--key", "id")
+        #expect(run.code == 1 && run.out.contains("1 changed, 2 unchanged"), "\(run.out) \(run.errors)")
+        for line in ["a: x → null", "b: null → 5", "o: {\"p\":1} → null"] { #expect(run.out.contains(line), "\(line): \(run.out)") }
+        let back = try scratch.firn("diff", "n.ndjson", "o.ndjson", "--key", "id", "--format", "ndjson")
+        #expect(back.code == 1 && back.out.contains("\"changed\":1,\"unchanged\":2"), "\(back.out)")
+        let ignored = try scratch.firn("diff", "o.ndjson", "n.ndjson", "--key", "id", "--ignore", "a,b,o")
+        #expect(ignored.out.contains("3 unchanged"), "\(ignored.out)")
+        let key = try scratch.firn("diff", "o.ndjson", "n.ndjson", "--key", "a")
+        #expect(key.code == 2 && key.errors.contains("\"a\" does not exist"), "\(key.errors)")
+        // A column of a CSV is part of its schema.
+        for (name, text) in [("o.csv", "id,a\n1,x\n"), ("n.csv", "id,b\n1,y\n")] { try scratch.write(name, text) }
+        #expect(try scratch.firn("diff", "o.csv", "n.csv", "--key", "id").out.contains("1 unchanged"))
+    }
+
+    @Test func `a changes file of documents with other members leads from the old to the new rows`() throws {
+        let scratch = try Scratch()
+        try scratch.write("o.ndjson", "{\"id\":1,\"a\":\"x\"}\n{\"id\":2,\"a\":\"y\"}\n")
+        try scratch.write("n.ndjson", "{\"id\":1,\"b\":5}\n{\"id\":2}\n")
+        #expect(try scratch.firn("convert", "o.ndjson", "o.firn", "--key", "id").code == 0)
+        let run = try scratch.firn("diff", "o.ndjson", "n.ndjson", "--key", "id", "--changes", "c.firn")
+        #expect(run.code == 1 && run.out.contains("2 changed"), "\(run.out) \(run.errors)")
+        let patch = try scratch.firn("patch", "o.firn", "c.firn")
+        #expect(patch.code == 0, "\(patch.errors)")
+        #expect(try scratch.firn("convert", "o.firn", "-", "--to", "ndjson").out == "{\"id\":1,\"b\":5}\n{\"id\":2}\n")
+    }
+
+    @Test func `two documents of one row are compared without a value in common`() throws {
+        let scratch = try Scratch()
+        try scratch.write("o.json", #"{"version":"1.0.0","x":[1,2]}"#)
+        try scratch.write("n.json", #"{"version":"1.0.1","x":[1,3]}"#)
+        for run in [try scratch.firn("diff", "o.json", "n.json"), try scratch.firn("diff", "o.json", "n.json", "--rows", "")] {
+            #expect(run.code == 1 && run.out.contains("version: 1.0.0 → 1.0.1"), "\(run.out) \(run.errors)")
+            #expect(run.errors.contains("they are compared with each other"), "\(run.errors)")
+        }
+        #expect(try scratch.firn("diff", "o.json", "n.json", "--changes", "c.firn").code == 2)
+        try scratch.write("row.json", #"{"row":7,"x":[]}"#)
+        #expect(try scratch.firn("diff", "o.json", "row.json").out.contains("row_2=1"))
+    }
+
+    @Test func `an object whose members are objects of different kinds is one row`() throws {
+        let scratch = try Scratch()
+        try scratch.write("o.json", #"{"dependencies":{"a":"1","b":"2"},"devDependencies":{"c":"1","d":"2"}}"#)
+        try scratch.write("n.json", #"{"dependencies":{"a":"1","b":"3"},"devDependencies":{"c":"1","e":"2"}}"#)
+        let run = try scratch.firn("diff", "o.json", "n.json")
+        #expect(run.code == 1 && run.out.contains("1 changed, 0 unchanged"), "\(run.out) \(run.errors)")
+        for line in ["dependencies.b: 2 → 3", "devDependencies.d: 2", "devDependencies.e: 2"] {
+            #expect(run.out.contains(line), "\(line): \(run.out)")
+        }
+        let keyed = try scratch.firn("convert", "o.json", "-", "--to", "csv", "--rows", "/dependencies")
+        #expect(keyed.code == 0, "\(keyed.errors)")
+        try scratch.write("keyed.json", #"{"p":{"a":1,"b":2},"q":{"a":3}}"#)
+        #expect(try scratch.firn("convert", "keyed.json", "-", "--to", "csv").out == "key,a,b\np,1,2\nq,3,\n")
+        #expect(try scratch.firn("convert", "o.json", "-", "--to", "json").out == scratch.read("o.json") + "\n")
+    }
 }

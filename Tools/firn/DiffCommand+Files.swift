@@ -26,6 +26,8 @@ extension DiffCommand {
         let names = arguments.operands
         let code = try compare(
             tables[0], named: names[0], tables[1], named: names[1], key: files.compactMap(\.key).first,
+            // Members of JSON objects are optional: a column that only one file has is missing in every row of the other.
+            comparesMissing: files.allSatisfy(\.isJSON),
             rows: try rows(condition, tables, files.map(\.address.path)))
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {

@@ -15,30 +15,48 @@ struct DiffCommand {
     ///
     /// - `rows`: returns the rows of a segment that `--where` selects.
     /// - `key`: the key that `--changes` encrypts its file with.
+    /// - `comparesMissing`: see `DifferenceOptions`.
     func compare(
         _ old: any Table, named oldName: String, _ new: any Table, named newName: String, key: EncryptionKey? = nil,
+        comparesMissing: Bool = false,
         rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil
     ) throws(FirnError) -> ExitCode {
         let changes = try checkChanges()
         var options = try self.options(oldName, newName)
         options.scope.rows = rows
-        if options.key.isEmpty, let column = try DiffCommand.commonValue(old, new, oldName) {
-            options.key = [column]
-            session.remark("both files have one row; they are matched by \"\(column)\", which is equal")
+        if options.key.isEmpty, DiffCommand.areSingleRows(old, new) {
+            if let column = try DiffCommand.commonValue(old, new, oldName) {
+                options.key = [column]
+                session.remark("both files have one row; they are matched by \"\(column)\", which is equal")
+            } else if changes == nil {
+                options.matchesSingleRows = true
+                session.remark("both files have one row, and no value by which to match them; they are compared with each other")
+            }
         }
+        options.comparesMissing = comparesMissing
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         if changes != nil, let member = difference.memberKey {
             throw FirnError(
                 .usage, "--changes takes no fields of objects as key: \"\(member)\" is not a column",
                 advice: "choose whole columns with --key, or omit --changes")
         }
-        if let changes { try write([ChangedType(difference, newKnowsKeys: new is StoredTable)], options, to: changes, key: key) }
+        if let changes {
+            // A changes file records columns that only one file has as changes of the type.
+            var recorded = options
+            recorded.comparesMissing = false
+            let plain = comparesMissing ? try TableDifference.compute(old: old, new: new, options: recorded) : difference
+            try write([ChangedType(plain, newKnowsKeys: new is StoredTable)], recorded, to: changes, key: key)
+        }
         return try report(difference, oldName, newName)
     }
 
-    /// Returns the first column with the same value in both tables, if each has one row and no key, as a document that is one row has.
+    /// Whether each table has one row and no common key, as documents that are one row have.
+    private static func areSingleRows(_ old: any Table, _ new: any Table) -> Bool {
+        old.rowCount == 1 && new.rowCount == 1 && (old.type.key.isEmpty || new.type.key.isEmpty)
+    }
+
+    /// Returns the first column with the same value in the only row of each table.
     private static func commonValue(_ old: any Table, _ new: any Table, _ file: String) throws(FirnError) -> String? {
-        guard old.rowCount == 1, new.rowCount == 1, old.type.key.isEmpty || new.type.key.isEmpty else { return nil }
         do throws(Damage) {
             guard let oldID = try old.rowID(atRank: 0), let newID = try new.rowID(atRank: 0) else { return nil }
             for (position, column) in old.type.columns.enumerated() where !column.type.isCollection {

@@ -132,6 +132,27 @@ enum FormatShelf {
         }
     }
 
+    /// Returns one row of the only root type as a line in the notation of its input.
+    static func text(of batch: Batch, row: Int, _ schema: Schema, _ format: FormatName) throws(FirnError) -> [UInt8] {
+        guard let index = schema.types.firstIndex(where: { !$0.isEmbedded }) else { return [] }
+        var schema = schema
+        let output = Output(memory: "rejected rows"), writer: any BatchWriter
+        if format == .json || format == .ndjson {
+            schema.types[index].envelope = nil
+            writer = JSONWriter(output, options: JSONOptions(layout: .lines))
+        } else {
+            var options = CSVWriterOptions(), dialect = CSVDialect(envelope: schema.types[index].envelope) ?? CSVDialect()
+            (options.hasHeader, options.writesSurroundings) = (false, false)
+            (dialect.hasByteOrderMark, dialect.endsWithNewline) = (false, true)
+            schema.types[index].envelope = dialect.envelope
+            writer = CSVWriter(output, options: options)
+        }
+        try writer.begin(schema)
+        try writer.write(Batch(count: 1, columns: batch.columns.map { $0.slice(row..<row + 1) }), type: schema.types[index].name)
+        try writer.finish()
+        return output.bytes
+    }
+
     /// Returns a type as a line of JSON, in the form of `firn schema --json` and `firn convert --schema`.
     static func line(_ type: TypeSchema) -> String {
         var members: [(String, JSONDocument)] = [("v", .number("1")), ("type", .string(type.name))]

@@ -13,8 +13,10 @@ final class JSONColumnsReader: BatchReader {
     private let typeName: String
     /// By position: the values of all rows.
     private var columns: [Int: Column] = [:]
-    /// The numbers of rows with a cell that is not JSON, which are left out.
-    private let rejected: Set<Int>
+    /// By number of row: why a cell is not JSON. These rows are left out, and added to `rejects`.
+    private let rejected: [Int: FirnError]
+    private let rejects: RejectedRows?
+    private let format: FormatName
     private var row = 0
 
     /// Returns a reader of the input with the columns of `--json-column`, or with `--nest` those that contain JSON, as JSON; or the reader
@@ -54,15 +56,17 @@ final class JSONColumnsReader: BatchReader {
         } else {
             second = try file.reader(arguments.text("type"), threads: options.threads, progress: progress)
         }
-        return try JSONColumnsReader(second, cells, file: file.name, options: options, isNamed: Set(names))
+        return try JSONColumnsReader(second, cells, file: file.name, file.format, options: options, isNamed: Set(names))
     }
 
-    private init(_ source: any BatchReader, _ cells: Cells, file: String, options: ReadingOptions, isNamed names: Set<String>)
-        throws(FirnError)
-    {
+    private init(
+        _ source: any BatchReader, _ cells: Cells, file: String, _ format: FormatName, options: ReadingOptions, isNamed names: Set<String>
+    ) throws(FirnError) {
         self.source = source
-        var schema = source.schema, remarks: [String] = [], rejected: Set<Int> = [],
-            read: [(position: Int, batches: [Batch], bad: Set<Int>)] = []
+        self.format = format
+        rejects = options.rejected
+        var schema = source.schema, remarks: [String] = [], rejected: [Int: FirnError] = [:],
+            read: [(position: Int, batches: [Batch], bad: [Int: FirnError])] = []
         guard let root = schema.roots.first else { throw FirnError(.schema, "the input has no rows", at: .init(file: file)) }
         var type = root
         typeName = root.name
@@ -76,9 +80,9 @@ final class JSONColumnsReader: BatchReader {
                 (inferred.name, inferred.id, inferred.writesNull) = (name, root.columns[position].id, false)
                 type.columns[position] = inferred
                 schema.types += found.embedded
-                remarks += found.remarks
+                remarks += found.remarks + [cells.remark(position, name)].compactMap(\.self)
                 if !isNamed { remarks.append("column \"\(name)\" contains JSON, and is read as \(inferred.type.name)") }
-                rejected.formUnion(found.bad)
+                rejected.merge(found.bad) { first, _ in first }
                 read.append((position, found.batches, found.bad))
             } catch {
                 // A column that was not named is text after all.
@@ -97,11 +101,11 @@ final class JSONColumnsReader: BatchReader {
     }
 
     /// Returns all values as one column, with nulls for rejected rows.
-    private static func column(_ batches: [Batch], without bad: Set<Int>, _ empty: Column, rows: Int) -> Column {
+    private static func column(_ batches: [Batch], without bad: [Int: FirnError], _ empty: Column, rows: Int) -> Column {
         var out = empty, used = 0, current = 0
         if !bad.isEmpty { out.type.isOptional = true }
         for row in 0..<rows {
-            if bad.contains(row) {
+            if bad[row] != nil {
                 out.appendNull()
                 continue
             }
@@ -125,20 +129,20 @@ final class JSONColumnsReader: BatchReader {
         var type: TypeSchema
         var embedded: [TypeSchema]
         var batches: [Batch]
-        var bad: Set<Int>
+        var bad: [Int: FirnError]
         var remarks: [String]
     }
 
-    /// Reads the cells of a column. With `options`, cells that are not JSON are rejected if rows can be.
+    /// Reads the cells of a column. With `options`, cells that are not JSON are left out if rows can be rejected.
     private static func values(
         _ text: [UInt8], of name: String, _ schema: Schema, file: String, _ options: ReadingOptions?, threads: Int
     ) throws(FirnError) -> Found {
         let bad = RejectedCells()
         var rejects: Rejects?
-        if let rejected = options?.rejected {
-            rejects = Rejects { (cell, reason) throws(FirnError) in
-                if let line = reason?.location?.line { bad.rows.insert(line - 1) }
-                try rejected.add(cell, because: reason.map { JSONColumnsReader.error($0, name, file) })
+        if options?.rejected != nil {
+            rejects = Rejects { (_, reason) throws(FirnError) in
+                guard let reason, let line = reason.location?.line else { return }
+                bad.rows[line - 1] = JSONColumnsReader.error(reason, name, file)
             }
         }
         do throws(FirnError) {
@@ -151,7 +155,7 @@ final class JSONColumnsReader: BatchReader {
         } catch { throw JSONColumnsReader.error(error, name, file) }
     }
 
-    private final class RejectedCells { var rows: Set<Int> = [] }
+    private final class RejectedCells { var rows: [Int: FirnError] = [:] }
 
     /// Returns the error for a cell: its line among the cells is the number of the row.
     private static func error(_ error: FirnError, _ name: String, _ file: String) -> FirnError {
@@ -173,8 +177,12 @@ final class JSONColumnsReader: BatchReader {
             }
             batch.columns[position] = column.slice(range)
         }
-        if !rejected.isEmpty, range.contains(where: rejected.contains) {
-            let kept = (0..<rows.count).filter { !rejected.contains(range.lowerBound + $0) }
+        if !rejected.isEmpty, range.contains(where: { rejected[$0] != nil }) {
+            for row in range {
+                guard let reason = rejected[row] else { continue }
+                try rejects?.add(FormatShelf.text(of: rows, row: row - range.lowerBound, source.schema, format), because: reason)
+            }
+            let kept = (0..<rows.count).filter { rejected[range.lowerBound + $0] == nil }
             batch.columns = batch.columns.map { $0.gather(kept) }
             batch.count = kept.count
         }
@@ -187,6 +195,8 @@ private struct Cells {
     /// By position. Null is `null`.
     private(set) var texts: [Int: [UInt8]] = [:]
     private(set) var rows = 0
+    /// By position: the number of cells that are the JSON null, and of those without text.
+    private var empty: [Int: (nulls: Int, missing: Int)] = [:]
     private let named: Set<Int>
     private let charge = MemoryCharge(.process)
 
@@ -208,8 +218,21 @@ private struct Cells {
                 throw FirnError.beyondMemory("JSON in columns", text.count, .process, at: .init(file: file))
             }
             texts[position] = text
+            for row in 0..<column.count {
+                if !column.isPresent(row) {
+                    empty[position, default: (0, 0)].missing += 1
+                } else if column.text.length(row) >= 4, column.text.array(row).filter({ $0 > 32 }) == Array("null".utf8) {
+                    empty[position, default: (0, 0)].nulls += 1
+                }
+            }
         }
         rows += batch.count
+    }
+
+    /// Returns a remark if a column has cells that are the JSON null and cells without text, which become the same.
+    func remark(_ position: Int, _ name: String) -> String? {
+        guard let (nulls, missing) = empty[position], nulls > 0, missing > 0 else { return nil }
+        return "column \"\(name)\": \(Quantity.count(nulls, "cell")) with the JSON null and \(missing) without text are both null now"
     }
 
     /// Returns nil if a cell of a column that is not named is no array or object.

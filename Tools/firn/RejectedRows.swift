@@ -23,6 +23,10 @@ final class RejectedRows {
         try output.write(row)
     }
 
+    func add(_ row: [UInt8], because reason: FirnError?) throws(FirnError) {
+        try row.withBytes { (row) throws(FirnError) in try add(row, because: reason) }
+    }
+
     /// Remarks for the user: the reasons of the first rows, the number of all rows, and the path of the file.
     var remarks: [String] {
         guard count > 0 else { return [] }

@@ -20,6 +20,10 @@ package struct DifferenceOptions: Sendable {
     package var columns: [String] = []
     /// The columns not to compare.
     package var ignore: [String] = []
+    /// Whether a column that only one table has is compared, as null in every row of the other. Rows with a value in it are then changed.
+    package var comparesMissing = false
+    /// Whether the only row of each table is matched with that of the other, without a key.
+    package var matchesSingleRows = false
     /// Numbers that differ by at most this much are equal (not in keys).
     package var tolerance = 0.0
     /// The kinds of entries to find. Cells are compared only if `.changed` is among them.

@@ -65,6 +65,13 @@ package final class TableDifference: Sendable {
         var resolved = try LinkResolution.pair(old, new)
         resolved.old = try MemberTable.with(options.key, resolved.old, options.oldName)
         resolved.new = try MemberTable.with(options.key, resolved.new, options.newName)
+        if options.comparesMissing { resolved = FilledTable.filled(resolved.old, resolved.new, except: options.key) }
+        var options = options
+        if options.matchesSingleRows {
+            let numbered = FilledTable.numbered(resolved.old, resolved.new)
+            resolved = (numbered.old, numbered.new)
+            options.key = [numbered.name]
+        }
         return try compute(resolved, plain: (old, new), options)
     }
 
