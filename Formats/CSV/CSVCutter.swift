@@ -5,7 +5,7 @@ import FirnExchange
 final class CSVBlock: @unchecked Sendable {
     private(set) var memory: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
-    private let charge: MemoryCharge?
+    private var charge: MemoryCharge?
     var count = 0
     /// The offset of the first byte within the whole text.
     var offset: UInt64 = 0
@@ -38,10 +38,13 @@ final class CSVBlock: @unchecked Sendable {
     /// Enlarges the memory. `location` returns the location of the row that needs it, for the error.
     func grow(to capacity: Int, _ input: Input, at location: () throws(FirnError) -> FirnError.Location) throws(FirnError) {
         guard capacity > self.capacity else { return }
-        if let charge, !charge.take(capacity - self.capacity) {
+        // Both are in memory while the text is copied.
+        let grown = charge.map { _ in MemoryCharge(input.budget) }
+        if let grown, !grown.take(capacity) {
             throw FirnError.beyondMemory(
-                "a row of more than \(MemoryBudget.words(count))", capacity - self.capacity, input.budget, at: try location())
+                "a row of more than \(MemoryBudget.words(count))", capacity, input.budget, at: try location())
         }
+        defer { charge = grown }
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + scanSlack)
         larger.update(from: memory, count: count)
         memory.deallocate()

@@ -39,9 +39,7 @@ struct CSVHeader {
         var finder = CSVRecordFinder(marks)
         let table = start
         // Blank lines before the header are skipped.
-        while start < count, memory[start] == newline || (memory[start] == 13 && start + 1 < count && memory[start + 1] == newline) {
-            start += 1
-        }
+        start = CSVHeader.skipBlankLines(memory, start, count, newline: newline)
         if start > table { remarks.append("blank lines before the first record were skipped") }
         finder.advance(memory + start, to: count - start, limit: 1, isLast: true)
         let end = finder.records > 0 ? start + finder.boundary : count
@@ -87,6 +85,13 @@ struct CSVHeader {
             advice: lines == 0 ? nil : "--skip sets the number of lines before the table")
     }
 
+    /// Returns the position after the blank lines from a position on.
+    static func skipBlankLines(_ memory: UnsafePointer<UInt8>, _ start: Int, _ count: Int, newline: UInt8) -> Int {
+        var at = start
+        while at < count, memory[at] == newline || (memory[at] == 13 && at + 1 < count && memory[at + 1] == newline) { at += 1 }
+        return at
+    }
+
     /// Returns the position after some lines; nil if there are fewer.
     static func skip(lines: Int, _ memory: UnsafePointer<UInt8>, _ count: Int) -> Int? {
         var at = 0
@@ -122,11 +127,14 @@ struct CSVHeader {
         if unnamed + doubled > 3 { remarks.append("\(unnamed + doubled - 3) more columns have no name or the name of another column") }
     }
 
-    /// Charges memory for `width` columns before it is allocated.
-    private static func take(_ width: Int, _ charge: MemoryCharge, _ text: any CSVSource) throws(FirnError) {
-        let more = width * columnSize - charge.bytes
+    /// Charges memory for `width` columns, and for the copies of a long record, before it is allocated.
+    private static func take(_ width: Int, length: Int, _ charge: MemoryCharge, _ text: any CSVSource) throws(FirnError) {
+        // One copy for the index, one for the cells, one for the names in the schema, and one to compare with the header in the dialect.
+        let copies = length < 1 << 18 ? 0 : length * 4
+        let more = width * columnSize + copies - charge.bytes
         guard more > 0, !charge.take(more) else { return }
-        throw FirnError.beyondMemory("a first record of \(width) cells", more, charge.budget, at: .init(file: text.input.name, line: 1))
+        let size = copies > width * columnSize ? MemoryBudget.words(length) : "\(width) cells"
+        throw FirnError.beyondMemory("a first record of \(size)", more, charge.budget, at: .init(file: text.input.name, line: 1))
     }
 
     struct Cell {
@@ -143,13 +151,13 @@ struct CSVHeader {
         for at in start..<end {
             if memory[at] == marks.quote { inQuotes.toggle() } else if memory[at] == marks.delimiter, !inQuotes { width += 1 }
         }
-        try take(width, charge, text)
+        try take(width, length: end - start, charge, text)
         let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: end - start + scanSlack)
         defer { copy.deallocate() }
         while true {
             copy.update(from: memory + start, count: end - start)
             (copy + (end - start)).update(repeating: 0, count: scanSlack)
-            try take(width, charge, text)
+            try take(width, length: end - start, charge, text)
             let index = CSVIndex(width: width)
             _ = index.fill(copy, from: 0, to: end - start, marks: marks)
             if index.rows == 1 {
@@ -180,7 +188,7 @@ struct CSVHeader {
     }
 
     /// Returns the first line end outside quotes.
-    private static func newline(_ memory: UnsafePointer<UInt8>, _ count: Int, _ quote: UInt8) -> CSVDialect.Newline {
+    static func newline(_ memory: UnsafePointer<UInt8>, _ count: Int, _ quote: UInt8) -> CSVDialect.Newline {
         var inQuotes = false
         for at in 0..<count {
             let byte = memory[at]

@@ -39,6 +39,15 @@ struct CSVLayout {
             throw badRecord(
                 .tooMany(survey.widest.cells), width: usual, cell: nil, at: .init(file: name, line: survey.widest.line), isRagged: true)
         }
+        // A header that is much wider than the rows makes padding too.
+        let most = (survey.cells + first.count) * 64 + (1 << 22)
+        if ragged != .reject, ragged != .error, padding.overflow || padding.partialValue - survey.cells > most {
+            throw FirnError(
+                .rejected,
+                "\(survey.rows) rows with \(survey.cells) cells in total would be padded to \(width) columns, more than 64 times as many",
+                at: .init(file: name, line: first.line),
+                advice: "choose another reading with --ragged, or set bad rows aside with --rejects FILE")
+        }
     }
 
     /// Whether the text can be read without the normaliser, so that the result is the same.

@@ -83,6 +83,7 @@ final class CSVNormaliser: CSVSource {
             try refuse(fault)
             return true
         }
+        try input.note(bytes: out.count + 2 * reader.range.count)
         for column in 0..<layout.width {
             if column > 0 { out.append(marks.delimiter) }
             if column < scan.cells.count { append(scan.cells[column]) }

@@ -252,7 +252,7 @@ struct CSVOpening {
                     : "text was converted from \(name)\(kept)")
         } else {
             // In a CSV, tabs are part of the bytes to keep; in a TSV, they belong to the format.
-            opened.dialect.isExact = options.isLossless && opened.dialect.delimiter == 9 && options.delimiterBytes == nil
+            opened.dialect.isExact = options.isLossless && opened.dialect.delimiter == 9 && !options.isTSV
         }
     }
 }

@@ -21,6 +21,8 @@ package struct CSVOptions: Sendable {
         set { delimiterBytes = newValue.map { [$0] } }
     }
     package var delimiterBytes: [UInt8]?
+    /// Whether tabs belong to the format of the input, and not to its notation.
+    var isTSV = false
     package var quoting = CSVQuoting.automatic
     /// The byte before a quote within quotes. Nil stands for doubled quotes, or for a backslash if the text shows it.
     package var escape: UInt8?
@@ -75,6 +77,7 @@ package struct CSVOptions: Sendable {
     package static var tsv: CSVOptions {
         var options = CSVOptions()
         options.delimiter = UInt8(ascii: "\t")
+        options.isTSV = true
         return options
     }
 }

@@ -16,11 +16,7 @@ extension CSVReader {
             block.count = try source.read(into: UnsafeMutableRawBufferPointer(start: block.memory, count: size))
             block.seal()
             if block.count == size, size < CSVBlock.largest {
-                let start = isNormalised ? 0 : CSVHeader.skip(lines: form.preambleLines, block.memory, block.count)
-                var finder = CSVRecordFinder(form.marks)
-                if let start { finder.advance(block.memory + start, to: block.count - start, limit: 1, isLast: false) }
-                let hasReturn = find(13, block.memory, start ?? 0, block.count) < block.count
-                if finder.records == 0, !hasReturn {
+                guard containsHeader(block, form, isNormalised: isNormalised) else {
                     size *= 4
                     continue
                 }
@@ -29,6 +25,22 @@ extension CSVReader {
             try source.rewind()
             return header
         }
+    }
+
+    /// Whether the first record that is not blank ends within a block, which is not the whole text.
+    private static func containsHeader(_ block: CSVBlock, _ form: CSVForm, isNormalised: Bool) -> Bool {
+        let memory = block.memory, count = block.count
+        guard let start = isNormalised ? 0 : CSVHeader.skip(lines: form.preambleLines, memory, count) else { return false }
+        let newline = isNormalised ? .lf : CSVHeader.newline(memory + start, count - start, form.marks.quote)
+        let firstReturn = find(13, memory, start, count)
+        // A carriage return at the end of the block may be the first half of a line end.
+        if newline == .cr, firstReturn == count - 1 { return false }
+        var marks = form.marks
+        marks.newline = newline == .cr ? 13 : 10
+        let first = CSVHeader.skipBlankLines(memory, start, count, newline: marks.newline)
+        var finder = CSVRecordFinder(marks)
+        finder.advance(memory + first, to: count - first, limit: 1, isLast: false)
+        return finder.records > 0 || newline == .lf && firstReturn < count
     }
 
     /// Returns the positions of the cells to read.
@@ -173,6 +185,12 @@ extension Input {
     func noteCells(_ count: Int) throws(FirnError) {
         let bytes = count &* 16
         if !budget.note(bytes) { throw FirnError.beyondMemory("reading \(count) cells", bytes, budget, at: .init(file: name)) }
+    }
+
+    /// Records a copy of a long row, which nothing charges, before it is made. Throws if the process would use too much memory.
+    func note(bytes count: Int) throws(FirnError) {
+        guard count >= 1 << 20, !budget.note(count) else { return }
+        throw FirnError.beyondMemory("a row of \(MemoryBudget.words(count))", count, budget, at: .init(file: name))
     }
 }
 

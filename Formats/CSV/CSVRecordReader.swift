@@ -17,7 +17,7 @@ final class CSVRecordReader {
     private(set) var line = 1
 
     private var filled = 0, isLast = false, lines = 0, preamble: Int
-    private let charge: MemoryCharge
+    private var charge: MemoryCharge
 
     private static let step = 1 << 18
 
@@ -120,11 +120,15 @@ final class CSVRecordReader {
                 throw FirnError(
                     .rejected, "a row is larger than 1 GiB", at: location(of: 0), advice: "check for a quote that is not closed there")
             }
-            guard charge.take(wanted - buffer.count) else {
+            // Both buffers are in memory while the text is copied.
+            let grown = MemoryCharge(text.input.budget)
+            guard grown.take(wanted) else {
                 throw FirnError.beyondMemory(
-                    "a row of more than \(MemoryBudget.words(kept))", wanted - buffer.count, text.input.budget, at: location(of: 0))
+                    "a row of more than \(MemoryBudget.words(kept))", wanted, text.input.budget, at: location(of: 0))
             }
+            buffer.reserveCapacity(wanted)
             buffer.append(contentsOf: repeatElement(0, count: wanted - buffer.count))
+            charge = grown
         }
         let from = filled
         let got = try buffer.withMutableBytes { (bytes) throws(FirnError) in

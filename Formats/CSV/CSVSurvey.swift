@@ -89,7 +89,7 @@ struct CSVSurvey {
         var wasBlank = false
         while try reader.next() {
             if reader.kind == .preamble {
-                if preamble.utf8.count <= CSVSurroundings.largest { preamble += outside(reader) }
+                if preamble.utf8.count <= CSVSurroundings.largest { preamble += try outside(reader) }
                 continue
             }
             var record = Record(line: reader.line, offset: reader.offset, followsBlank: wasBlank)
@@ -106,8 +106,11 @@ struct CSVSurvey {
                 if let last = reader.scan.cells.last { record.isLastEmpty = last.start == last.end && !last.isQuoted }
             }
             wasBlank = !record.isRow && !record.isComment
-            if form.footerLines > 0 || !record.isRow || record.count <= 1 || record.isPadded { record.text = outside(reader) }
-            if first == nil, hasHeader, record.isRow { headerText = Array(reader.buffer[reader.range.lowerBound..<reader.scan.contentEnd]) }
+            if form.footerLines > 0 || !record.isRow || record.count <= 1 || record.isPadded { record.text = try outside(reader) }
+            if first == nil, hasHeader, record.isRow {
+                try text.input.note(bytes: reader.range.count)
+                headerText = Array(reader.buffer[reader.range.lowerBound..<reader.scan.contentEnd])
+            }
             take(record)
         }
         finish()
@@ -127,7 +130,8 @@ struct CSVSurvey {
     }
 
     /// Returns the text of a record that may be outside the table.
-    private mutating func outside(_ reader: CSVRecordReader) -> String {
+    private mutating func outside(_ reader: CSVRecordReader) throws(FirnError) -> String {
+        try reader.text.input.note(bytes: reader.range.count)
         if let text = reader.recordText { return text }
         invalidText = invalidText ?? reader.offset
         return ""

@@ -31,6 +31,29 @@ package enum Compression: String, Sendable, CaseIterable {
         return .none
     }
 
+    /// Returns the compression of a file by its first 10 bytes, and by its name if they are too few or do not decide.
+    static func of(_ first: some Collection<UInt8>, named name: String) -> Compression {
+        let found = of(first)
+        guard found == .none, let named = Compression(extensionOf: name), !first.isEmpty else { return found }
+        let isCut = named.magic.starts(with: first)
+        // A damaged or cut file: a text of this name could begin with the same letters, but hardly with a digit after them.
+        let isBzip2 =
+            named == .bzip2 && first.starts(with: "BZh".utf8)
+            && first.dropFirst(3).first.map { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) } ?? true
+        return isCut || isBzip2 ? named : .none
+    }
+
+    /// The first bytes of every file, except levels.
+    private var magic: [UInt8] {
+        switch self {
+        case .none: []
+        case .gzip: [0x1F, 0x8B]
+        case .zstd: [0x28, 0xB5, 0x2F, 0xFD]
+        case .xz: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]
+        case .bzip2: [0x42, 0x5A, 0x68]
+        }
+    }
+
     /// The name in messages.
     package var name: String {
         switch self {

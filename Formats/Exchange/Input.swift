@@ -32,7 +32,7 @@ package final class Input {
         self.path = path
         name = stream.path
         totalBytes = stream.totalSize
-        compression = Compression.of(try stream.peek(10))
+        compression = Compression.of(try stream.peek(10), named: path)
         source = try Input.decoder(of: compression, stream, memory: budget.limit)
         // Standard input cannot be opened a second time, even if it is a file.
         if rereadable, stream.totalSize == nil || path == "-" { spool = Spool(inMemory: staysOffDisk) }

@@ -132,4 +132,16 @@ package enum JSONSurroundings {
     package static func document(of type: TypeSchema, _ budget: MemoryBudget) -> [UInt8]? {
         type.envelope.flatMap { Envelope($0, budget) }?.surroundings?.text
     }
+
+    /// Returns the envelope of a type, with an array in place of one object or value. Other envelopes, also of other formats, are returned
+    /// unchanged.
+    package static func envelope(ofSeveral type: TypeSchema, _ budget: MemoryBudget) -> String? {
+        guard let text = type.envelope, var envelope = Envelope(text, budget) else { return type.envelope }
+        switch envelope.form {
+        case .one: envelope.form = .rows
+        case .oneValue: envelope.form = .values
+        case .rows, .values, .keyed, .sequence: return text
+        }
+        return envelope.text
+    }
 }

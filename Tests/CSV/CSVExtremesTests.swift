@@ -123,4 +123,24 @@ import Testing
             #expect(error?.advice == "correct the row, or set bad rows aside with --rejects FILE" && error?.code == .rejected)
         }
     }
+
+    @Test(arguments: ["\n", "\r\n", "\r"]) func `a header after any number of blank lines is found`(newline: String) throws {
+        let edge = (1 << 16) / newline.utf8.count
+        for count in [1, edge - 6, edge - 3, edge - 2, edge - 1, edge, edge + 1, edge + 9, 4 * edge, 300_000] {
+            let text = String(repeating: newline, count: count) + ["a,b", "1,2", "3,4", ""].joined(separator: newline)
+            let table = try Table(text)
+            #expect(table.names == ["a", "b"] && table.rows.count == 2, "\(count) \(newline.debugDescription): \(table.names)")
+        }
+    }
+
+    @Test func `a header that is much wider than the rows is padded up to a bound`() throws {
+        let width = 20_000, names = (0..<width).map { "c\($0)" }.joined(separator: ",")
+        let few = try Table(names + "\n1\n1\n2,3\n")
+        #expect(few.rows.count == 3 && few.names.count == width)
+        for header in [names, (0..<width).map { "\($0 + 5)" }.joined(separator: ",")] {
+            let error = #expect(throws: FirnError.self) { try Table(header + "\n" + String(repeating: "1\n", count: width)) }
+            #expect(error?.code == .rejected && error?.advice?.contains("--ragged") == true, "\(String(describing: error))")
+            #expect(error?.message.contains("would be padded to \(width) columns") == true, "\(String(describing: error))")
+        }
+    }
 }

@@ -178,4 +178,21 @@ import Testing
         for (text, kind) in [("0.10000000149011613", ScalarKind.float), ("1.5", .int), ("-0.0", .int), ("0.10000000000000000555", .double)]
         { #expect(throws: FirnError.self, "\(text)") { try value(text, kind) } }
     }
+
+    @Test func `the copies of a long record are charged before they are made`() throws {
+        let long = [UInt8](repeating: 49, count: 8 << 20)
+        // A header of one cell; a cell; a quoted cell of a text that is not regular; a blank record.
+        for (text, limit) in [
+            (long, 40 << 20), (Array("a,b\n1,2\n".utf8) + long, 12 << 20), (Array("a,b\n1\n\"x\"\"".utf8) + long + [34], 20 << 20),
+        ] {
+            let input = Input(bytes: text, name: "test.csv")
+            input.budget = MemoryBudget(limit: limit)
+            let error = #expect(throws: FirnError.self) {
+                let reader = try CSVReader(input)
+                while try reader.next() != nil {}
+            }
+            #expect(error?.code == .outOfMemory && error?.advice?.contains("--memory") == true, "\(String(describing: error))")
+            #expect(input.budget.used == 0, "\(input.budget.used)")
+        }
+    }
 }

@@ -109,6 +109,21 @@ import Testing
         }
     }
 
+    @Test func `a file cut within its first bytes is compressed if its name says so`() throws {
+        for (compression, _) in tools {
+            let packed = try pack(texts[2], compression), path = folder + "cut.csv." + compression.rawValue
+            for count in 1...10 {
+                try packed.prefix(count).write(to: URL(filePath: path))
+                let error = #expect(throws: FirnError.self, "\(compression) \(count)") { try Input(path: path).readToEnd() }
+                #expect(error?.code == .rejected, "\(compression) \(count): \(String(describing: error))")
+            }
+            try Data("BZ,a\n1,2\n".utf8).write(to: URL(filePath: path))
+            #expect(try Input(path: path).readToEnd() == Array("BZ,a\n1,2\n".utf8), "\(compression)")
+        }
+        try Data("BZh9".utf8).write(to: URL(filePath: folder + "text.csv"))
+        #expect(try Input(path: folder + "text.csv").readToEnd() == Array("BZh9".utf8))
+    }
+
     @Test func `the memory for xz data is limited`() throws {
         guard try has("xz") else { return }
         try Data(texts[2]).write(to: URL(filePath: folder + "plain"))

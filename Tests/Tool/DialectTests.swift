@@ -113,4 +113,19 @@ import Testing
             #expect(run.code == 2 && run.errors.contains(words[0]) || run.errors.contains("klingon"), "\(words): \(run.code) \(run.errors)")
         }
     }
+
+    @Test func `tabs of a CSV are kept by --lossless, with --delimiter and without it`() throws {
+        let scratch = try Scratch()
+        try scratch.write("tab.csv", "a\tb\n1\tx\n")
+        for flags in [[], ["-d", "\t"], ["-d", "\\t"]] {
+            let made = try FirnRun(["convert", "-f", "--lossless"] + flags + ["tab.csv", "t.firn"], in: scratch.folder)
+            #expect(made.code == 0, "\(flags): \(made.errors)")
+            #expect(try scratch.firn("convert", "-f", "t.firn", "back.csv").code == 0)
+            #expect(try scratch.read("back.csv") == "a\tb\n1\tx\n", "\(flags)")
+        }
+        try scratch.write("tab.tsv", "a\tb\n1\tx\n")
+        #expect(try scratch.firn("convert", "-f", "--lossless", "tab.tsv", "t.firn").code == 0)
+        #expect(try scratch.firn("convert", "-f", "t.firn", "back.csv").code == 0)
+        #expect(try scratch.read("back.csv") == "a,b\n1,x\n")
+    }
 }

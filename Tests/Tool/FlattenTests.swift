@@ -106,4 +106,29 @@ import Testing
         #expect(lossless.code == 0 && lossless.errors.contains("keeps both"), "\(lossless.errors)")
         #expect(try compact(scratch.firn("convert", "n.firn", "-", "--to", "json").out) == #"[{"a":null},{},{"a":1}]"#)
     }
+
+    @Test func `--nest refuses names with more than 128 parts, and reads those with fewer back`() throws {
+        let scratch = try Scratch()
+        for parts in [2, 9, 100, 128] {
+            let name = Array(repeating: "a", count: parts).joined(separator: ".")
+            try scratch.write("n.csv", "\(name),b\n1,2\n")
+            let made = try scratch.firn("convert", "-f", "--nest", "n.csv", "n.firn")
+            #expect(made.code == 0, "\(parts): \(made.errors)")
+            #expect(try scratch.firn("verify", "--full", "n.firn").code == 0)
+            let back = try scratch.firn("convert", "-f", "n.firn", "n.json")
+            #expect(back.code == 0, "\(parts): \(back.errors)")
+            let text = String(repeating: "{\"a\":", count: parts) + "1" + String(repeating: "}", count: parts - 1) + ",\"b\":2}"
+            #expect(try compact(scratch.read("n.json")) == "[\(text)]", "\(parts)")
+        }
+        for parts in [129, 300, 3000] {
+            let name = Array(repeating: "a", count: parts).joined(separator: ".")
+            try scratch.write("n.csv", "\(name),b\n1,2\n")
+            for target in ["x.firn", "x.json"] {
+                let run = try scratch.firn("convert", "--nest", "n.csv", target)
+                #expect(run.code == 2 && run.errors.contains("--nest: column \"a.a.a."), "\(parts): \(run.code) \(run.errors)")
+                #expect(run.errors.contains("its name has \(parts) parts"), "\(run.errors)")
+            }
+            #expect(scratch.names.allSatisfy { !$0.hasPrefix("x") && !$0.contains(".tmp-") }, "\(scratch.names)")
+        }
+    }
 }

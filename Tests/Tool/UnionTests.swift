@@ -228,4 +228,32 @@ import Testing
         #expect(process.terminationStatus == 0)
         #expect(try scratch.read("out.csv").split(separator: "\n").count == 301)
     }
+
+    @Test func `inputs that are one JSON object or value each become an array`() throws {
+        let scratch = try Scratch()
+        try scratch.write("o1.json", "{\"a\":1}\n")
+        try scratch.write("o2.json", "{\"b\":2}\n")
+        try scratch.write("v1.json", "1\n")
+        try scratch.write("v2.json", "2\n")
+        try scratch.write("r.json", "[{\"a\":3}]\n")
+        for (inputs, expected) in [
+            (["o1.json", "o2.json"], "[{\"a\":1},{\"b\":2}]"), (["v1.json", "v2.json"], "[1,2]"),
+            (["o1.json", "r.json"], "[{\"a\":1},{\"a\":3}]"), (["o1.json"], "{\"a\":1}"),
+        ] {
+            let words = ["convert", "-f"] + inputs
+            for target in ["o.json", "o.firn"] {
+                let made = try FirnRun(words + [target], in: scratch.folder)
+                #expect(made.code == 0, "\(inputs): \(made.errors)")
+            }
+            try run(scratch, "convert", "-f", "o.firn", "p.json")
+            for name in ["o.json", "p.json"] {
+                #expect(try scratch.read(name).replacing("\n", with: "") == expected, "\(inputs) \(name)")
+            }
+            let kept = inputs.map { $0.replacing(".json", with: ".firn") }
+            for name in inputs { try run(scratch, "convert", "-f", name, name.replacing(".json", with: ".firn")) }
+            let united = try FirnRun(["convert", "-f"] + kept + ["q.json"], in: scratch.folder)
+            #expect(united.code == 0, "\(kept): \(united.errors)")
+            #expect(try scratch.read("q.json").replacing("\n", with: "") == expected, "\(kept)")
+        }
+    }
 }

@@ -35,6 +35,9 @@ enum FormatShelf {
     /// Returns the text of the JSON document around the rows of a type, with null in their place; nil if there is none.
     static func document(around type: TypeSchema, _ budget: MemoryBudget) -> [UInt8]? { JSONSurroundings.document(of: type, budget) }
 
+    /// Returns the envelope of a type whose rows are those of several inputs with the envelope of `type`.
+    static func envelope(ofSeveral type: TypeSchema) -> String? { JSONSurroundings.envelope(ofSeveral: type, .process) }
+
     /// Returns a reader of a JSON document as one row.
     static func reader(document: [UInt8], name: String, typeName: String) throws(FirnError) -> any BatchReader {
         var options = JSONOptions(layout: .document, typeName: typeName)

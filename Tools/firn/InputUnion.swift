@@ -184,7 +184,9 @@ final class InputUnion {
         let isText = members.allSatisfy { [.csv, .tsv].contains($0.format) }
         if let first {
             types[0].key = first.key
-            if isText || hasOneEnvelope { types[0].envelope = first.envelope }
+            if isText || hasOneEnvelope {
+                types[0].envelope = members.count > 1 ? FormatShelf.envelope(ofSeveral: first) : first.envelope
+            }
         }
         if !options.columns.isEmpty { try choose(&types[0]) }
         if let column = options.filename {

@@ -33,6 +33,7 @@ final class NestedReader: BatchReader {
         self.root = root
         for (position, column) in type.columns.enumerated() where !(type.isCompanion(position) && column.name.contains(".")) {
             let parts = FieldPath.parts(of: column.name)
+            guard parts.count <= NestedReader.deepest else { throw NestedReader.tooDeep(column.name, parts.count) }
             var group = root
             for part in parts.dropLast() {
                 if let known = group.positions[part] {
@@ -58,6 +59,16 @@ final class NestedReader: BatchReader {
         if key.contains(nil) { notes = ["the key consists of fields of objects, which cannot be a key, and is left out"] }
         made.envelope = nil
         schema = Schema(source.schema.types.map { $0.name == type.name ? made : $0 } + types)
+    }
+
+    /// The maximum number of names in a path; also the limit for values of type any.
+    private static let deepest = Value.deepest
+
+    private static func tooDeep(_ column: String, _ count: Int) -> FirnError {
+        let name = column.count > 60 ? column.prefix(60) + "…" : column
+        return FirnError(
+            .usage, "--nest: column \"\(name)\" cannot be nested: its name has \(count) parts, and objects nest at most \(deepest) deep",
+            advice: "omit --nest, or select other columns with --columns")
     }
 
     private static func conflict(_ column: String, _ part: String) -> FirnError {
