@@ -126,7 +126,7 @@ import Testing
 
     @Test(arguments: ["\n", "\r\n", "\r"]) func `a header after any number of blank lines is found`(newline: String) throws {
         let edge = (1 << 16) / newline.utf8.count
-        for count in [1, edge - 6, edge - 3, edge - 2, edge - 1, edge, edge + 1, edge + 9, 4 * edge, 300_000] {
+        for count in [1, edge - 3, edge - 1, edge, edge + 9] {
             let text = String(repeating: newline, count: count) + ["a,b", "1,2", "3,4", ""].joined(separator: newline)
             let table = try Table(text)
             #expect(table.names == ["a", "b"] && table.rows.count == 2, "\(count) \(newline.debugDescription): \(table.names)")
