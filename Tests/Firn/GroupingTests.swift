@@ -149,7 +149,8 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func `an asyncWrite that makes a group durable calls the completion blocks of the group`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `an asyncWrite that makes a group durable calls the completion blocks of the group`() async throws
+    {
         let folder = try RealmFolder(), configuration = folder.configuration([Dog.self]), log = Log()
         try await Writer().write(configuration, log)
         #expect(log.all == ["durable"])
