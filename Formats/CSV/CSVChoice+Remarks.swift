@@ -68,7 +68,7 @@ extension CSVChoice {
         let bytes = Array(text.utf8), digits = bytes.count { $0 &- 48 <= 9 }
         guard digits > 0 else { return nil }
         if bytes.contains(UInt8(ascii: ",")), bytes.allSatisfy({ $0 &- 48 <= 9 || "-,.' ".utf8.contains($0) }) {
-            return "; --decimal sets the mark before fractions"
+            return "; numbers with a comma stay text"
         }
         if text.hasSuffix("%") { return "; percentages stay text" }
         if let sign = text.unicodeScalars.first(where: { $0.properties.generalCategory == .currencySymbol }) {

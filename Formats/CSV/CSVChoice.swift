@@ -30,21 +30,21 @@ struct CSVChoice {
         var patterns: [String] = []
     }
 
-    /// The maximum number of cells with other texts in a column of another type: 1 %, and no more than this many.
+    /// The maximum number of cells with other texts in a column of another type: one in a thousand, and no more than this many.
     static let mostTexts = 1 << 16
     /// The minimum number of values that a column must have if some of its cells contain other texts.
-    static let leastValues = 100
+    static let leastValues = 1000
 
     /// Whether a column of `filled` cells that are not null can have `texts` cells with other texts.
     static func areSparse(_ texts: Int, of filled: Int, values: Int) -> Bool {
-        texts == 0 || texts <= mostTexts && texts <= filled / 100 && values >= leastValues
+        texts == 0 || texts <= mostTexts && texts <= filled / 1000 && values >= leastValues
     }
 
     /// Whether the first part of a column makes all of it text, however the rest is, and is itself mostly text. `most` is the maximum
     /// number of cells of the column.
     static func isText(_ guess: CSVGuess, most: Int) -> Bool {
         guard let odd = guess.odd else { return false }
-        return odd.texts.count > min(mostTexts, most / 100) && odd.texts.count * 2 >= guess.filled
+        return odd.texts.count > min(mostTexts, most / 1000) && odd.texts.count * 2 >= guess.filled
     }
 }
 

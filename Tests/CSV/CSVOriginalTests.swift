@@ -50,10 +50,11 @@ import Testing
     }
 
     @Test func `a few other texts leave a long column numeric, and many make it text`() throws {
-        let numbers = (0..<500).map { "\($0).25" }
-        try check(numbers + ["see note", "\"{\"\"a\"\":1}\"", "2020-01-01"], "double?", values: [500: .null, 502: .null])
-        #expect(try Table("x,n\n" + (numbers + (0..<6).map { "text \($0)" }).map { "\($0),1\n" }.joined()).types[0] == "string")
+        let numbers = (0..<3000).map { "\($0).25" }
+        try check(numbers + ["see note", "\"{\"\"a\"\":1}\"", "2020-01-01"], "double?", values: [3000: .null, 3002: .null])
+        #expect(try Table("x,n\n" + (numbers + (0..<4).map { "text \($0)" }).map { "\($0),1\n" }.joined()).types[0] == "string")
         #expect(try Table("x,n\n1,1\n2,1\nsee note,1\n").types[0] == "string")
+        #expect(try Table("x,n\n" + (numbers[..<990] + ["see note"]).map { "\($0),1\n" }.joined()).types[0] == "string")
     }
 
     @Test func `digits that a number would not keep make a column text`() throws {
@@ -92,7 +93,7 @@ import Testing
         #expect(try type(["1/5/17", "9/29/68", "1/1/69"], ["M/d/yy"]) == ("date", "M/d/yy"))
         #expect(try type(["2008-09", "2009-10"], ["yyyy-MM"]) == ("date", "yyyy-MM"))
         // A date in another form, and a text for null, are kept.
-        let mixed = (0..<200).map { "9/\($0 % 28 + 1)/2016" } + ["2016-09-29", "n/a", "09/01/2016"]
+        let mixed = (0..<2000).map { "9/\($0 % 28 + 1)/2016" } + ["2016-09-29", "n/a", "09/01/2016"]
         #expect(try type(mixed) == ("date?", "M/d/yyyy"))
     }
 
@@ -145,7 +146,6 @@ import Testing
                         : form == 1 ? "\(Double(number) / 8)" : form == 2 ? "\(number / 10).\(10 + row % 80)" : "\(Double(number) / 7)"
                     value = Double(cell)
                 }
-                if row % 150 == 149, share > 0 { (cell, value) = ("see page \(row)", nil) }
                 text += "\(row),\(cell)\n"
                 if let value { (sum, count) = (sum + value, count + 1) }
             }
@@ -182,6 +182,6 @@ import Testing
             try remarks(["1/2/2020", "3/4/2020"]) == [
                 "column \"x\" is text: its dates can be read in two ways (first: row 1 \"1/2/2020\"); --dates d/M/yyyy or --dates M/d/yyyy chooses one"
             ])
-        #expect(try remarks(["\"1,5\"", "2", "\"3,25\"", "4", "5"])[0].contains("--decimal"))
+        #expect(try remarks(["\"1,5\"", "2", "\"3,25\"", "4", "5"])[0].contains("numbers with a comma stay text"))
     }
 }
