@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// How a text is cut into records and cells: the marks of every kind of CSV, of which the fast scan (`CSVIndex`) knows the plain ones.
+/// How a text is cut into records and cells: delimiter, quote, escape and line ends. The fast scan (`CSVIndex`) reads plain forms only.
 struct CSVForm: Hashable, Sendable {
     var delimiter: [UInt8] = [UInt8(ascii: ",")]
     var quote: UInt8? = UInt8(ascii: "\"")
