@@ -131,7 +131,7 @@ package final class CSVReader: BatchReader {
         let originals = cells.indices.map {
             forced[$0].map { keptTexts.contains($0.name) } ?? (!options.allText && choices[$0].exceptions != nil)
         }
-        for i in cells.indices where originals[i] { type.columns.append(type.makeCompanion(of: columns[i])) }
+        type.columns += cells.indices.filter { originals[$0] }.map { type.makeCompanion(of: columns[$0]) }
         for i in type.columns.indices { type.columns[i].id = UInt32(i + 1) }
         if let forcedType = options.types {
             type.key = forcedType.key.compactMap { position in type.index(of: forcedType.columns[position].name) }

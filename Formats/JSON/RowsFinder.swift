@@ -8,7 +8,8 @@ import FirnExchange
 /// * the only candidate among the members of the document, unless it is a small part of a large document, or a deeper one is larger;
 /// * the largest candidate at any depth, if it is a third of the document and eight times as large as all others together.
 ///
-/// Otherwise an object of objects has one row per member, unless the members have hardly a key in common; any other object is one row. `JSONOptions.rows` overrides all of this.
+/// Otherwise an object of objects has one row per member, unless the members have hardly a key in common. Any other object is one row.
+/// `JSONOptions.rows` overrides all of this.
 struct RowsFinder {
     /// The rows: their form, and where they are.
     struct Place {

@@ -17,12 +17,6 @@ extension TypeSchema {
     /// The positions of the columns that are data: all except companions.
     package var visibleColumns: [Int] { hasCompanions ? columns.indices.filter { !isCompanion($0) } : Array(columns.indices) }
 
-    /// Returns the position of the column that holds the original texts of a column, or nil.
-    package func companion(of column: Int) -> Int? {
-        let name = columns[column].name
-        return columns.firstIndex { $0.originalTextOf == name }
-    }
-
     /// The positions of companions, by the position of the column whose texts they hold.
     package var companions: [Int: Int] {
         guard hasCompanions else { return [:] }
@@ -41,7 +35,8 @@ extension TypeSchema {
         return type
     }
 
-    /// Returns a new companion of a column, with a name that the type does not have.
+    /// Returns a new companion of a column, with a name that the type does not have. The companions of different columns have different
+    /// names, so several can be made before they are appended.
     package func makeCompanion(of column: ColumnSchema) -> ColumnSchema {
         var name = "\(column.name) (original text)", number = 2
         while index(of: name) != nil {
@@ -53,15 +48,16 @@ extension TypeSchema {
         return companion
     }
 
-    /// Makes ordinary columns of companions whose other column is missing, and of all but one of several companions of a column. Returns
-    /// the positions of these columns.
+    /// Makes ordinary columns of companions whose other column is missing, and of all but one of several companions of a column.
     package mutating func detachCompanions() {
         guard hasCompanions else { return }
         var seen: Set<String> = []
-        for i in columns.indices {
-            guard let target = columns[i].originalTextOf else { continue }
-            if index(of: target) == nil || !seen.insert(target).inserted { columns[i].originalTextOf = nil }
+        // Columns are changed after all names are looked up, because each change discards the index of names.
+        let detached = columns.indices.filter { i in
+            guard let target = columns[i].originalTextOf else { return false }
+            return index(of: target) == nil || !seen.insert(target).inserted
         }
+        for i in detached { columns[i].originalTextOf = nil }
     }
 }
 

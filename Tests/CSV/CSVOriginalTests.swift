@@ -49,6 +49,17 @@ import Testing
         #expect(try Table("x,n\n" + long.map { "\($0),1\n" }.joined()).types[0] == "decimal128")
     }
 
+    @Test func `each of many columns keeps its own texts`() throws {
+        let width = 4000
+        let header = (0..<width).map { $0 % 2 == 0 ? "c\($0)" : "c\($0 - 1) (original text)" }.joined(separator: ",")
+        let rows = (0..<9).map { row in (0..<width).map { ($0 + row) % 7 == 0 ? "NA" : "\($0 * row)" }.joined(separator: ",") }
+        let text = ([header] + rows).joined(separator: "\n") + "\n"
+        let table = try Table(text), type = table.schema.types[0]
+        #expect(type.columns.count == 2 * width && Set(type.columns.map(\.name)).count == 2 * width)
+        #expect((width..<2 * width).allSatisfy { type.companionTarget($0) == $0 - width })
+        #expect(try String(decoding: table.written(), as: UTF8.self) == text)
+    }
+
     @Test func `a few other texts leave a long column numeric, and many make it text`() throws {
         let numbers = (0..<3000).map { "\($0).25" }
         try check(numbers + ["see note", "\"{\"\"a\"\":1}\"", "2020-01-01"], "double?", values: [3000: .null, 3002: .null])

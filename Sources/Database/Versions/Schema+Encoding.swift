@@ -112,6 +112,8 @@ extension TypeSchema {
 
     /// Replaces the ids in attributes by the names of the columns.
     private mutating func resolveCompanions() throws(Damage) {
+        // Columns are changed after all ids are looked up, because each change discards the index of ids.
+        var found: [(column: Int, target: String, others: [ColumnAttribute])] = []
         for i in columns.indices where !columns[i].otherAttributes.isEmpty {
             var others = columns[i].otherAttributes
             guard let at = others.firstIndex(where: { $0.name == ColumnSchema.originalTextAttribute }) else { continue }
@@ -125,9 +127,11 @@ extension TypeSchema {
             guard let target = index(ofID: id) else {
                 throw Damage("column \"\(columns[i].name)\" holds the texts of a column that type \"\(name)\" does not have")
             }
-            let targetName = columns[target].name
+            found.append((i, columns[target].name, others))
+        }
+        for (i, target, others) in found {
             columns[i].otherAttributes = others
-            columns[i].originalTextOf = targetName
+            columns[i].originalTextOf = target
         }
     }
 
