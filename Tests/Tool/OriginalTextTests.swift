@@ -58,6 +58,18 @@ import Testing
         #expect(json.errors.contains("the original texts of column \"score\" were left out"), "\(json.errors)")
     }
 
+    @Test func `texts of many columns do not count among the columns that SQL permits`() throws {
+        let scratch = try Scratch(), width = 1500
+        let rows = [0, 1].map { row in (0..<width).map { ($0 + row) % 2 == 0 ? "NA" : "\($0)" }.joined(separator: ",") }
+        try scratch.write("w.csv", ([(0..<width).map { "c\($0)" }.joined(separator: ",")] + rows).joined(separator: "\n") + "\n")
+        #expect(try scratch.firn("convert", "w.csv", "w.firn").code == 0)
+        for file in ["w.csv", "w.firn"] {
+            let run = try scratch.firn("sql", file, "SELECT c1499, count(c1498) FROM w WHERE c1499 > 5", "--format", "csv")
+            #expect(run.out.hasSuffix("\n1499,0\n"), "\(file): \(run.out) \(run.errors)")
+        }
+        #expect(try scratch.firn("convert", "w.firn", "-", "--to", "csv").out == scratch.read("w.csv"))
+    }
+
     @Test func `patches change values, and texts that do not fit any more are not written`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", table(odd))
