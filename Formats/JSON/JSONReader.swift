@@ -29,6 +29,7 @@ import FirnTable
 package final class JSONReader: BatchReader {
     package private(set) var schema: Schema
     package private(set) var remarks: [String]
+    package let guesses: [String]
     /// The number of rows in the whole input, without rejected ones.
     package let rowCount: Int
 
@@ -60,7 +61,9 @@ package final class JSONReader: BatchReader {
         schema = Schema(types.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element))
         batchCells = options.batchCells
         columnCount = schema.types.reduce(0) { $0 + $1.columns.count }
-        remarks = [options.note, remark].compactMap(\.self) + source.remarks
+        let layout = [options.note, remark].compactMap(\.self)
+        remarks = layout + source.remarks
+        guesses = layout + source.guesses
         rowCount = source.rowCount
         if options.isLossless, let loss = source.losses.first {
             throw FirnError(.rejected, loss, at: .init(file: input.name), advice: "leave out --lossless to accept it")
@@ -151,9 +154,15 @@ protocol JSONRows: AnyObject {
     var rowType: TypeSchema { get }
     var embedded: [TypeSchema] { get }
     var remarks: [String] { get }
+    /// Those of the remarks that state what was guessed about the layout of the input.
+    var guesses: [String] { get }
     var losses: [String] { get }
     var rowCount: Int { get }
     func next() throws(FirnError) -> Batch?
+}
+
+extension JSONRows {
+    var guesses: [String] { [] }
 }
 
 /// The row type that fits everything in a tree.

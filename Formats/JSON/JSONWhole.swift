@@ -8,6 +8,7 @@ final class JSONWhole: JSONRows {
     let rowType: TypeSchema
     let embedded: [TypeSchema]
     private(set) var remarks: [String]
+    let guesses: [String]
     let losses: [String]
     let rowCount: Int
 
@@ -96,9 +97,8 @@ final class JSONWhole: JSONRows {
         if keyColumn != nil, options.given == nil { type.key = [0] }
         rowType = type
         embedded = plan.embedded
-        remarks =
-            JSONWhole.remarks(place, finder, isNamed: options.rows != nil) + plan.remarks
-            + RowScreen.respellings([screen].compactMap(\.self))
+        guesses = JSONWhole.remarks(place, finder, isNamed: options.rows != nil)
+        remarks = guesses + plan.remarks + RowScreen.respellings([screen].compactMap(\.self))
         losses = plan.losses
         screen?.fit?.rowLimit = Int64(rowCount)
         self.screen = screen?.isDone ?? true ? nil : screen

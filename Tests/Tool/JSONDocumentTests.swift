@@ -82,6 +82,16 @@ import Testing
                 "\(name): \(run.errors)")
             #expect(words.isEmpty == !run.errors.hasPrefix("firn: "), "\(name): \(run.errors)")
         }
+        // Commands that print no other remarks of readers print this one, unless they are quiet.
+        try scratch.write("deep.json", "{\"x\":1,\"data\":{\"items\":[{\"id\":1},{\"id\":2}]}}")
+        try scratch.write("named.csv", "{\"a\":1}\n{\"a\":2}\n")
+        for (name, key, words) in [("lines.json", "a", "NDJSON"), ("deep.json", "id", "/data/items"), ("named.csv", "a", "JSON")] {
+            for command in [["query", name], ["sql", name, "SELECT 1"], ["hash", name], ["diff", name, name, "--key", key]] {
+                let run = try FirnRun(command, in: scratch.folder), quiet = try FirnRun(command + ["-q"], in: scratch.folder)
+                #expect(run.code == 0 && run.errors.contains(words), "\(command): \(run.errors)")
+                #expect(quiet.code == 0 && quiet.errors.isEmpty, "\(command): \(quiet.errors)")
+            }
+        }
         #expect(try scratch.firn("convert", "jq.json", "jq.firn").code == 0)
         #expect(try scratch.firn("convert", "jq.firn", "-", "--to", "json").out == scratch.read("jq.json"))
     }
