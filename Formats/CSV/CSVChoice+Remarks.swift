@@ -18,15 +18,15 @@ extension CSVChoice.Exceptions {
             let verb = nullCount == 1 ? "is" : "are"
             remarks.append(
                 "column \"\(name)\": \(CSVChoice.grouped(nullCount)) of \(CSVChoice.grouped(cells)) cells \(verb) kept as text next to null"
-                    + nulls.place)
+                    + nulls.example)
         }
         if unusualCount > 0 {
             let noun = isDate ? "date" : "number"
             remarks.append(
                 "column \"\(name)\": "
                     + (unusualCount == 1
-                        ? "1 \(noun) is spelled unusually\(unusual.place); it is written back unchanged"
-                        : "\(CSVChoice.grouped(unusualCount)) \(noun)s are spelled unusually\(unusual.place); they are written back unchanged")
+                        ? "1 \(noun) is spelled unusually\(unusual.example); it is written back unchanged"
+                        : "\(CSVChoice.grouped(unusualCount)) \(noun)s are spelled unusually\(unusual.example); they are written back unchanged")
             )
         }
         return remarks
@@ -35,7 +35,7 @@ extension CSVChoice.Exceptions {
 
 extension CSVSample {
     /// ` (first: row 17 "n/a")`; empty if there is no sample.
-    fileprivate var place: String { count == 0 ? "" : " (first: row \(CSVChoice.grouped(row + 1)) \"\(text)\")" }
+    fileprivate var example: String { count == 0 ? "" : " (first: row \(CSVChoice.grouped(row + 1)) \"\(text)\")" }
 }
 
 extension CSVChoice.Obstacle {
@@ -43,15 +43,15 @@ extension CSVChoice.Obstacle {
         let share = "\(CSVChoice.grouped(count)) of \(CSVChoice.grouped(filled)) cells"
         switch cause {
         case .identifiers:
-            return "\(share) \(count == 1 ? "is" : "are") digits that a number would not keep, such as leading zeros\(sample.place)"
+            return "\(share) \(count == 1 ? "is" : "are") digits that a number would not keep, such as leading zeros\(sample.example)"
         case .wideNumbers:
             return "its numbers have more digits than a type of numbers holds"
         case .dateOrder:
-            return "its dates can be read in two ways\(sample.place); \(CSVChoice.flag(patterns)) chooses one"
+            return "its dates can be read in two ways\(sample.example); \(CSVChoice.flag(patterns)) chooses one"
         case .dateYears:
-            return "its dates have years of two digits\(sample.place); \(CSVChoice.flag(patterns)) reads them"
+            return "its dates have years of two digits\(sample.example); \(CSVChoice.flag(patterns)) reads them"
         case .texts:
-            let other = "\(share) \(count == 1 ? "is" : "are") not \(kind)\(sample.place)"
+            let other = "\(share) \(count == 1 ? "is" : "are") not \(kind)\(sample.example)"
             if let hint = CSVChoice.hint(sample.text) { return other + hint }
             return other + "; --null names texts that stand for null"
         }

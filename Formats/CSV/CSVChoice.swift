@@ -31,20 +31,20 @@ struct CSVChoice {
     }
 
     /// The maximum number of cells with other texts in a column of another type: one in a thousand, and no more than this many.
-    static let mostTexts = 1 << 16
+    static let maximumTexts = 1 << 16
     /// The minimum number of values that a column must have if some of its cells contain other texts.
     static let leastValues = 1000
 
     /// Whether a column of `filled` cells that are not null can have `texts` cells with other texts.
     static func areSparse(_ texts: Int, of filled: Int, values: Int) -> Bool {
-        texts == 0 || texts <= mostTexts && texts <= filled / 1000 && values >= leastValues
+        texts == 0 || texts <= maximumTexts && texts <= filled / 1000 && values >= leastValues
     }
 
     /// Whether the first part of a column makes all of it text, however the rest is, and is itself mostly text. `most` is the maximum
     /// number of cells of the column.
     static func isText(_ guess: CSVGuess, most: Int) -> Bool {
         guard let odd = guess.odd else { return false }
-        return odd.texts.count > min(mostTexts, most / 1000) && odd.texts.count * 2 >= guess.filled
+        return odd.texts.count > min(maximumTexts, most / 1000) && odd.texts.count * 2 >= guess.filled
     }
 }
 
@@ -107,10 +107,10 @@ extension CSVGuess {
         }
         let areWhole = odd.numbers.count == 0 || !odd.hasFraction
         if numbers.contains(.int), areWhole, odd.longDecimals.count == 0 { return (.int, .plain, 0) }
-        let digits = UInt8(clamping: max(mostDigits, 0)), even = fewestDigits == mostDigits
+        let digits = UInt8(clamping: max(maximumDigits, 0)), even = fewestDigits == maximumDigits
         if numbers.contains(.plain) { return (.double, .plain, 0) }
         if numbers.contains(.pointZero) { return (.double, .pointZero, 0) }
-        if numbers.contains(.fixed), even, mostDigits <= 22 { return (.double, .fixed(digits), 0) }
+        if numbers.contains(.fixed), even, maximumDigits <= 22 { return (.double, .fixed(digits), 0) }
         let (_, _, misses) = doubleType
         if !hasWideNumber, misses <= numberCount / 100 { return doubleType }
         if numbers.contains(.decimal) { return (.decimal, .plain, 0) }

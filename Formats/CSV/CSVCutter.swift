@@ -11,7 +11,7 @@ final class CSVBlock: @unchecked Sendable {
     var offset: UInt64 = 0
 
     /// The maximum size: `CSVIndex` stores offsets in 31 bits.
-    static let largest = 1 << 30
+    static let maximumBytes = 1 << 30
 
     /// - Throws: `FirnError.outOfMemory` beyond the memory limit of the input.
     convenience init(capacity: Int, _ input: Input) throws(FirnError) {
@@ -89,7 +89,7 @@ final class CSVCutter {
             if block.count + size > block.capacity {
                 try block.grow(to: max(block.count + size, block.count * 3 / 2), text.input) { () throws(FirnError) in try locate(offset) }
             }
-            if block.count > CSVBlock.largest {
+            if block.count > CSVBlock.maximumBytes {
                 throw FirnError(
                     .rejected, "a row is larger than 1 GiB", at: try locate(offset), advice: "check for a quote that is not closed there")
             }

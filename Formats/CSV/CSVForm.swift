@@ -49,7 +49,7 @@ struct CSVOddities: Sendable {
     /// Quoted cells with spaces around the quotes.
     var spaced = 0
     /// Whether unquoted cells contain quotes or line ends, or bytes are escaped that need not be.
-    var isLoose = false
+    var isLenient = false
 
     var isFaulty: Bool { innerQuotes > 0 || literalQuotes > 0 }
 }
@@ -146,9 +146,9 @@ struct CSVRecordScan {
             }
             if byte == 10 || byte == 13 {
                 if endsRecord(text, at, end) { break }
-                oddities.isLoose = true
+                oddities.isLenient = true
             }
-            if Int(byte) == quote { oddities.isLoose = true }
+            if Int(byte) == quote { oddities.isLenient = true }
             if Int(byte) == escape, quote < 0 {
                 if at + 1 >= end, !isLast { return nil }
                 hasEscapes = true
@@ -172,7 +172,7 @@ struct CSVRecordScan {
             let byte = text[at]
             if Int(byte) == escape {
                 if at + 1 >= end { break }
-                if !isEscaped(text[at + 1]) { oddities.isLoose = true }
+                if !isEscaped(text[at + 1]) { oddities.isLenient = true }
                 hasEscapes = true
                 at += 2
                 continue

@@ -7,7 +7,7 @@ extension CSVGuess {
         guard filled > 0 else { return [] }
         var all = [ColumnFacts.Reading(choice.kind, choice.notation)]
         guard odd == nil, otherCount == 0 else { return all }
-        let digits = UInt8(clamping: max(mostDigits, 0)), even = fewestDigits == mostDigits
+        let digits = UInt8(clamping: max(maximumDigits, 0)), even = fewestDigits == maximumDigits
         func add(_ shape: CSVShape, _ kind: ScalarKind, _ notation: Notation = .plain, if fits: Bool = true) {
             let reading = ColumnFacts.Reading(kind, notation)
             if fits, numbers.contains(shape), !all.contains(reading) { all.append(reading) }
@@ -15,7 +15,7 @@ extension CSVGuess {
         add(.int, .int)
         add(.plain, .double)
         add(.pointZero, .double, .pointZero)
-        add(.fixed, .double, .fixed(digits), if: even && mostDigits <= 22)
+        add(.fixed, .double, .fixed(digits), if: even && maximumDigits <= 22)
         add(.decimal, .decimal)
         return all
     }

@@ -18,7 +18,7 @@ struct CSVGuess: Sendable {
     var numbers = CSVShape.numbers
     var numberCount = 0, plainCount = 0, pointZeroCount = 0
     var fewestDigits = Int.max
-    var mostDigits = Int.min
+    var maximumDigits = Int.min
     /// Whether there is a whole number that no double holds.
     var hasWideNumber = false
     /// The shapes of all bools and UUIDs, and their number.
@@ -43,7 +43,7 @@ struct CSVGuess: Sendable {
         plainCount += other.plainCount
         pointZeroCount += other.pointZeroCount
         fewestDigits = min(fewestDigits, other.fewestDigits)
-        mostDigits = max(mostDigits, other.mostDigits)
+        maximumDigits = max(maximumDigits, other.maximumDigits)
         hasWideNumber = hasWideNumber || other.hasWideNumber
         others.formIntersection(other.others)
         otherCount += other.otherCount
@@ -65,7 +65,7 @@ struct CSVGuess: Sendable {
 struct CSVNumberCounts {
     private(set) var shapes = CSVShape.numbers
     private(set) var count = 0, plain = 0, pointZero = 0
-    private(set) var fewestDigits = Int.max, mostDigits = Int.min
+    private(set) var fewestDigits = Int.max, maximumDigits = Int.min
 
     @inline(__always)
     mutating func note(_ shape: CSVShape, _ digits: Int) {
@@ -74,7 +74,7 @@ struct CSVNumberCounts {
         plain &+= Int(shape.rawValue &>> 1 & 1)
         pointZero &+= Int(shape.rawValue &>> 2 & 1)
         fewestDigits = min(fewestDigits, digits)
-        mostDigits = max(mostDigits, digits)
+        maximumDigits = max(maximumDigits, digits)
     }
 }
 
@@ -83,7 +83,7 @@ struct CSVWord: Equatable, Sendable {
     private let low: UInt64, high: UInt64
 
     /// The maximum length in bytes.
-    static let longest = 12
+    static let maximumLength = 12
 
     /// Reads up to 16 bytes, also after the text (see `scanSlack`).
     @inline(__always)
@@ -187,7 +187,7 @@ extension CSVGuess {
         plainCount &+= counts.plain
         pointZeroCount &+= counts.pointZero
         fewestDigits = min(fewestDigits, counts.fewestDigits)
-        mostDigits = max(mostDigits, counts.mostDigits)
+        maximumDigits = max(maximumDigits, counts.maximumDigits)
     }
 
     /// Records a number that is not the shortest text of its double, if it is whole.

@@ -69,18 +69,18 @@ struct CSVLayout {
         // The header, or else what most rows have, is what the others are compared with.
         let expected = min(width, hasHeader ? first : survey.usualWidth)
         var short = CSVPlaces(), long = CSVPlaces(), surplus = CSVPlaces()
-        for (count, places) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count != cells {
-            if count < expected { short.add(places.line, count: places.count) }
-            if count > cells, ragged == .cut { long.add(places.line, count: places.count) }
-            if count > cells, ragged != .cut { surplus.add(places.line, count: places.count) }
+        for (count, lines) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count != cells {
+            if count < expected { short.add(lines.line, count: lines.count) }
+            if count > cells, ragged == .cut { long.add(lines.line, count: lines.count) }
+            if count > cells, ragged != .cut { surplus.add(lines.line, count: lines.count) }
         }
         if ragged == .reject || ragged == .error { return remarks + otherRemarks(survey) }
         if !short.isEmpty { remarks.append("\(short.words("row")) with fewer than \(expected) cells; the missing cells are null") }
         if !long.isEmpty { remarks.append("\(long.words("row")) with more than \(width) cells, which were cut") }
         if width > expected, width > first || !hasHeader {
             var wide = CSVPlaces()
-            for (count, places) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count > expected {
-                wide.add(places.line, count: places.count)
+            for (count, lines) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count > expected {
+                wide.add(lines.line, count: lines.count)
             }
             let list = names[min(expected, names.count)...].prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
             remarks.append(

@@ -36,7 +36,7 @@ struct CSVSample: Sendable {
 
 /// The cells of a column that are neither ordinary numbers nor bools nor UUIDs.
 struct CSVOddCells: Sendable {
-    /// By form, at most `mostForms`.
+    /// By form, at most `maximumForms`.
     private(set) var dates: [CSVDateCount] = []
     /// Texts that usually stand for a missing value.
     private(set) var nulls = CSVSample()
@@ -52,17 +52,17 @@ struct CSVOddCells: Sendable {
     private(set) var identifiers = CSVSample()
     /// All other texts.
     private(set) var texts = CSVSample()
-    /// The short texts among these, and the number of cells that contain each; empty if there are more than `mostWords`, or others.
+    /// The short texts among these, and the number of cells that contain each; empty if there are more than `maximumWords`, or others.
     private(set) var words: [(word: CSVWord, cells: Int)] = []
     private var hasOtherTexts = false
 
-    private static let mostForms = 8
-    private static let mostWords = 3
+    private static let maximumForms = 8
+    private static let maximumWords = 3
 
     mutating func note(_ date: CSVDateForm, _ cell: CSVCellText) {
         if let index = dates.firstIndex(where: { $0.form == date.form }) {
             dates[index].note(date, cell)
-        } else if dates.count < CSVOddCells.mostForms {
+        } else if dates.count < CSVOddCells.maximumForms {
             var count = CSVDateCount(form: date.form)
             count.note(date, cell)
             dates.append(count)
@@ -99,7 +99,7 @@ struct CSVOddCells: Sendable {
         texts.note(cell)
         if hasOtherTexts { return }
         // Quoted cells are never null.
-        guard !cell.isQuoted, cell.count <= CSVWord.longest else {
+        guard !cell.isQuoted, cell.count <= CSVWord.maximumLength else {
             (hasOtherTexts, words) = (true, [])
             return
         }
@@ -109,7 +109,7 @@ struct CSVOddCells: Sendable {
     private mutating func note(_ word: CSVWord, _ cells: Int) {
         if let index = words.firstIndex(where: { $0.word == word }) {
             words[index].cells += cells
-        } else if words.count < CSVOddCells.mostWords {
+        } else if words.count < CSVOddCells.maximumWords {
             words.append((word, cells))
         } else {
             (hasOtherTexts, words) = (true, [])
@@ -120,7 +120,7 @@ struct CSVOddCells: Sendable {
         for date in later.dates {
             if let index = dates.firstIndex(where: { $0.form == date.form }) {
                 dates[index].merge(date, after: rows)
-            } else if dates.count < CSVOddCells.mostForms {
+            } else if dates.count < CSVOddCells.maximumForms {
                 var count = CSVDateCount(form: date.form)
                 count.merge(date, after: rows)
                 dates.append(count)

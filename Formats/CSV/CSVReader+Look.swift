@@ -15,7 +15,7 @@ extension CSVReader {
             try source.rewind()
             block.count = try source.read(into: UnsafeMutableRawBufferPointer(start: block.memory, count: size))
             block.seal()
-            if block.count == size, size < CSVBlock.largest {
+            if block.count == size, size < CSVBlock.maximumBytes {
                 guard containsHeader(block, form, isNormalised: isNormalised) else {
                     size *= 4
                     continue
@@ -113,7 +113,7 @@ extension CSVReader {
         var whole = CSVGuesses(columns: [CSVGuess](repeating: CSVGuess(), count: setting.plans.count))
         var seen: UInt64 = 0
         // Each cell has at least one byte, with the delimiter or line end after it.
-        let mostCells = text.input.totalBytes.map { Int(clamping: $0) / max(1, setting.width) + 1 } ?? Int.max
+        let maximumCells = text.input.totalBytes.map { Int(clamping: $0) / max(1, setting.width) + 1 } ?? Int.max
 
         func merge(_ part: CSVGuesses) throws(FirnError) {
             try text.input.noteCells(part.columns.count)
@@ -129,7 +129,7 @@ extension CSVReader {
             }
             for i in whole.columns.indices {
                 whole.columns[i].merge(part.columns[i], after: whole.rows)
-                if !whole.columns[i].isText, CSVChoice.isText(whole.columns[i], most: mostCells) {
+                if !whole.columns[i].isText, CSVChoice.isText(whole.columns[i], most: maximumCells) {
                     whole.columns[i].isText = true
                     setting.texts.note(i, of: whole.columns.count)
                 }

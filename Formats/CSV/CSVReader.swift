@@ -40,9 +40,9 @@ package final class CSVReader: BatchReader {
     private var ended = false
 
     static let batchRows = 65_536
-    static let mostBatchBytes = 8 << 20
+    static let maximumBatchBytes = 8 << 20
     /// The maximum number of cells (rows × columns) of a batch that is combined from several blocks.
-    static let mostBatchCells = 1 << 24
+    static let maximumBatchCells = 1 << 24
     /// The minimum to which the memory limit reduces batches (in cells) and blocks of text (in bytes).
     private static let leastCells = 1 << 16
     private let batchCells: Int
@@ -56,8 +56,8 @@ package final class CSVReader: BatchReader {
     package init(_ input: Input, options: CSVOptions = CSVOptions()) throws(FirnError) {
         // Each byte of text can be a cell, which takes up to 50 bytes while it is read, and several blocks are read at a time.
         let limit = input.budget.limit
-        batchCells = min(CSVReader.mostBatchCells, max(CSVReader.leastCells, limit / 128))
-        batchBytes = min(CSVReader.mostBatchBytes, max(CSVReader.leastCells, limit / 512))
+        batchCells = min(CSVReader.maximumBatchCells, max(CSVReader.leastCells, limit / 128))
+        batchBytes = min(CSVReader.maximumBatchBytes, max(CSVReader.leastCells, limit / 512))
         var options = options
         options.blockSize = min(options.blockSize, batchBytes)
         // Companions are not columns of the input: the columns whose texts they hold keep them.

@@ -116,7 +116,7 @@ final class CSVRecordReader {
         // A long record is scanned again from its start each time, so the memory is doubled.
         let wanted = max(kept * 2, CSVRecordReader.step)
         if wanted > buffer.count {
-            if kept > CSVBlock.largest {
+            if kept > CSVBlock.maximumBytes {
                 throw FirnError(
                     .rejected, "a row is larger than 1 GiB", at: location(of: 0), advice: "check for a quote that is not closed there")
             }

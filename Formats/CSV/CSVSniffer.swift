@@ -14,7 +14,7 @@ struct CSVSniffer {
     private let options: CSVOptions
 
     /// The maximum number of records that are compared.
-    private static let mostRecords = 2000
+    private static let maximumRecords = 2000
     private static let common: [[UInt8]] = [",", ";", "\t", "|"].map { Array($0.utf8) }
     private static let long: [[UInt8]] = ["::", "||", ";;", ", ", "; ", " | ", "| ", "\t|\t", "|~|", "^|^", "##", "@@", "~|~"].map {
         Array($0.utf8)
@@ -45,7 +45,7 @@ struct CSVSniffer {
         var blankBefore: Set<Int> = []
         var width = 0, usual = 0, faults = 0, typed = 0, filled = 0, quoted = 0, spaced = 0, startsWithSpace = 0, followers = 0
         /// Whether unquoted cells contain quotes.
-        var isLoose = false
+        var isLenient = false
         /// Cells in apostrophes or backticks, and quoted cells in which a backslash precedes a quote.
         var apostrophes = 0
 
@@ -78,7 +78,7 @@ struct CSVSniffer {
             let share = Double(usual) / Double(max(records.count, 1)), typedShare = filled == 0 ? 0 : Double(typed) / Double(filled)
             let faulty = min(1, 2 * Double(faults) / Double(max(records.count, 1)))
             // A form that explains every record is better than one that explains most of them.
-            return share * share * (1 - 0.5 * faulty) * (0.75 + 0.25 * typedShare) * (isClean && !isLoose ? 1.2 : 1)
+            return share * share * (1 - 0.5 * faulty) * (0.75 + 0.25 * typedShare) * (isClean && !isLenient ? 1.2 : 1)
         }
     }
 
@@ -310,7 +310,7 @@ struct CSVSniffer {
 
     // MARK: - Reading
 
-    private func read(_ form: CSVForm, bytes: Int = .max, records limit: Int = CSVSniffer.mostRecords) -> Reading {
+    private func read(_ form: CSVForm, bytes: Int = .max, records limit: Int = CSVSniffer.maximumRecords) -> Reading {
         var reading = Reading(form: form), scan = CSVRecordScan(form), at = 0, line = 1, wasBlank = false
         let end = min(bytes, sample.count), isLast = isWhole && end == sample.count
         for _ in 0..<form.preambleLines { (at, line) = (nextLine(at, end), line + 1) }
@@ -378,7 +378,7 @@ struct CSVSniffer {
     private func note(_ scan: CSVRecordScan, _ reading: inout Reading) {
         reading.faults += scan.oddities.innerQuotes + scan.oddities.literalQuotes
         reading.spaced += scan.oddities.spaced
-        reading.isLoose = reading.isLoose || scan.oddities.isLoose
+        reading.isLenient = reading.isLenient || scan.oddities.isLenient
         for (i, cell) in scan.cells.enumerated() {
             if cell.isQuoted {
                 reading.quoted += 1

@@ -15,7 +15,7 @@ package struct CSVSurroundings: Hashable, Sendable {
     private var size = 0
 
     /// The maximum size of the text of all lines, in bytes.
-    static let largest = 1 << 16
+    static let maximumBytes = 1 << 16
 
     package init() {}
 
@@ -32,7 +32,7 @@ package struct CSVSurroundings: Hashable, Sendable {
 
     private mutating func has(room text: String) -> Bool {
         size += text.utf8.count + 8
-        if size > CSVSurroundings.largest { isCut = true }
+        if size > CSVSurroundings.maximumBytes { isCut = true }
         return !isCut
     }
 

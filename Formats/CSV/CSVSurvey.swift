@@ -46,7 +46,7 @@ struct CSVSurvey {
     var blank = CSVPlaces(), comments = CSVPlaces(), inner = CSVPlaces(), literal = CSVPlaces(), spaced = CSVPlaces()
     var quotedCells = 0
     var unclosed: FirnError.Location?
-    var isLoose = false
+    var isLenient = false
     /// The bytes of the header, without its line end.
     var headerText: [UInt8] = []
     /// The offset of a line outside the table that is not UTF-8.
@@ -65,8 +65,8 @@ struct CSVSurvey {
     private var preamble = ""
 
     /// The maximum number of different widths that are counted separately.
-    private static let mostWidths = 1000
-    private static let mostHeld = 64
+    private static let maximumWidths = 1000
+    private static let maximumHeldLines = 64
 
     private struct Record {
         var isRow = false, isComment = false
@@ -89,7 +89,7 @@ struct CSVSurvey {
         var wasBlank = false
         while try reader.next() {
             if reader.kind == .preamble {
-                if preamble.utf8.count <= CSVSurroundings.largest { preamble += try outside(reader) }
+                if preamble.utf8.count <= CSVSurroundings.maximumBytes { preamble += try outside(reader) }
                 continue
             }
             var record = Record(line: reader.line, offset: reader.offset, followsBlank: wasBlank)
@@ -146,7 +146,7 @@ struct CSVSurvey {
         inner.add(reader.line, count: odd.innerQuotes)
         literal.add(reader.line, count: odd.literalQuotes)
         spaced.add(reader.line, count: odd.spaced)
-        isLoose = isLoose || odd.isLoose
+        isLenient = isLenient || odd.isLenient
         if let position = odd.unclosed, unclosed == nil { unclosed = reader.location(of: position) }
     }
 
@@ -158,7 +158,7 @@ struct CSVSurvey {
             return
         }
         let mayFollow = !record.isRow || (record.count == 1 || record.isPadded && rows > 0) && widths.keys.contains { $0 > 1 }
-        if first != nil, mayFollow, held.count < CSVSurvey.mostHeld { return held.append(record) }
+        if first != nil, mayFollow, held.count < CSVSurvey.maximumHeldLines { return held.append(record) }
         for earlier in held { add(earlier) }
         held = []
         if first != nil, mayFollow { held.append(record) } else { add(record) }
@@ -174,7 +174,7 @@ struct CSVSurvey {
             first = (record.count, record.effective, record.line)
             if hasHeader { return }
         }
-        if widths[record.count] != nil || widths.count < CSVSurvey.mostWidths {
+        if widths[record.count] != nil || widths.count < CSVSurvey.maximumWidths {
             widths[record.count, default: CSVPlaces()].add(record.line)
         }
         if record.effective > widest.cells { widest = (record.effective, record.line) }

@@ -293,7 +293,7 @@ extension JSONReader {
     /// The beginnings of the messages for a document that other values follow.
     static let follows = ["something follows", "expected the end"]
     static let changed = "the input changed while it was read"
-    static let tooDeep = "a value of type any nests deeper than \(Value.deepest - 1) levels"
+    static let tooDeep = "a value of type any nests deeper than \(Value.maximumDepth - 1) levels"
 }
 
 /// Key numbers that several parsers share.

@@ -193,7 +193,7 @@ struct RowPlan {
             } else {
                 guard root.pointee.mapValue == nil else {
                     throw FirnError(
-                        .unsupported, "the rows have more than \(ShapeTree.mostColumns) different members, too many to be columns",
+                        .unsupported, "the rows have more than \(ShapeTree.maximumColumns) different members, too many to be columns",
                         advice: "leave out the schema")
                 }
                 fields = types.fields(root, path: rows.type.name, depth: 0, given: rows.fields)
@@ -212,7 +212,8 @@ struct RowPlan {
             if shape.mapValue != nil, options.column == nil { types.noteRowsAsMaps(options.typeName) }
             fields = [
                 ColumnPlan.Field(
-                    name: Array("value".utf8), column: "value", plan: types.plan(root, path: path, place: options.column ?? "", depth: 0),
+                    name: Array("value".utf8), column: "value",
+                    plan: types.plan(root, path: path, shownPath: options.column ?? "", depth: 0),
                     isOptional: shape.nulls > 0, writesNull: true)
             ]
         } else {

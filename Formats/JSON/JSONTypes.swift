@@ -63,10 +63,10 @@ struct JSONTypes {
     /// Returns the line of a duplicate key. In a document each call can read the text up to it, so only some calls are made.
     private let line: (Shape.Duplicate) -> Int
     private var lines = 0
-    private static let mostLines = 20
+    private static let maximumLines = 20
 
     /// The maximum depth of embedded objects; deeper ones are stored in columns of type any.
-    static let deepestEmbedding = 7
+    static let maximumEmbeddingDepth = 7
 
     /// By the name of a given embedded type: how often each field was null, and how often it was missing.
     private var givenCounts: [String: [(nulls: Int, missing: Int)]] = [:]
@@ -89,7 +89,7 @@ struct JSONTypes {
     }
 
     /// Returns the fields of the objects at a node: the given ones, then the others in the order of first appearance.
-    mutating func fields(_ node: Shape.Node, path: String, place: String = "", depth: Int, given: [ColumnPlan.Field] = [])
+    mutating func fields(_ node: Shape.Node, path: String, shownPath: String = "", depth: Int, given: [ColumnPlan.Field] = [])
         -> [ColumnPlan.Field]
     {
         let objects = node.pointee.objects
@@ -113,20 +113,21 @@ struct JSONTypes {
             + others.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
                 let shape = member.node, name = keys(member.key), column = unique(String(decoding: name, as: UTF8.self), &taken, path)
                 let childPath = path + "_" + column
-                let childPlace = (place.isEmpty ? "" : place + ".") + PathPins.spelled(String(decoding: name, as: UTF8.self))
+                let childShownPath = (shownPath.isEmpty ? "" : shownPath + ".") + PathPins.spelled(String(decoding: name, as: UTF8.self))
                 let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
-                let isMixed = missing > 0 && nulls > 0, place = childPlace
-                let made = keepsNulls && isMixed ? ColumnPlan(ColumnType(.any)) : plan(shape, path: childPath, place: place, depth: depth)
+                let isMixed = missing > 0 && nulls > 0, shownPath = childShownPath
+                let made =
+                    keepsNulls && isMixed ? ColumnPlan(ColumnType(.any)) : plan(shape, path: childPath, shownPath: shownPath, depth: depth)
                 // A column of type any, or one without any value, keeps both at no cost.
                 if isMixed, made.type == ColumnType(.any) || shape.pointee.hasNoValues {
                     if keepsNulls {
                         notes.append(
-                            "column \"\(place)\": null in some objects and missing in others; the column of type any keeps both")
+                            "column \"\(shownPath)\": null in some objects and missing in others; the column of type any keeps both")
                     }
                     let plan = ColumnPlan(ColumnType(.any), keepsNull: true)
                     return ColumnPlan.Field(name: name, column: column, plan: plan, isOptional: true, writesNull: false)
                 }
-                let writesNull = writesNull("column \"\(place)\"", nulls: nulls, missing: missing)
+                let writesNull = writesNull("column \"\(shownPath)\"", nulls: nulls, missing: missing)
                 return ColumnPlan.Field(
                     name: name, column: column, plan: made,
                     isOptional: missing > 0 || nulls > 0, writesNull: writesNull)
@@ -138,9 +139,9 @@ struct JSONTypes {
         guard let twice = node.pointee.duplicate else { return }
         let key = String(decoding: keys(twice.key), as: UTF8.self)
         lines += 1
-        let place = lines <= JSONTypes.mostLines ? " (line \(line(twice)))" : ""
-        notes.append("\(path): the key \"\(key)\" occurs twice in one object\(place); its last value was used")
-        losses.append("an object of \"\(path)\" has the key \"\(key)\" twice\(place)")
+        let shownPath = lines <= JSONTypes.maximumLines ? " (line \(line(twice)))" : ""
+        notes.append("\(path): the key \"\(key)\" occurs twice in one object\(shownPath); its last value was used")
+        losses.append("an object of \"\(path)\" has the key \"\(key)\" twice\(shownPath)")
     }
 
     /// Returns whether null is written rather than omitted. Only one of null and missing can survive a round trip. `column` names the column
@@ -207,7 +208,7 @@ struct JSONTypes {
     }
 
     /// Returns the plan for the values at a node other than null.
-    mutating func plan(_ node: Shape.Node, path: String, place: String = "", depth: Int) -> ColumnPlan {
+    mutating func plan(_ node: Shape.Node, path: String, shownPath: String = "", depth: Int) -> ColumnPlan {
         let shape = node.pointee
         let numbers = shape.ints + shape.doubles + shape.numberTexts
         let kinds = [shape.bools, numbers, shape.strings, shape.arrays, shape.objects].count { $0 > 0 }
@@ -223,9 +224,9 @@ struct JSONTypes {
             guard let element = shape.element else {
                 return ColumnPlan(ColumnType(.string, collection: .list), element: ColumnPlan(ColumnType(.string)))
             }
-            return collection(.list, element, path: path, place: place, depth: depth)
+            return collection(.list, element, path: path, shownPath: shownPath, depth: depth)
         }
-        return object(node, path: path, place: place, depth: depth)
+        return object(node, path: path, shownPath: shownPath, depth: depth)
     }
 
     private mutating func number(_ shape: Shape, path: String) -> ColumnPlan {
@@ -239,15 +240,17 @@ struct JSONTypes {
         return ColumnPlan(ColumnType(.double), notation: isAllPointZero ? .pointZero : .plain)
     }
 
-    private mutating func collection(_ kind: CollectionKind, _ element: Shape.Node, path: String, place: String, depth: Int) -> ColumnPlan {
-        let isNested = element.pointee.arrays > 0 || (element.pointee.objects > 0 && isMap(element)), inside = place + ".*"
+    private mutating func collection(_ kind: CollectionKind, _ element: Shape.Node, path: String, shownPath: String, depth: Int)
+        -> ColumnPlan
+    {
+        let isNested = element.pointee.arrays > 0 || (element.pointee.objects > 0 && isMap(element)), inside = shownPath + ".*"
         var single: ColumnPlan
         if isNested {
             single =
-                depth >= JSONTypes.deepestEmbedding
-                ? ColumnPlan(ColumnType(.any)) : nested(element, in: kind, path: path, place: inside, depth: depth)
+                depth >= JSONTypes.maximumEmbeddingDepth
+                ? ColumnPlan(ColumnType(.any)) : nested(element, in: kind, path: path, shownPath: inside, depth: depth)
         } else {
-            single = plan(element, path: path, place: inside, depth: depth)
+            single = plan(element, path: path, shownPath: inside, depth: depth)
         }
         if single.type.isCollection { single = ColumnPlan(ColumnType(.any)) }
         let type = ColumnType(single.type.kind, collection: kind, elementOptional: element.pointee.nulls > 0, target: single.type.target)
@@ -256,10 +259,11 @@ struct JSONTypes {
 
     /// Returns the plan for collections within a collection: objects of a type with one field, which JSON does not show. Collections of
     /// values of several kinds are of type any.
-    private mutating func nested(_ element: Shape.Node, in kind: CollectionKind, path: String, place: String, depth: Int) -> ColumnPlan {
+    private mutating func nested(_ element: Shape.Node, in kind: CollectionKind, path: String, shownPath: String, depth: Int) -> ColumnPlan
+    {
         let name = newName(path + (kind == .map ? "_value" : "_item")), position = embedded.count
         embedded.append(TypeSchema(name, columns: [], isEmbedded: true, envelope: TypeSchema.bareEnvelope))
-        let inner = plan(element, path: name, place: place, depth: depth + 1)
+        let inner = plan(element, path: name, shownPath: shownPath, depth: depth + 1)
         guard inner.type.isCollection, inner.type.kind != .any else {
             embedded.removeSubrange(position...)
             names.remove(name)
@@ -283,29 +287,29 @@ struct JSONTypes {
     private func isMap(_ node: Shape.Node) -> Bool { node.pointee.mapValue != nil || node.pointee.members.isEmpty }
 
     /// Adds a remark about objects that become a map.
-    private mutating func noteMap(_ place: String, _ node: Shape.Node) {
+    private mutating func noteMap(_ shownPath: String, _ node: Shape.Node) {
         guard node.pointee.hadKeys else { return }
-        maps.append("\"\(place)\"")
+        maps.append("\"\(shownPath)\"")
     }
 
     /// Adds a remark about rows that become maps because they have too many different keys.
     mutating func noteRowsAsMaps(_ path: String) {
         notes.append(
-            "\(path): the rows have more than \(ShapeTree.mostColumns) different keys, too many for columns: each row is a map in the column \"value\""
+            "\(path): the rows have more than \(ShapeTree.maximumColumns) different keys, too many for columns: each row is a map in the column \"value\""
         )
     }
 
-    private mutating func object(_ node: Shape.Node, path: String, place: String, depth: Int) -> ColumnPlan {
+    private mutating func object(_ node: Shape.Node, path: String, shownPath: String, depth: Int) -> ColumnPlan {
         if isMap(node) {
-            if !place.isEmpty { noteMap(place, node) }
+            if !shownPath.isEmpty { noteMap(shownPath, node) }
             noteRepeated(node, path)
             ShapeTree.collapse(node)
-            return collection(.map, node.pointee.mapValue!, path: path, place: place, depth: depth)
+            return collection(.map, node.pointee.mapValue!, path: path, shownPath: shownPath, depth: depth)
         }
-        if depth >= JSONTypes.deepestEmbedding { return ColumnPlan(ColumnType(.any)) }
+        if depth >= JSONTypes.maximumEmbeddingDepth { return ColumnPlan(ColumnType(.any)) }
         let name = newName(path), position = embedded.count
         embedded.append(TypeSchema(name, columns: [], isEmbedded: true))
-        let fields = fields(node, path: path, place: place, depth: depth + 1)
+        let fields = fields(node, path: path, shownPath: shownPath, depth: depth + 1)
         embedded[position].columns = JSONTypes.columns(fields)
         return ColumnPlan(ColumnType(.embedded, target: name), fields: fields)
     }

@@ -45,14 +45,14 @@ final class JSONWhole: JSONRows {
                         ? "if each line is a value by itself, read it as ndjson" : nil)
         }
         cursor = TextCursor(parser.text(count))
-        var finder = RowsFinder(tape), place: RowsFinder.Place
-        if let pointer = options.rows { place = try finder.place(at: pointer, input) } else { place = finder.find() }
-        if options.rows == nil, place.form == .keyed || place.path.count > 1, let wanted, JSONWhole.isRow(tape, of: wanted) {
-            place = RowsFinder.Place(form: .one)
+        var finder = RowsFinder(tape), location: RowsFinder.Location
+        if let pointer = options.rows { location = try finder.location(at: pointer, input) } else { location = finder.find() }
+        if options.rows == nil, location.form == .keyed || location.path.count > 1, let wanted, JSONWhole.isRow(tape, of: wanted) {
+            location = RowsFinder.Location(form: .one)
         }
-        var envelope = Envelope(place.form, isPretty: isPretty)
-        envelope.surroundings = JSONWhole.surroundings(place, tape, cursor, isPretty: isPretty)
-        let (first, total) = finder.rows(place)
+        var envelope = Envelope(location.form, isPretty: isPretty)
+        envelope.surroundings = JSONWhole.surroundings(location, tape, cursor, isPretty: isPretty)
+        let (first, total) = finder.rows(location)
         (item, left) = (first, total)
         var given = wanted, givenKey: String?
         if envelope.form == .keyed, let name = wanted?.keyColumn, !JSONWhole.hasMember(tape, first, total, name) {
@@ -97,7 +97,7 @@ final class JSONWhole: JSONRows {
         if keyColumn != nil, options.given == nil { type.key = [0] }
         rowType = type
         embedded = plan.embedded
-        guesses = JSONWhole.remarks(place, finder, isNamed: options.rows != nil)
+        guesses = JSONWhole.remarks(location, finder, isNamed: options.rows != nil)
         remarks = guesses + plan.remarks + RowScreen.respellings([screen].compactMap(\.self))
         losses = plan.losses
         screen?.fit?.rowLimit = Int64(rowCount)
@@ -216,26 +216,26 @@ final class JSONWhole: JSONRows {
     }
 
     /// Returns the document around the rows; nil if they are the whole document.
-    private static func surroundings(_ place: RowsFinder.Place, _ tape: Tape, _ cursor: TextCursor, isPretty: Bool) -> Envelope
+    private static func surroundings(_ location: RowsFinder.Location, _ tape: Tape, _ cursor: TextCursor, isPretty: Bool) -> Envelope
         .Surroundings?
     {
-        guard !place.path.isEmpty else { return nil }
+        guard !location.path.isEmpty else { return nil }
         var cursor = cursor
-        let start = cursor.find(place.item), end = start + cursor.value(start).count
+        let start = cursor.find(location.item), end = start + cursor.value(start).count
         var text = Respacing(isPretty: isPretty)
         text.add(cursor.slice(0..<start))
         text.begin()
         let offset = text.out.count
         "null".utf8.withContiguousStorageIfAvailable { text.add(UnsafeRawBufferPointer($0)) }
         text.add(cursor.slice(end..<cursor.count))
-        return Envelope.Surroundings(path: place.path.map { tape.parser.keyText(tape.items[$0].key) }, text: text.out, offset: offset)
+        return Envelope.Surroundings(path: location.path.map { tape.parser.keyText(tape.items[$0].key) }, text: text.out, offset: offset)
     }
 
     /// Returns remarks about rows that are deep in the document, and about an array of objects that does not become rows.
-    private static func remarks(_ place: RowsFinder.Place, _ finder: RowsFinder, isNamed: Bool) -> [String] {
+    private static func remarks(_ location: RowsFinder.Location, _ finder: RowsFinder, isNamed: Bool) -> [String] {
         if isNamed { return [] }
-        if place.path.count > 1 { return ["the rows are the array at \"\(finder.pointer(place.path))\"; --rows selects others"] }
-        return place.hint.map { ["to read the array at \"\(finder.pointer($0))\" as rows, use --rows \(finder.pointer($0))"] } ?? []
+        if location.path.count > 1 { return ["the rows are the array at \"\(finder.pointer(location.path))\"; --rows selects others"] }
+        return location.hint.map { ["to read the array at \"\(finder.pointer($0))\" as rows, use --rows \(finder.pointer($0))"] } ?? []
     }
 
     func next() throws(FirnError) -> Batch? {

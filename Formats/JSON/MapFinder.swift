@@ -60,7 +60,7 @@ struct MapFinder {
         guard count > 0 else { return false }
         if let decided = node.pointee.pins?.decided { return decided }
         let present = node.pointee.members.reduce(0) { $0 + $1.node.pointee.presence }
-        if count > ShapeTree.mostKeys || (count > 64 && 5 * present < count * objects) { return true }
+        if count > ShapeTree.maximumKeys || (count > 64 && 5 * present < count * objects) { return true }
         guard count > 1 else { return false }
         var kind = Kind.nothing
         for member in node.pointee.members {

@@ -37,7 +37,7 @@ final class RowScreen {
         if let misfit = fit?.misfit(items, index) { return misfit }
         guard setsAside else { return nil }
         if let item = values.unfitNumber(items, index) { return .init(item: item, message: JSONReader.unfitNumber) }
-        if tape.isDeep, let item = values.item(atLevel: Value.deepest + 1, of: items, index) {
+        if tape.isDeep, let item = values.item(atLevel: Value.maximumDepth + 1, of: items, index) {
             return .init(item: item, message: JSONReader.tooDeep)
         }
         return nil

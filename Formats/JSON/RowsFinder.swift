@@ -12,7 +12,7 @@ import FirnExchange
 /// `JSONOptions.rows` overrides all of this.
 struct RowsFinder {
     /// The rows: their form, and where they are.
-    struct Place {
+    struct Location {
         var form: Envelope.Form
         /// The members that lead to the rows, and the item that contains them: the last of these members, or the document.
         var path: [Int] = []
@@ -30,33 +30,33 @@ struct RowsFinder {
     private var top: [Int] = []
 
     /// Candidates are searched to this depth.
-    private static let deepest = 32
+    private static let maximumDepth = 32
 
     init(_ tape: Tape) { self.tape = tape }
 
-    /// Returns the place of the rows.
-    mutating func find() -> Place {
+    /// Returns the location of the rows.
+    mutating func find() -> Location {
         let root = items[0]
-        if root.tag == TapeTag.array { return Place(form: .rows) }
-        guard root.tag == TapeTag.object else { return Place(form: .oneValue) }
-        guard !hasRepeatedKeys(0) else { return Place(form: .one) }
+        if root.tag == TapeTag.array { return Location(form: .rows) }
+        guard root.tag == TapeTag.object else { return Location(form: .oneValue) }
+        guard !hasRepeatedKeys(0) else { return Location(form: .one) }
         search(0, [])
         let size = tape.itemCount
         if top.count == 1 {
             let own = items[top[0]].step, rest = size - own
-            if (rest < 256 || rest <= 4 * own) && best.items <= 4 * own { return Place(form: .rows, path: [top[0]]) }
+            if (rest < 256 || rest <= 4 * own) && best.items <= 4 * own { return Location(form: .rows, path: [top[0]]) }
         }
         if candidates > 0, best.items * 3 >= size, best.items >= 8 * (total - best.items), !isKeyed(0) || !hasSimilarMembers(0) {
-            return Place(form: .rows, path: best.path)
+            return Location(form: .rows, path: best.path)
         }
-        return Place(form: isKeyed(0) && !hasUnlikeMembers(0) ? .keyed : .one, hint: top.count == 1 ? top : nil)
+        return Location(form: isKeyed(0) && !hasUnlikeMembers(0) ? .keyed : .one, hint: top.count == 1 ? top : nil)
     }
 
     private mutating func search(_ object: Int, _ path: [Int]) {
         var item = object + 1
         for _ in 0..<Int(items[object].size) {
             if items[item].tag == TapeTag.object {
-                if path.count < RowsFinder.deepest { search(item, path + [item]) }
+                if path.count < RowsFinder.maximumDepth { search(item, path + [item]) }
             } else if isTable(item) {
                 let count = items[item].step
                 candidates += 1
@@ -136,8 +136,8 @@ struct RowsFinder {
         return keys.count * 10 > total * 9
     }
 
-    /// Returns the place that a JSON Pointer names. The empty one names the document: the elements of an array, otherwise one row.
-    func place(at pointer: String, _ input: Input) throws(FirnError) -> Place {
+    /// Returns the location that a JSON Pointer names. The empty one names the document: the elements of an array, otherwise one row.
+    func location(at pointer: String, _ input: Input) throws(FirnError) -> Location {
         var path: [Int] = [], item = 0
         guard pointer.isEmpty || pointer.hasPrefix("/") else {
             throw FirnError(
@@ -165,7 +165,7 @@ struct RowsFinder {
         let form: Envelope.Form =
             found.tag == TapeTag.array
             ? .rows : found.tag != TapeTag.object ? .oneValue : isKeyed(item) && !path.isEmpty ? .keyed : .one
-        return Place(form: form, path: path)
+        return Location(form: form, path: path)
     }
 
     /// Returns the last member of an object with a key.
@@ -194,10 +194,10 @@ struct RowsFinder {
     }
 
     /// Returns the item of the first row and the number of rows.
-    func rows(_ place: Place) -> (first: Int, count: Int) {
-        switch place.form {
-        case .rows, .values, .keyed: (place.item + 1, Int(items[place.item].size))
-        case .one, .oneValue, .sequence: (place.item, 1)
+    func rows(_ location: Location) -> (first: Int, count: Int) {
+        switch location.form {
+        case .rows, .values, .keyed: (location.item + 1, Int(items[location.item].size))
+        case .one, .oneValue, .sequence: (location.item, 1)
         }
     }
 }

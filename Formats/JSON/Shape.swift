@@ -94,15 +94,15 @@ final class ShapeTree: @unchecked Sendable {
     /// the result depends on it.
     var convertsEarly = false
     /// Smaller trees are converted at the end, when all values are known.
-    private static let mostNodes = 4096
+    private static let maximumNodes = 4096
     /// The memory for a node and its entry among the members of another, in bytes.
     static let nodeSize = 288
     /// The number of values observed at the root.
     private(set) var rowCount = 0
 
     /// The objects of a path become a map if they have more different keys than this.
-    static let mostKeys = 1000
-    static let mostColumns = 20_000
+    static let maximumKeys = 1000
+    static let maximumColumns = 20_000
 
     init(_ parser: JSONParser, _ options: JSONOptions, _ budget: MemoryBudget) {
         charge = MemoryCharge(budget)
@@ -232,12 +232,14 @@ final class ShapeTree: @unchecked Sendable {
                     child.pointee.presence &+= 1
                 }
                 observe(items, item, child)
-                if node.pointee.members.count > ShapeTree.mostKeys, node != root || node.pointee.members.count > ShapeTree.mostColumns,
+                if node.pointee.members.count > ShapeTree.maximumKeys,
+                    node != root || node.pointee.members.count > ShapeTree.maximumColumns,
                     node.pointee.pins?.decided != false
                 {
                     ShapeTree.collapse(node)
                     findRepeated(items, index, node)
-                } else if convertsEarly, nodes > ShapeTree.mostNodes, node.pointee.members.count >= 2 &* node.pointee.examined, node != root
+                } else if convertsEarly, nodes > ShapeTree.maximumNodes, node.pointee.members.count >= 2 &* node.pointee.examined,
+                    node != root
                 {
                     convert(node)
                     if node.pointee.mapValue != nil { findRepeated(items, index, node) }

@@ -19,7 +19,7 @@ struct TapeValues {
         case TapeTag.numberText: return TapeScalar.decimal(item).map { .decimal($0) }
         case TapeTag.string: return .string(item.string)
         case TapeTag.array, TapeTag.object:
-            guard depth < Value.deepest - 1 else { return nil }
+            guard depth < Value.maximumDepth - 1 else { return nil }
             if item.tag == TapeTag.object {
                 var entries: [Value.Entry] = []
                 for member in sortedMembers(items, index) {

@@ -140,7 +140,7 @@ final class TextSource {
     func location(value: Int, column: Int) throws(FirnError) -> (line: Int, column: Int) {
         try rewind()
         if case .undecided = encoding { encoding = try TextSource.encoding(input.peek(4), input.name) }
-        var place = (line: 0, column: 0), counted = ValueCutter(), values = 0, inValue = 0, isMarked = true
+        var location = (line: 0, column: 0), counted = ValueCutter(), values = 0, inValue = 0, isMarked = true
         while !isAtEnd {
             for byte in try nextText() {
                 var written: [UInt8] = []
@@ -150,17 +150,17 @@ final class TextSource {
                     if byte == 10 {
                         (values, inValue) = (values + 1, 0)
                     } else {
-                        if values == value, inValue == column { return place }
+                        if values == value, inValue == column { return location }
                         inValue += 1
                     }
                 }
-                if values > value { return place }
-                if byte == 10 { place = (place.line + 1, 0) } else { place.column += 1 }
-                if isMarked, place == (0, 3), !counted.hasBegun { place.column = 0 }
+                if values > value { return location }
+                if byte == 10 { location = (location.line + 1, 0) } else { location.column += 1 }
+                if isMarked, location == (0, 3), !counted.hasBegun { location.column = 0 }
                 if counted.hasBegun { isMarked = false }
             }
         }
-        return place
+        return location
     }
 }
 

@@ -8,7 +8,7 @@ package final class Cipher: Sendable {
     /// The lengths in bytes of a nonce, which precedes the encrypted bytes, of a tag, and of a salt.
     package static let nonceCount = 24, tagCount = 16, saltCount = 32
     /// The maximum number of bytes that can be sealed in one call.
-    package static let mostBytes: UInt64 = (1 << 36) - 32
+    package static let maximumBytes: UInt64 = (1 << 36) - 32
 
     private let key: [UInt8]
     /// Idle states of OpenSSL. Each is used by one thread at a time.
@@ -72,7 +72,7 @@ package final class Cipher: Sendable {
     func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], nonce: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128? {
         trap(
             unless: nonce.count == Cipher.nonceCount && out.count == bytes.count + Cipher.nonceCount
-                && UInt64(bytes.count) <= Cipher.mostBytes,
+                && UInt64(bytes.count) <= Cipher.maximumBytes,
             "the output of sealing must be longer than the input by the length of a nonce")
         out.copyBytes(from: nonce)
         var tag: (UInt64, UInt64) = (0, 0)

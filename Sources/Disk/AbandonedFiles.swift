@@ -14,7 +14,7 @@ package enum AbandonedFiles {
     /// The ending of the copy that `firn convert --lossless` makes next to a temporary file.
     package static let copyEnding = ".lossless"
     /// The maximum length of a file name in bytes.
-    private static let longestName = 255
+    private static let maximumNameLength = 255
 
     /// Returns the path of a new temporary file. A long name of the target is truncated for it.
     static func newName(beside path: String) -> String {
@@ -106,8 +106,8 @@ package enum AbandonedFiles {
 
     /// Returns as much of a name as fits before the ending, in whole UTF-8 characters.
     private static func start(of name: String, before ending: String) -> String {
-        guard name.utf8.count + ending.utf8.count > longestName else { return name }
-        var bytes = name.utf8.prefix(longestName - ending.utf8.count)
+        guard name.utf8.count + ending.utf8.count > maximumNameLength else { return name }
+        var bytes = name.utf8.prefix(maximumNameLength - ending.utf8.count)
         while !bytes.isEmpty, String(bytes) == nil { bytes = bytes.dropLast() }
         return String(bytes) ?? ""
     }

@@ -55,7 +55,7 @@ public final class RLMCollectionChange {
     public let modificationsNew: [NSNumber]
 
     init<Collection>(_ change: RealmCollectionChange<Collection>) {
-        func numbers(_ places: [Int]) -> [NSNumber] { places.map { NSNumber(value: $0) } }
+        func numbers(_ indexes: [Int]) -> [NSNumber] { indexes.map { NSNumber(value: $0) } }
         deletions = numbers(change.deletions)
         insertions = numbers(change.insertions)
         modifications = numbers(change.modificationsOld)
@@ -69,5 +69,5 @@ public final class RLMCollectionChange {
     /// The modifications, at their old indexes, as index paths of a section of a table.
     public func modifications(inSection section: UInt) -> [IndexPath] { paths(modifications, section) }
 
-    private func paths(_ places: [NSNumber], _ section: UInt) -> [IndexPath] { places.map { [Int(section), $0.intValue] } }
+    private func paths(_ indexes: [NSNumber], _ section: UInt) -> [IndexPath] { indexes.map { [Int(section), $0.intValue] } }
 }

@@ -176,8 +176,8 @@ extension Results where Element == DynamicElement {
     /// The elements as text, at most 100 of them.
     var lines: String {
         let count = count
-        var lines = (0..<Swift.min(count, 100)).map { place in
-            "\t[\(place)] " + "\(shown(self[place].content) ?? "(null)")".replacingOccurrences(of: "\n", with: "\n\t")
+        var lines = (0..<Swift.min(count, 100)).map { index in
+            "\t[\(index)] " + "\(shown(self[index].content) ?? "(null)")".replacingOccurrences(of: "\n", with: "\n\t")
         }
         if count > 100 { lines.append("\t... \(count - 100) objects skipped.") }
         return lines.joined(separator: ",\n")

@@ -46,11 +46,11 @@ package struct Column: Sendable {
     }
 
     /// The maximum number of levels of embedded types into which an empty column unfolds.
-    package static let mostNesting = 8
+    package static let maximumNesting = 8
 
     /// Creates an empty column for a column of the schema, with columns for the fields of embedded types. Levels deeper than `depth`, which
     /// types that contain themselves have, are added when objects arrive.
-    package init(_ column: ColumnSchema, in schema: Schema, depth: Int = Column.mostNesting) {
+    package init(_ column: ColumnSchema, in schema: Schema, depth: Int = Column.maximumNesting) {
         var fields: [Column] = []
         if column.type.kind == .embedded, depth > 0, let target = column.type.target.flatMap({ schema[$0] }) {
             fields = target.columns.map { Column($0, in: schema, depth: depth - 1) }

@@ -8,11 +8,11 @@ package final class EntryPositions<Key: Hashable & Sendable>: Sendable {
     package init() {}
 
     /// Lists of at most this length are searched linearly, without a map.
-    private static var mostSearched: Int { 16 }
+    private static var maximumSearched: Int { 16 }
 
     /// Returns the position of the first of `count` entries whose key is `wanted`, or nil.
     package func first(_ wanted: Key, of count: Int, key: (Int) -> Key) -> Int? {
-        if count <= Self.mostSearched { return (0..<count).first { key($0) == wanted } }
+        if count <= Self.maximumSearched { return (0..<count).first { key($0) == wanted } }
         return positions.withLock { positions in
             if positions == nil {
                 var made = [Key: Int](minimumCapacity: count)

@@ -7,7 +7,7 @@ import FirnBytes
 ///     · map, object varint count + (string, value)…
 extension Value {
     /// The maximum depth of nested values; deeper nesting is damage.
-    package static let deepest = 128
+    package static let maximumDepth = 128
     private static let objectTag: UInt8 = 23
 
     package var encoded: [UInt8] {
@@ -81,7 +81,7 @@ extension Value {
 
     /// Skips a value without creating it, and adds to `total` the memory that it would take outside of its own storage: elements and texts.
     package static func measure(_ reader: inout ByteReader, _ total: inout Int, depth: Int = 0) throws(Damage) {
-        guard depth < Value.deepest else { throw Damage("values nest too deep", at: reader.position) }
+        guard depth < Value.maximumDepth else { throw Damage("values nest too deep", at: reader.position) }
         let offset = reader.position, tag = try reader.read(UInt8.self)
         func text() throws(Damage) { total &+= 32 &+ (try reader.readLengthPrefixed().count) }
         switch tag {
@@ -112,7 +112,7 @@ extension Value {
     }
 
     package init(from reader: inout ByteReader, depth: Int = 0) throws(Damage) {
-        guard depth < Value.deepest else { throw Damage("values nest too deep", at: reader.position) }
+        guard depth < Value.maximumDepth else { throw Damage("values nest too deep", at: reader.position) }
         let offset = reader.position
         let tag = try reader.read(UInt8.self)
         switch tag {

@@ -334,7 +334,7 @@ import Testing
         #expect { try LinkedChangesTests.apply(Changeset(file.snapshot(), name: "c"), drifted) } throws: {
             ($0 as? FirnError)?.code == .damaged
         }
-        for (name, most) in [("changes", 1), ("old", Changeset.mostTypes), ("new", Changeset.mostTypes)] {
+        for (name, most) in [("changes", 1), ("old", Changeset.maximumTypes), ("new", Changeset.maximumTypes)] {
             transaction = try file.begin()
             let table = transaction.table(name).type, row = try #require(try file.snapshot().table(named: name)?.row(0))
             var batch = Batch(table, in: Schema([table]))

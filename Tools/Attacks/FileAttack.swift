@@ -8,7 +8,7 @@ import FirnTable
 package struct FileAttack {
     let path: String
     /// Limits of the work per input. The other segments and vectors exercise the same code.
-    private let mostSegments = 3, mostVectors = 4
+    private let maximumSegments = 3, maximumVectors = 4
 
     /// A part of the attack. A fuzzer runs one part per input, so that it tries far more inputs; tests run all parts.
     package enum Facet: CaseIterable, Sendable {
@@ -103,7 +103,7 @@ package struct FileAttack {
     private func recover() { _ = try? Recovery.run(from: path, to: path + ".saved", overwrite: true, profile: .fast, threads: 1) }
 
     private func readColumns(_ table: StoredTable) {
-        for index in 0..<min(table.segmentCount, mostSegments) {
+        for index in 0..<min(table.segmentCount, maximumSegments) {
             guard let segment = try? table.segment(index) else { continue }
             for column in table.type.columns.indices {
                 if let reader = try? segment.column(column) { read(reader, Column(table.type.columns[column], in: table.schema), segment) }
@@ -132,7 +132,7 @@ package struct FileAttack {
         _ = reader.zone()
         var column = empty, bits = [UInt64](repeating: 0, count: 16)
         let dictionary = try? reader.dictionary()
-        for vector in 0..<min(segment.vectorCount, mostVectors) {
+        for vector in 0..<min(segment.vectorCount, maximumVectors) {
             _ = reader.zone(ofVector: vector)
             if (try? reader.read(vector: vector, into: &column)) != nil {
                 for row in stride(from: 0, to: column.count, by: 1 + column.count / 50) { _ = column.value(at: row) }

@@ -29,7 +29,7 @@ final class EqualityIndex {
     private(set) var odd: [[UInt32]]
     /// For each column, whether it has too many such rows to list.
     private(set) var hasTooManyOdd: [Bool]
-    private static let mostOdd = 256
+    private static let maximumOdd = 256
     private var entries: UnsafeMutablePointer<Entry>
     private let count: Int
     /// The index of each slot's first entry, and after the last slot the end of the entries.
@@ -39,13 +39,13 @@ final class EqualityIndex {
     private let charge: MemoryCharge
 
     /// The maximum number of bytes of all indexes of a connection.
-    static let mostBytes = Machine.memory / 4
+    static let maximumBytes = Machine.memory / 4
 
     /// The maximum number of vectors that `Entry.spot` can number.
-    static let mostVectors = Int(UInt32.max) / vectorSize
+    static let maximumVectors = Int(UInt32.max) / vectorSize
 
     /// Returns whether a table with this number of rows can have an index.
-    static func isPossible(rows: Int) -> Bool { rows < Int(UInt32.max) / 2 && rows * rowBytes < mostBytes }
+    static func isPossible(rows: Int) -> Bool { rows < Int(UInt32.max) / 2 && rows * rowBytes < maximumBytes }
     /// The number of bytes per row while the index is built.
     private static let rowBytes = 24
 
@@ -132,7 +132,7 @@ final class EqualityIndex {
                     where EqualityKey.isOdd(EqualityKey.bytes(column, row)) && live?[range.lowerBound + row] ?? true {
                         odd[k].append(base + UInt32(row))
                     }
-                    hasTooManyOdd[k] = odd[k].count > mostOdd
+                    hasTooManyOdd[k] = odd[k].count > maximumOdd
                 }
                 for row in 0..<range.count where live?[range.lowerBound + row] ?? true {
                     all.append(hash[row])

@@ -100,14 +100,14 @@ struct SQLColumn: Sendable {
     }
 
     /// The number of columns that SQLite permits by default.
-    private static let mostByDefault = 2000
+    private static let maximumByDefault = 2000
 
     /// Returns a SQL column for each column of the type. Columns of original texts are left out where SQLite might refuse the table for
     /// their number.
     static func all(of table: any Table) -> [SQLColumn] {
         let type = table.type, schema = table.schema
         var names = NameTable()
-        let positions = type.columns.count > mostByDefault ? type.visibleColumns : Array(type.columns.indices)
+        let positions = type.columns.count > maximumByDefault ? type.visibleColumns : Array(type.columns.indices)
         return positions.map { position in
             let column = type.columns[position]
             let target = column.type.kind == .link ? column.type.target.flatMap { SQLColumn.target($0, in: schema) } : nil

@@ -93,7 +93,7 @@ package final class SQLContext {
     /// Registers an index, and releases the oldest ones if all of them would use too much memory.
     func makeRoom(for bytes: Int, of table: SQLTable, _ key: [Int]) {
         var sum = indexes.reduce(bytes) { $0 + $1.bytes }
-        while sum > EqualityIndex.mostBytes, !indexes.isEmpty {
+        while sum > EqualityIndex.maximumBytes, !indexes.isEmpty {
             let oldest = indexes.removeFirst()
             oldest.forget()
             sum -= oldest.bytes

@@ -135,7 +135,7 @@ package final class SQLTable {
         lookups[key] = count + 1
         guard count >= 4, EqualityIndex.isPossible(rows: table.rowCount) else { return nil }
         let numbers = try vectorNumbers()
-        guard numbers.count <= EqualityIndex.mostVectors else { return nil }
+        guard numbers.count <= EqualityIndex.maximumVectors else { return nil }
         do throws(Damage) {
             let index = try EqualityIndex(table, columns, on: key, numbers)
             context.makeRoom(for: index.bytes, of: self, key)

@@ -36,7 +36,7 @@ final class VectorNumbers {
 
 /// Decoded vectors of columns, which are kept between look-ups. When they exceed a number of bytes, all of them are released.
 final class VectorStore {
-    private static let most = min(max(256 << 20, Machine.memory / 8), MemoryBudget.process.limit / 4)
+    private static let maximumBytes = min(max(256 << 20, Machine.memory / 8), MemoryBudget.process.limit / 4)
     private let numbers: VectorNumbers
     private let width: Int
     /// The vectors of each column, or null. The C side reads values from here.
@@ -72,7 +72,7 @@ final class VectorStore {
 
     /// Releases all vectors if they exceed the limit. Call it only if no column of the current rows is in use.
     func trim() {
-        guard bytes > VectorStore.most else { return }
+        guard bytes > VectorStore.maximumBytes else { return }
         for i in 0..<width {
             columns[i]?.deallocate()
             columns[i] = nil

@@ -22,7 +22,7 @@ struct FieldPath {
 
     private static func find(_ name: Substring, in type: TypeSchema, _ schema: Schema, depth: Int) -> (path: [Int], notation: Notation)? {
         if let position = type.index(of: String(name)) { return ([position], type.columns[position].notation) }
-        guard depth < Column.mostNesting else { return nil }
+        guard depth < Column.maximumNesting else { return nil }
         for (position, column) in type.columns.enumerated() where column.type.kind == .embedded && name.hasPrefix(column.name + ".") {
             guard let target = column.type.target.flatMap({ schema[$0] }),
                 let rest = find(name.dropFirst(column.name.count + 1), in: target, schema, depth: depth + 1)
@@ -39,7 +39,7 @@ struct FieldPath {
         func add(_ type: TypeSchema, _ path: [Int], _ names: [String]) {
             for (position, column) in type.columns.enumerated() {
                 let names = names + [column.name.replacing("\\", with: "\\\\").replacing(".", with: "\\.")]
-                if column.type.kind == .embedded, !column.type.isCollection, path.count < Column.mostNesting,
+                if column.type.kind == .embedded, !column.type.isCollection, path.count < Column.maximumNesting,
                     let target = column.type.target.flatMap({ schema[$0] }), !target.columns.isEmpty
                 {
                     add(target, path + [position], names)

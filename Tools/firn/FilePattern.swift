@@ -4,7 +4,7 @@ import FirnDisk
 /// Patterns of file names, as in a shell: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, and `**` for any folders. Names that begin with a dot match
 /// only patterns that do.
 enum FilePattern {
-    private static let mostAlternatives = 1000
+    private static let maximumAlternatives = 1000
 
     static func isPattern(_ text: String) -> Bool { text.utf8.contains { "*?[{".utf8.contains($0) } }
 
@@ -96,8 +96,8 @@ enum FilePattern {
                 continue
             }
             open += parts.reversed().map { before + $0 + after }
-            guard open.count + done.count <= mostAlternatives else {
-                throw FirnError(.usage, "the pattern \"\(pattern)\" has more than \(mostAlternatives) alternatives")
+            guard open.count + done.count <= maximumAlternatives else {
+                throw FirnError(.usage, "the pattern \"\(pattern)\" has more than \(maximumAlternatives) alternatives")
             }
         }
         return done

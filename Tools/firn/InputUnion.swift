@@ -42,7 +42,7 @@ final class InputUnion {
     var rowCounts: [Int] = []
 
     /// The maximum number of inputs that stay open between the readings.
-    private static let mostHeld = 16
+    private static let maximumHeldReaders = 16
 
     /// - Parameters:
     ///   - typeName: The name of the type of the rows.
@@ -110,7 +110,7 @@ final class InputUnion {
     /// Whether a file is kept open: some files, of formats that are not held in memory.
     private func staysOpen(_ file: OpenedFile) -> Bool {
         if case .stored = file.content, target == file.address.path { return true }
-        guard operands.count <= Self.mostHeld, file.address.path != "-" else { return false }
+        guard operands.count <= Self.maximumHeldReaders, file.address.path != "-" else { return false }
         // The second reading records rejected rows.
         return file.format == .firn || file.format != .json && options.rejected == nil
     }

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnExchange
 import FirnTable
 
-/// Combines columns with names such as `birth.place` and `birth.year` in columns of objects: the reverse of `--flatten`. An object is
+/// Combines columns with names such as `birth.index` and `birth.year` in columns of objects: the reverse of `--flatten`. An object is
 /// missing if none of its fields has a value.
 final class NestedReader: BatchReader {
     let schema: Schema
@@ -33,7 +33,7 @@ final class NestedReader: BatchReader {
         self.root = root
         for (position, column) in type.columns.enumerated() where !(type.isCompanion(position) && column.name.contains(".")) {
             let parts = FieldPath.parts(of: column.name)
-            guard parts.count <= NestedReader.deepest else { throw NestedReader.tooDeep(column.name, parts.count) }
+            guard parts.count <= NestedReader.maximumDepth else { throw NestedReader.tooDeep(column.name, parts.count) }
             var group = root
             for part in parts.dropLast() {
                 if let known = group.positions[part] {
@@ -62,12 +62,13 @@ final class NestedReader: BatchReader {
     }
 
     /// The maximum number of names in a path; also the limit for values of type any.
-    private static let deepest = Value.deepest
+    private static let maximumDepth = Value.maximumDepth
 
     private static func tooDeep(_ column: String, _ count: Int) -> FirnError {
         let name = column.count > 60 ? column.prefix(60) + "…" : column
         return FirnError(
-            .usage, "--nest: column \"\(name)\" cannot be nested: its name has \(count) parts, and objects nest at most \(deepest) deep",
+            .usage,
+            "--nest: column \"\(name)\" cannot be nested: its name has \(count) parts, and objects nest at most \(maximumDepth) deep",
             advice: "omit --nest, or select other columns with --columns")
     }
 
@@ -96,10 +97,10 @@ final class NestedReader: BatchReader {
                     copy += 1
                 }
                 inner.type = target
-                let place = types.count
+                let index = types.count
                 types.append(TypeSchema(target, columns: [], isEmbedded: true))
-                types[place].columns = try self.columns(inner, flat, path: target, taken: taken, &types)
-                let isOptional = types[place].columns.allSatisfy(\.type.isOptional)
+                types[index].columns = try self.columns(inner, flat, path: target, taken: taken, &types)
+                let isOptional = types[index].columns.allSatisfy(\.type.isOptional)
                 columns.append(ColumnSchema(name, ColumnType(.embedded, optional: isOptional, target: target), id: id))
             }
         }

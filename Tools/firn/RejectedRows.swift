@@ -10,7 +10,7 @@ final class RejectedRows {
     private(set) var count = 0
     /// The reasons and positions of the first rejected rows, if their readers report them.
     private(set) var reasons: [String] = []
-    static let mostReasons = 20
+    static let maximumReasons = 20
 
     init(path: String, force: Bool, sources: SourceModes) throws(FirnError) {
         self.path = path
@@ -19,7 +19,7 @@ final class RejectedRows {
 
     func add(_ row: UnsafeRawBufferPointer, because reason: FirnError?) throws(FirnError) {
         count += 1
-        if let reason, reasons.count < RejectedRows.mostReasons { reasons.append("\(reason)") }
+        if let reason, reasons.count < RejectedRows.maximumReasons { reasons.append("\(reason)") }
         try output.write(row)
     }
 

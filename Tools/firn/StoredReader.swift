@@ -18,7 +18,7 @@ final class StoredReader: BatchReader {
     /// The current segment with many columns, and the next vector to read.
     private var wide: (segment: any Segment, columns: [any ColumnReader], vector: Int)?
     /// The maximum number of slots (rows × columns) of a segment that is read as one batch.
-    private static let mostSlots = 1 << 24
+    private static let maximumSlots = 1 << 24
 
     init(_ tables: [any Table], schema: Schema, path: String, threads: Int, progress: Progress) {
         self.tables = tables
@@ -43,7 +43,7 @@ final class StoredReader: BatchReader {
             segment += 1
             do throws(Damage) {
                 let next = try current.segment(segment - 1), columns = Array(current.type.columns.indices)
-                if next.vectorCount * vectorSize * columns.count > StoredReader.mostSlots, next.vectorCount > 1 {
+                if next.vectorCount * vectorSize * columns.count > StoredReader.maximumSlots, next.vectorCount > 1 {
                     wide = (
                         next,
                         try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try next.column(columns[index])

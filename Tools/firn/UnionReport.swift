@@ -57,14 +57,14 @@ struct RepeatedRemarks {
     private var order: [String] = []
     private var counts: [String: (count: Int, first: String)] = [:]
     private var others = 0
-    private static let mostKinds = 100
+    private static let maximumKinds = 100
 
     init(isOne: Bool) { self.isOne = isOne }
 
     mutating func add(_ remark: String, of input: String) {
         if let known = counts[remark] {
             counts[remark] = (known.count + 1, known.first)
-        } else if order.count < Self.mostKinds {
+        } else if order.count < Self.maximumKinds {
             order.append(remark)
             counts[remark] = (1, input)
         } else {

@@ -7,8 +7,8 @@ import FirnTable
 enum Bank {
     static let accounts = 200
     static let opening: Int64 = 1000
-    static let mostEntries = 64
-    static let mostText = 400_000
+    static let maximumEntries = 64
+    static let maximumText = 400_000
 
     /// The key of all files; nil if they are not encrypted. Set before any file is opened.
     nonisolated(unsafe) static var key: EncryptionKey?
@@ -62,10 +62,10 @@ enum Bank {
         }
         // Row ids follow from the sequence: the entry of sequence n is row n - 1.
         let entry = try transaction.insert("Entry", [.int(sequence), .int(from), .int(to), .int(amount)])
-        if entry >= Int64(mostEntries) { try transaction.delete("Entry", rowID: entry - Int64(mostEntries)) }
+        if entry >= Int64(maximumEntries) { try transaction.delete("Entry", rowID: entry - Int64(maximumEntries)) }
         if random.below(12) == 0 {
             // Commits of more than 256 KiB take two syncs.
-            let bytes = random.bytes(random.below(3) == 0 ? random.below(mostText) : random.below(8000))
+            let bytes = random.bytes(random.below(3) == 0 ? random.below(maximumText) : random.below(8000))
             try transaction.update("Text", rowID: 0, column: "bytes", .data(bytes))
             try transaction.update("Ledger", rowID: 0, column: "length", .int(Int64(bytes.count)))
             try transaction.update("Ledger", rowID: 0, column: "hash", .int(hash(bytes)))
@@ -102,7 +102,7 @@ enum Bank {
         }
         guard let entries = snapshot.table(named: "Entry") else { throw Damage("no entries") }
         let ids = try entries.liveRowIDs()
-        guard ids.count == min(mostEntries, Int(sequence)) else { throw Damage("\(ids.count) entries at sequence \(sequence)") }
+        guard ids.count == min(maximumEntries, Int(sequence)) else { throw Damage("\(ids.count) entries at sequence \(sequence)") }
         for (index, rowID) in ids.enumerated() {
             guard try entries.value(rowID: rowID, column: 0) == .int(sequence - Int64(ids.count) + 1 + Int64(index)) else {
                 throw Damage("the entries have a gap")

@@ -202,10 +202,10 @@ struct ChangesetApplication {
 struct Conflicts {
     private(set) var first: [Changeset.Conflict] = []
     private(set) var count = 0
-    private static let most = 20
+    private static let maximumCount = 20
 
     /// Whether further conflicts are only counted.
-    var isFull: Bool { count >= Conflicts.most }
+    var isFull: Bool { count >= Conflicts.maximumCount }
 
     mutating func note(_ key: String, _ what: String) {
         if !isFull { first.append(Changeset.Conflict(key: key, what: what)) }

@@ -94,8 +94,8 @@ private struct ChangesetReader {
     // MARK: Versions 2 and 3
 
     private func second(hasEdits: Bool) throws(FirnError) -> Changeset {
-        guard let old = try rows(of: Changeset.sideFacts("old"), most: Changeset.mostTypes),
-            let new = try rows(of: Changeset.sideFacts("new"), most: Changeset.mostTypes), old.count == new.count
+        guard let old = try rows(of: Changeset.sideFacts("old"), most: Changeset.maximumTypes),
+            let new = try rows(of: Changeset.sideFacts("new"), most: Changeset.maximumTypes), old.count == new.count
         else {
             throw refusal("it does not describe its contents")
         }

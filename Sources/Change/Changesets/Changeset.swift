@@ -85,7 +85,7 @@ package struct Changeset: Sendable {
     /// The version of files with edits of nested cells; files without them have version 2.
     static let version: Int64 = 3
     /// The maximum number of types; no schema of a file has more.
-    static let mostTypes = 131_072
+    static let maximumTypes = 131_072
     static let facts = TypeSchema(
         "changes",
         columns: [

@@ -83,7 +83,7 @@ struct EntropyModel {
     var tableLog = 12
     /// The estimated bits of values and table, without the overhead of pages.
     var bits = 0
-    static let mostBins = 2048
+    static let maximumBins = 2048
 
     /// `fewer` limits the table and the symbols to what fits into the L1 cache.
     init(_ histogram: EntropyHistogram, fewer: Bool) {
@@ -95,7 +95,7 @@ struct EntropyModel {
             counts.removeAll(keepingCapacity: true)
             choose(histogram, overhead: overhead, counts: &counts)
             overhead &*= 2
-        } while bins.count > (fewer ? Self.mostBins / 2 : Self.mostBins)
+        } while bins.count > (fewer ? Self.maximumBins / 2 : Self.maximumBins)
         tableLog = min(max(bitWidth(UInt64(histogram.total)), bitWidth(UInt64(bins.count)) &+ 1, 6), !fewer && bins.count > 512 ? 13 : 12)
         normalize(counts, total: histogram.total)
         bits = Logarithm.withTable { table in

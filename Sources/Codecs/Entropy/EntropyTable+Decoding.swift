@@ -109,7 +109,7 @@ extension EntropyTable {
     /// are readable.
     func decode(_ source: UnsafeRawPointer, count n: Int, tableLog: Int, into out: UnsafeMutablePointer<Int64>) {
         var lane = EntropyLane(source, tableLog: tableLog)
-        guard mostExtra <= 15 else { return decodeWide(&lane, count: n, into: out) }
+        guard maximumExtra <= 15 else { return decodeWide(&lane, count: n, into: out) }
         withLookup { lookup in
             var i = 0
             while i &+ 2 <= n {
@@ -129,7 +129,7 @@ extension EntropyTable {
         let other = out + n
         withLookup { lookup in
             // As many values per load as its 57 bits are sufficient for.
-            switch (isDirect, mostBits) {
+            switch (isDirect, maximumBits) {
             case (true, ...7): lookup.run(&x, &y, count: n, pairs: 4, true, into: out, other)
             case (true, _): lookup.run(&x, &y, count: n, pairs: 2, true, into: out, other)
             case (false, ...14): lookup.run(&x, &y, count: n, pairs: 2, false, into: out, other)
@@ -146,7 +146,7 @@ extension EntropyTable {
             lane.position &+= width
             return lane.word & (1 &<< width &- 1)
         }
-        let once = mostBits <= 57
+        let once = maximumBits <= 57
         withLookup { lookup in
             extras.withUnsafeBufferPointer { extras in
                 for i in 0..<n where once {

@@ -84,9 +84,9 @@ struct EntropyRange {
 
 /// A decoding table. Every slot leads to a valid slot, whatever bits are read.
 final class EntropyTable: Sendable {
-    let slots: [EntropySlot], ranges: [EntropyRange], extras: [UInt8], mostExtra: Int
+    let slots: [EntropySlot], ranges: [EntropyRange], extras: [UInt8], maximumExtra: Int
     /// The maximum number of bits of one value.
-    let mostBits: Int
+    let maximumBits: Int
     /// Whether every symbol is a single number. Slots then hold that number instead of a symbol index; `add` must still be added.
     let isDirect: Bool
     let add: UInt64
@@ -94,7 +94,7 @@ final class EntropyTable: Sendable {
     /// `add` is added to every number.
     init(_ bytes: UnsafeRawBufferPointer, tableLog: Int, add: UInt64) throws(Damage) {
         var reader = ByteReader(bytes)
-        let count = try reader.readCount(limit: EntropyModel.mostBins)
+        let count = try reader.readCount(limit: EntropyModel.maximumBins)
         var cursor = BitCursor(bytes: reader.readRest())
         var bins: [EntropyBin] = [], level = 0, end: UInt64 = 0, sum = 0, most = 0
         bins.reserveCapacity(count)
@@ -112,14 +112,14 @@ final class EntropyTable: Sendable {
             most = max(most, level)
         }
         guard count > 0, sum == 1 << tableLog else { throw Damage("frequencies of symbols do not add up") }
-        let direct = most == 0 && bins[count &- 1].lower < UInt64(EntropyModel.mostBins)
+        let direct = most == 0 && bins[count &- 1].lower < UInt64(EntropyModel.maximumBins)
         isDirect = direct
         self.add = add
         ranges = bins.map { EntropyRange(lower: $0.lower &+ add, mask: lowMask($0.extra)) }
         extras = bins.map { UInt8($0.extra) }
-        mostExtra = most
+        maximumExtra = most
         // The less frequent a symbol, the more bits its next state takes.
-        mostBits = bins.reduce(0) { max($0, $1.extra &+ tableLog &- (bitWidth(UInt64($1.frequency)) &- 1)) }
+        maximumBits = bins.reduce(0) { max($0, $1.extra &+ tableLog &- (bitWidth(UInt64($1.frequency)) &- 1)) }
         slots = Self.makeSlots(bins, tableLog: tableLog, direct: direct)
     }
 

@@ -26,20 +26,20 @@ struct IntegersSurvey {
 
     private mutating func survey(_ values: UnsafePointer<Int64>, count n: Int, before: Int64, counts: UnsafeMutablePointer<UInt32>) {
         var least = values[0], most = least, previous = before
-        var leastStep = least &- before, mostStep = leastStep, changes = 0
+        var leastStep = least &- before, greatestStep = leastStep, changes = 0
         for i in 0..<n {
             let value = values[i], step = value &- previous
             least = min(least, value)
             most = max(most, value)
             leastStep = min(leastStep, step)
-            mostStep = max(mostStep, step)
+            greatestStep = max(greatestStep, step)
             changes &+= step == 0 ? 0 : 1
             previous = value
         }
         low = min(low, least)
         high = max(high, most)
         lowStep = min(lowStep, leastStep)
-        highStep = max(highStep, mostStep)
+        highStep = max(highStep, greatestStep)
         self.changes &+= changes
         let stepCounts = counts + 65
         counts.update(repeating: 0, count: 130)

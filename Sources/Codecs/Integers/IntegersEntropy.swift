@@ -106,15 +106,15 @@ final class IntegersEntropy: IntegersBody, @unchecked Sendable {
     }
 
     /// Returns more than the maximum number of bytes that n values can take in a page, including those loaded together with the last value.
-    private func mostBytes(_ n: Int, _ table: EntropyTable) -> Int { (2 &* tableLog &+ n &* table.mostBits) >> 3 &+ 24 }
+    private func maximumBytes(_ n: Int, _ table: EntropyTable) -> Int { (2 &* tableLog &+ n &* table.maximumBits) >> 3 &+ 24 }
 
     /// Decodes several whole pages, two at a time, so that the processor works on one while it waits for the other. Returns false and
     /// writes nothing if a page is too near the end of the stream.
     private func decodePages(_ first: Int, _ count: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage)
         -> Bool
     {
-        guard table.mostExtra <= 15, let start = pages.baseAddress else { return false }
-        let n = 1 << pageLog, last = pages.count &- mostBytes(n, table)
+        guard table.maximumExtra <= 15, let start = pages.baseAddress else { return false }
+        let n = 1 << pageLog, last = pages.count &- maximumBytes(n, table)
         // Encoders write ascending offsets; those of untrusted files are checked one by one.
         for page in first..<(first &+ count) where try offset(page) > last { return false }
         var at = 0
@@ -131,7 +131,7 @@ final class IntegersEntropy: IntegersBody, @unchecked Sendable {
     /// Decodes the first `n` values of a page. Reads stay within bounds whatever the bits are: a page is read in place only if the maximum
     /// number of bits that n values can take is within the stream, otherwise from a copy that is followed by zeros.
     private func decodePage(_ page: Int, count n: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
-        let offset = try offset(page), most = mostBytes(n, table)
+        let offset = try offset(page), most = maximumBytes(n, table)
         if offset &+ most <= pages.count {
             table.decode(pages.baseAddress! + offset, count: n, tableLog: tableLog, into: out)
         } else {

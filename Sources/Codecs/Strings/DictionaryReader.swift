@@ -29,7 +29,7 @@ final class DictionaryReader: Sendable {
             source = try SharedText(kind: .values, bytes: try reader.readLengthPrefixed())
         }
         if flags & 2 != 0 {
-            let local = try reader.readCount(limit: DictionaryValues.largestBytes * 4)
+            let local = try reader.readCount(limit: DictionaryValues.maximumBytes * 4)
             remap = try IntegersReader(try reader.readLengthPrefixed(), count: local)
         } else {
             remap = nil
@@ -105,7 +105,9 @@ final class DictionaryReader: Sendable {
         values.offsets.withUnsafeBufferPointer { offsets in
             for i in 0..<n { total &+= offsets[Int(truncatingIfNeeded: codes[i]) &+ 1] &- offsets[Int(truncatingIfNeeded: codes[i])] }
         }
-        guard total <= Text.largestVector, Text.isBelievable(total, stored: stored) else { throw Damage("a vector of text is too long") }
+        guard total <= Text.maximumVectorBytes, Text.isBelievable(total, stored: stored) else {
+            throw Damage("a vector of text is too long")
+        }
         try text.reserve(total, memory)
         values.offsets.withUnsafeBufferPointer { offsets in
             values.bytes.withUnsafeBytes { bytes in
@@ -122,7 +124,7 @@ final class DictionaryReader: Sendable {
 
 extension Text {
     /// The maximum number of bytes of one decoded vector, because repeated values can expand a few stored bytes without bound.
-    static let largestVector = 1 << 32
+    static let maximumVectorBytes = 1 << 32
 
     /// Returns whether `stored` bytes can plausibly decode to `total` bytes. A few untrusted kilobytes can claim a dictionary with one long
     /// value and a thousand rows that have it.

@@ -8,7 +8,7 @@ import FirnBytes
 /// A block is a `PageBlock`. The reader decompresses all values when it opens the dictionary.
 enum DictionaryValues {
     /// The maximum bytes that the encoder puts into one dictionary. Readers accept up to four times as much.
-    static let largestBytes = 64 << 20
+    static let maximumBytes = 64 << 20
 
     static func encode(count: Int, level: Int, value: (Int) -> UnsafeRawBufferPointer) -> [UInt8] {
         var plain = ByteWriter(), plainLengths = ByteWriter()
@@ -51,8 +51,8 @@ enum DictionaryValues {
         var reader = ByteReader(blob)
         let form = try reader.read(UInt8.self)
         guard form <= 1 else { throw Damage("unknown dictionary form") }
-        let count = try reader.readCount(limit: largestBytes * 4)
-        let total = try reader.readCount(limit: largestBytes * 4)
+        let count = try reader.readCount(limit: maximumBytes * 4)
+        let total = try reader.readCount(limit: maximumBytes * 4)
         let shared = form == 1 ? try PageBlock.read(&reader, charge, memory) : []
         let lengths = try PageBlock.read(&reader, charge, memory)
         let bytes = try PageBlock.read(&reader, charge, memory)
@@ -80,7 +80,7 @@ enum DictionaryValues {
     private static func varints(_ bytes: [UInt8], count: Int, _ body: (Int, Int) -> Void) throws(Damage) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(Damage) in
             var reader = ByteReader(UnsafeRawBufferPointer(buffer))
-            for i in 0..<count { body(i, try reader.readCount(limit: largestBytes * 4)) }
+            for i in 0..<count { body(i, try reader.readCount(limit: maximumBytes * 4)) }
             guard reader.isAtEnd else { throw Damage("dictionary lengths are followed by other bytes") }
         }
     }

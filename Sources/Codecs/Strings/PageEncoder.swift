@@ -25,7 +25,7 @@ struct PagePlan {
 /// empty in their page and have a frame of their own.
 final class PageEncoder {
     static let outlierBytes = 64 << 10
-    static let largestPage = 16 << 20
+    static let maximumPageBytes = 16 << 20
 
     enum Training { case none, inline([UInt8]), shared(Int) }
 
@@ -118,7 +118,7 @@ final class PageEncoder {
         }
     }
 
-    /// Returns log2 of the largest number of values whose pages have about `pageBytes` on average and never more than `largestPage`.
+    /// Returns log2 of the largest number of values whose pages have about `pageBytes` on average and never more than `maximumPageBytes`.
     static func pageLog2(_ text: Text, plan: PagePlan) -> Int {
         let total = text.bytes.count + text.count
         if total <= 32 << 10 {
@@ -127,7 +127,7 @@ final class PageEncoder {
         }
         var log2 = plan.pageValues.trailingZeroBitCount
         while log2 > 0, (total << log2) / text.count > plan.pageBytes { log2 -= 1 }
-        while log2 > 0, largestPage(text, log2: log2) > largestPage { log2 -= 1 }
+        while log2 > 0, largestPage(text, log2: log2) > maximumPageBytes { log2 -= 1 }
         return log2
     }
 

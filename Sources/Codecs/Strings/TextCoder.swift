@@ -127,7 +127,7 @@ struct PageTrial {
     var bytes: Double
 
     /// Larger zstd dictionaries do not compress better.
-    static let largestDictionary = 112 << 10
+    static let maximumDictionaryBytes = 112 << 10
     static let trainingBytes = 512 << 10
 
     init(_ sample: Text, segments: Int, profile: Profile) {
@@ -166,7 +166,7 @@ struct PageTrial {
         let trial = Self.spread(pages, bytes: 256 << 10, raw: raw)
         let share = Double(pages.count) / Double(max(trial.count, 1))
         let training = Self.spread(pages, bytes: Self.trainingBytes, raw: raw)
-        let dictionary = Self.train(sample, training, terminated: plan.terminated, size: min(raw / 3, Self.largestDictionary))
+        let dictionary = Self.train(sample, training, terminated: plan.terminated, size: min(raw / 3, Self.maximumDictionaryBytes))
         guard !dictionary.isEmpty else { return }
         let stored = TrainedText.encode(dictionary: dictionary, level: profile == .small ? 19 : 9)
         var candidate = plan

@@ -99,7 +99,7 @@ package final class TextGroupEncoder {
 
     private func finishCoded(_ table: ValueTable) -> (shared: [SharedBlob], streams: [[UInt8]]) {
         guard !coded.isEmpty else { return ([], []) }
-        if table.count <= 1, table.valueBytes <= PageEncoder.largestPage {
+        if table.count <= 1, table.valueBytes <= PageEncoder.maximumPageBytes {
             let value = table.count == 0 ? [] : Array(table.value(0))
             return ([], coded.map { _ in [TextEncoding.constant.rawValue] + value })
         }

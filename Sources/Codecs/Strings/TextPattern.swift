@@ -15,13 +15,15 @@ package final class TextPattern: Sendable {
     private let automata = Mutex<[(table: TrainedText, automaton: SymbolAutomaton)]>([])
 
     /// The maximum total length of the pieces in bytes. Longer patterns must be tested on decoded strings.
-    static let longest = 96
+    static let maximumLength = 96
     private static let remembered = 16
 
     /// Returns nil if the pattern cannot be tested in this form. The pieces of a folded pattern must already be folded.
     package init?(pieces: [[UInt8]], isAtStart: Bool, isAtEnd: Bool, ignoresCase: Bool = false, isFolded: Bool = false) {
         let isWhole = pieces.count == 1 && isAtStart && isAtEnd
-        guard !pieces.isEmpty, isWhole || !pieces.contains([]), pieces.reduce(0, { $0 + $1.count }) <= Self.longest else { return nil }
+        guard !pieces.isEmpty, isWhole || !pieces.contains([]), pieces.reduce(0, { $0 + $1.count }) <= Self.maximumLength else {
+            return nil
+        }
         if isFolded, pieces.contains(where: { $0.contains { $0 >= 0x80 || ignoresCase && $0 &- 65 < 26 } }) { return nil }
         self.pieces = pieces
         self.isAtStart = isAtStart

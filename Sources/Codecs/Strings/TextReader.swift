@@ -64,7 +64,7 @@ package final class TextReader: Sendable {
         switch form {
         case .constant(let value):
             let length = value.text.bytes.count
-            guard length <= Text.largestVector / n, Text.isBelievable(length * n, stored: length) else {
+            guard length <= Text.maximumVectorBytes / n, Text.isBelievable(length * n, stored: length) else {
                 throw Damage("a vector of text is too long")
             }
             try text.reserve(length * n, memory)

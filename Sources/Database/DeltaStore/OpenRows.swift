@@ -23,7 +23,7 @@ struct OpenRows: Sendable {
 
     /// The maximum number of changed blocks in memory that versions take over (8 KiB and more each). Segments beyond it are read from the
     /// file again.
-    static let mostBlocks = 4096
+    static let maximumBlocks = 4096
 
     /// Returns the rows that are the same in a version with this catalogue.
     func rows(sharedBy catalogue: Catalogue, _ schema: Schema, _ store: any ExtentSource) -> (
@@ -31,13 +31,13 @@ struct OpenRows: Sendable {
     ) {
         var kept: [(key: Int, rows: any StoredRows)] = [], tails: [Int: any StoredRows] = [:]
         var blocks = 0
-        for key in order.suffix(SnapshotCore.most) {
+        for key in order.suffix(SnapshotCore.maximumSegments) {
             guard let rows = sealed[key], let type = index(of: key >> 32, in: schema) else { continue }
             let index = key & 0xFFFF_FFFF
             guard isSame(rows, key >> 32, index, catalogue.types[type], store) else { continue }
             if let working = rows as? WorkingRows {
                 blocks += working.blockCount
-                if blocks > OpenRows.mostBlocks { continue }
+                if blocks > OpenRows.maximumBlocks { continue }
             }
             kept.append((type << 32 | index, rows))
         }

@@ -95,7 +95,7 @@ extension DatabaseTransaction {
                 let end = min(start + step, column.count)
                 let part = step < column.count ? column.slice(start..<end) : column
                 entering[type]![i].add(part) { rowID(start + $0) }
-                if entering[type]![i].count > IndexRun.most { try writeRuns(type, i) }
+                if entering[type]![i].count > IndexRun.maximumEntries { try writeRuns(type, i) }
             }
         }
     }
@@ -143,7 +143,7 @@ extension DatabaseTransaction {
                     isChanged = true
                 }
                 while let group = IndexState.mergeable(
-                    states[type].indexes[i].runs, most: IndexRun.most, count: DatabaseTransaction.mergeCount)
+                    states[type].indexes[i].runs, most: IndexRun.maximumEntries, count: DatabaseTransaction.mergeCount)
                 {
                     try merge(type, i, group)
                     isChanged = true
@@ -168,9 +168,9 @@ extension DatabaseTransaction {
         guard var waiting = entering[type]?[index] else { return }
         entering[type]![index] = IndexEntries(states[type].indexes[index])
         waiting.sort()
-        for start in stride(from: 0, to: max(waiting.entries.count, waiting.nulls.count), by: IndexRun.most) {
-            let entries = waiting.entries.dropFirst(start).prefix(IndexRun.most),
-                nulls = waiting.nulls.dropFirst(start).prefix(IndexRun.most)
+        for start in stride(from: 0, to: max(waiting.entries.count, waiting.nulls.count), by: IndexRun.maximumEntries) {
+            let entries = waiting.entries.dropFirst(start).prefix(IndexRun.maximumEntries),
+                nulls = waiting.nulls.dropFirst(start).prefix(IndexRun.maximumEntries)
             states[type].indexes[index].runs.append(try write(Array(entries), nulls: Array(nulls)))
         }
     }
@@ -229,7 +229,7 @@ extension DatabaseTransaction {
                     entering[type]![index].add(column, live: live) { start + (rowIDs?[first + $0] ?? Int64(first + $0)) }
                 }
             }
-            if entering[type]![index].count > IndexRun.most { try writeRuns(type, index) }
+            if entering[type]![index].count > IndexRun.maximumEntries { try writeRuns(type, index) }
         }
         try writeRuns(type, index)
     }

@@ -9,7 +9,7 @@ final class IndexRun: Sendable {
     static let magic: [UInt8] = [0x69, 0x72]
     static let version: UInt8 = 1
     /// The maximum number of entries of a run.
-    static let most = 1 << 22
+    static let maximumEntries = 1 << 22
 
     let count: Int
     let nullCount: Int
@@ -30,7 +30,9 @@ final class IndexRun: Sendable {
         _ = try reader.read(UInt8.self)
         count = Int(try reader.read(UInt32.self))
         nullCount = Int(try reader.read(UInt32.self))
-        guard count <= IndexRun.most, nullCount <= IndexRun.most else { throw Damage("an index run has too many entries", at: 4) }
+        guard count <= IndexRun.maximumEntries, nullCount <= IndexRun.maximumEntries else {
+            throw Damage("an index run has too many entries", at: 4)
+        }
         let vectors = (count + vectorSize - 1) / vectorSize
         fenceWords = try reader.read(count: vectors * 8)
         fenceExtras = try reader.read(count: vectors * 4)
@@ -183,7 +185,9 @@ final class IndexRun: Sendable {
 
     /// Returns sorted entries as a run.
     static func encoded(_ entries: [IndexEntry], nulls: [Int64]) -> [UInt8] {
-        trap(unless: entries.count <= most && nulls.count <= most, "a run holds at most \(most) entries: write several")
+        trap(
+            unless: entries.count <= maximumEntries && nulls.count <= maximumEntries,
+            "a run holds at most \(maximumEntries) entries: write several")
         var out = ByteWriter(reserving: entries.count * 8 + 64)
         out.append(contentsOf: magic)
         out.append(version)

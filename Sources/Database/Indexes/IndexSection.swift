@@ -110,7 +110,7 @@ extension RunRef {
     fileprivate init(from reader: inout ByteReader) throws(Damage) {
         let offset = reader.position
         self.init(ref: try ExtentRef(from: &reader), count: Int(try reader.read(UInt32.self)), nullCount: Int(try reader.read(UInt32.self)))
-        guard !ref.isNone, count <= IndexRun.most, nullCount <= IndexRun.most, size > 0 else {
+        guard !ref.isNone, count <= IndexRun.maximumEntries, nullCount <= IndexRun.maximumEntries, size > 0 else {
             throw Damage("the description of an index run is inconsistent", at: offset)
         }
         if count > 0 {

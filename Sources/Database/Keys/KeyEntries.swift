@@ -15,7 +15,7 @@ struct KeyEntries {
     private var shift: UInt64
     private var rowMask: UInt64
     /// The maximum that `rowMask` can grow to.
-    private let mostRows: UInt64
+    private let maximumRows: UInt64
     /// Row ids that do not fit into an entry, by hash.
     private var beyond: [UInt64: [Int64]] = [:]
     private(set) var count = 0
@@ -24,8 +24,8 @@ struct KeyEntries {
     init(rowBits: Int = 40) {
         slots = Array(repeating: KeyEntries.empty, count: 16)
         shift = 60
-        mostRows = 1 << UInt64(min(max(rowBits, 1), 40)) - 1
-        rowMask = min(1 << 20 - 1, mostRows)
+        maximumRows = 1 << UInt64(min(max(rowBits, 1), 40)) - 1
+        rowMask = min(1 << 20 - 1, maximumRows)
     }
 
     /// Reserves space for `more` entries with row ids up to `last`.
@@ -42,7 +42,7 @@ struct KeyEntries {
         let row = UInt64(rowID)
         // A row id of all ones would make an entry that looks empty.
         if row >= rowMask {
-            guard row < mostRows else {
+            guard row < maximumRows else {
                 guard beyond[hash]?.contains(rowID) != true else { return }
                 beyond[hash, default: []].append(rowID)
                 count += 1
@@ -103,7 +103,7 @@ struct KeyEntries {
     /// Returns a mask that leaves room for row ids four times as large as `row`, so that widening is rare.
     private func mask(for row: UInt64) -> UInt64 {
         var mask = rowMask
-        while mask < mostRows, row >= mask >> 2 { mask = min(mask << 1 | 1, mostRows) }
+        while mask < maximumRows, row >= mask >> 2 { mask = min(mask << 1 | 1, maximumRows) }
         return mask
     }
 

@@ -38,11 +38,11 @@ final class KeyIndex: Sendable {
     }
 
     /// The maximum number of version ranges that are remembered.
-    fileprivate static let mostVersions = 16
-    fileprivate static let mostNodes = 1 << 16
+    fileprivate static let maximumVersions = 16
+    fileprivate static let maximumNodes = 1 << 16
     /// The maximum number of entries, which limits an index to about a quarter of the machine's memory: an entry takes up to three words,
     /// and more while the table grows. A few bytes of a file can represent very many rows.
-    fileprivate static let mostEntries = Machine.memory / 4 / entryBytes
+    fileprivate static let maximumEntries = Machine.memory / 4 / entryBytes
     fileprivate static let entryBytes = 32
     /// The number of stale entries that is always tolerated.
     static let spare = 4096
@@ -130,7 +130,7 @@ extension KeyIndex.State {
         if versions.contains(where: { $0.contains(version) }) { return }
         versions.append(version...version)
         versions.sort { $0.lowerBound < $1.lowerBound }
-        if versions.count > KeyIndex.mostVersions { versions.removeFirst() }
+        if versions.count > KeyIndex.maximumVersions { versions.removeFirst() }
     }
 
     mutating func forget() {
@@ -155,7 +155,7 @@ extension KeyIndex.State {
             spent = 0
             work.add(builds: 1)
         }
-        if nodes.count > KeyIndex.mostNodes { nodes = [] }
+        if nodes.count > KeyIndex.maximumNodes { nodes = [] }
         try enterSegments(core, type, work)
         if isTooLarge || isShortOfMemory { return }
         try enterDelta(core, type, work)
@@ -182,7 +182,7 @@ extension KeyIndex.State {
             news.append(index)
             rows += entry.rowCount
         }
-        guard entries!.count + rows <= KeyIndex.mostEntries else {
+        guard entries!.count + rows <= KeyIndex.maximumEntries else {
             isTooLarge = true
             return
         }

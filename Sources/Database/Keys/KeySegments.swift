@@ -7,7 +7,7 @@ import Synchronization
 /// they bypass the directory, the caches and the general readers.
 final class KeySegments: Sendable {
     /// Candidates of versions with more segments are found through the directory instead.
-    static let mostSegments = 256
+    static let maximumSegments = 256
 
     private let shape: KeyShape
     private let type: Int

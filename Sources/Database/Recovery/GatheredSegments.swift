@@ -71,7 +71,7 @@ struct GatheredSegments {
                     guard let values = try? core.segment(type: type, index: index).allRows(columnPosition) else { continue }
                     let links = values.children.last ?? values
                     for row in 0..<links.count
-                    where links.isPresent(row) && links.words[row] >= 0 && links.words[row] < Catalogue.mostRowIDs - 2 {
+                    where links.isPresent(row) && links.words[row] >= 0 && links.words[row] < Catalogue.maximumRowIDs - 2 {
                         ends[target] = max(ends[target] ?? 0, links.words[row] + 1)
                     }
                 }
@@ -133,7 +133,7 @@ struct GatheredSegments {
                 let ids = try? header.decodeRowIDs()?.last ?? Int64(header.rowCount - 1)
             else { continue }
             let (last, overflow) = header.firstRowID.addingReportingOverflow(ids)
-            guard !overflow, last < Catalogue.mostRowIDs - 1, let deleted = try? header.decodeDeletes()?.ones ?? 0 else { continue }
+            guard !overflow, last < Catalogue.maximumRowIDs - 1, let deleted = try? header.decodeDeletes()?.ones ?? 0 else { continue }
             entries.append(
                 DirectoryEntry(
                     firstRowID: header.firstRowID, lastRowID: last, rowCount: header.rowCount, deletedCount: deleted, header: ref))

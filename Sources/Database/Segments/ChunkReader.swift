@@ -117,12 +117,12 @@ final class ChunkReader: Sendable {
 
     /// The maximum number of elements in a vector, unless enough bytes are stored for more: a few bytes can claim any number of equal
     /// elements.
-    private static let mostElements = 1 << 25
+    private static let maximumElements = 1 << 25
 
     /// Appends the elements `range` to the empty children of a collection column.
     private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
         guard !range.isEmpty else { return }
-        guard range.count <= ChunkReader.mostElements || range.count / 64 <= storedBytes else {
+        guard range.count <= ChunkReader.maximumElements || range.count / 64 <= storedBytes else {
             throw Damage("more elements than their bytes can encode")
         }
         let last = column.children.count - 1

@@ -25,7 +25,7 @@ struct PresencePlan {
     private static func worth(_ rows: Int, nested: Bool) -> Int { max(nested ? 64 : 32, rows / 512) }
 
     /// A mask is compared with at most this many masks before it: comparing all of them would be quadratic in the number of columns.
-    private static let mostLookedAt = 256
+    private static let maximumSampledSegments = 256
 
     /// Returns whether the validity of a column with `ones` values may take more bytes than a reference to that of another.
     static func mayGain(_ rows: Int, ones: Int) -> Bool {
@@ -98,7 +98,7 @@ struct PresencePlan {
         for i in masks.indices {
             let mask = masks[i], own = informationIn(mask.bits.count, ones: mask.ones), count = Double(mask.columns.count)
             var best = Int.max
-            for j in max(0, i - PresencePlan.mostLookedAt)..<i
+            for j in max(0, i - PresencePlan.maximumSampledSegments)..<i
             where masks[j].outer == nil && masks[j].ones > mask.ones && masks[j].ones < best {
                 guard informationIn(masks[j].ones, ones: mask.ones) * count < own, isPart(mask.bits, of: masks[j].bits) else { continue }
                 masks[i].outer = j

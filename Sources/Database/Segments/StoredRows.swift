@@ -37,7 +37,7 @@ extension StoredSegment {
     func zone(of column: Int) throws(Damage) -> Zone? { deltaOverlays[column] == nil ? entry(column)?.zone : nil }
 
     /// The maximum number of bytes that a column of a segment may take in memory, unless at least 1/4096 of them is stored.
-    static let mostInMemory = 1 << 30
+    static let maximumInMemory = 1 << 30
 }
 
 extension Column {
@@ -67,7 +67,7 @@ extension StoredRows {
             try all.hold(memory(index), adding: scratch.footprint)
             all.append(contentsOf: scratch)
             // A few bytes can claim to represent any number of equal values.
-            guard all.bytesInMemory <= StoredSegment.mostInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else {
+            guard all.bytesInMemory <= StoredSegment.maximumInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else {
                 throw Damage("more values than their bytes can represent")
             }
         }

@@ -22,7 +22,7 @@ struct Clearing {
     /// Returns ranges of these sizes that do not overlap, as far as there are any. The largest are searched for first.
     func ranges(of sizes: [UInt64]) -> [Range<UInt64>] {
         var left = self, found: [Range<UInt64>] = []
-        for size in sizes.sorted(by: >).prefix(Clearing.most) {
+        for size in sizes.sorted(by: >).prefix(Clearing.maximumRanges) {
             guard let range = left.range(of: size) else { continue }
             found.append(range)
             for index in left.cells.indices where left.cells[index].range.overlaps(range) { left.cells[index].kind = .fixed }
@@ -30,7 +30,7 @@ struct Clearing {
         return found
     }
 
-    private static let most = 64
+    private static let maximumRanges = 64
 
     /// Returns adjacent cells of at least this many bytes, with the fewest bytes to move; nil if more than three quarters would have to be
     /// moved.

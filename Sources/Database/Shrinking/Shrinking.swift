@@ -26,7 +26,7 @@ extension Database {
 private final class Shrinking {
     /// About how many bytes one commit writes.
     private static let step: UInt64 = 16 << 20
-    private static let mostRounds = 12
+    private static let maximumRounds = 12
 
     private var database: Database
     private let options: ShrinkOptions
@@ -180,7 +180,7 @@ private final class Shrinking {
         // What finds no free range below the goal, and for which none can be made, is placed directly after it: `beyond` counts those
         // bytes.
         var lastStuck = UInt64.max, beyond: UInt64 = 0
-        for _ in 0..<Shrinking.mostRounds {
+        for _ in 0..<Shrinking.maximumRounds {
             try ripen()
             let opening = try begin(), map = try opening.store.spaceMap(before: first), held = try held(opening)
             let live = try opening.reading { () throws(Damage) in try opening.base.liveExtents() }

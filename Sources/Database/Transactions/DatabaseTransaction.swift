@@ -287,7 +287,7 @@ package final class DatabaseTransaction {
             try finishBulk()
             for type in states.indices { try flush(type) }
             try writeIndexes()
-            if let full = states.firstIndex(where: { $0.nextRowID >= Catalogue.mostRowIDs }) {
+            if let full = states.firstIndex(where: { $0.nextRowID >= Catalogue.maximumRowIDs }) {
                 throw FirnError(.unsupported, "no row ids are left for type \"\(schema.types[full].name)\"", at: .init(file: database.path))
             }
             guard states.allSatisfy(\.canBeWritten) else {

@@ -101,7 +101,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         return try segments.withLock { (segments) throws(Damage) -> TableSegment in
             if let segment = segments[position] { return segment }
             let segment = TableSegment(try rows(position), type: type, home: transaction.home)
-            if segments.count >= SnapshotCore.most { segments.removeAll() }
+            if segments.count >= SnapshotCore.maximumSegments { segments.removeAll() }
             segments[position] = segment
             return segment
         }

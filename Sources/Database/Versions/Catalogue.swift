@@ -10,7 +10,7 @@ import FirnTable
 struct Catalogue {
     static let version: UInt8 = 1
     /// The next row id of a type must be less than this. Readers reject other catalogues.
-    static let mostRowIDs: Int64 = 1 << 62
+    static let maximumRowIDs: Int64 = 1 << 62
     static let empty = Catalogue(schemaRef: .none, types: [])
 
     /// The state of one type in one version.
@@ -119,7 +119,7 @@ struct Catalogue {
             let offset = reader.position
             type.nextRowID = try reader.read(Int64.self)
             let rows = try reader.read(UInt64.self)
-            guard type.nextRowID >= 0, type.nextRowID < Catalogue.mostRowIDs, rows <= UInt64(type.nextRowID) else {
+            guard type.nextRowID >= 0, type.nextRowID < Catalogue.maximumRowIDs, rows <= UInt64(type.nextRowID) else {
                 throw Damage("more rows than row ids", at: offset)
             }
             type.liveRows = Int(rows)

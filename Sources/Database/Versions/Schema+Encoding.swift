@@ -12,10 +12,10 @@ import FirnTable
 extension Schema {
     private static let version: UInt8 = 1
     /// The maximum number of types in a schema; more is damage.
-    private static let most = 1_000_000
+    private static let maximumCount = 1_000_000
     /// The number of columns, with the fields of embedded objects, that a type may unfold into beyond the number of columns in the schema.
     /// Columns of the schema take bytes to store, but a few types that contain each other can unfold into any number of columns.
-    private static let mostUnfolded = 1 << 17
+    private static let maximumUnfolded = 1 << 17
 
     var encoded: [UInt8] {
         var out = ByteWriter()
@@ -28,7 +28,7 @@ extension Schema {
     init(encoded bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes)
         guard try reader.read(UInt8.self) == Schema.version else { throw Damage("unknown schema version") }
-        let count = try reader.readCount(limit: min(reader.remaining, Schema.most))
+        let count = try reader.readCount(limit: min(reader.remaining, Schema.maximumCount))
         self.init()
         for _ in 0..<count { types.append(try TypeSchema(from: &reader)) }
         guard reader.isAtEnd else { throw Damage("bytes after the schema", at: reader.position) }
@@ -71,9 +71,9 @@ extension Schema {
             type.columns.compactMap { $0.type.kind == .embedded ? $0.type.target.flatMap { byName[$0] } : nil }
         }
         guard targets.contains(where: { !$0.isEmpty }) else { return }
-        let most = Schema.mostUnfolded + types.reduce(0) { $0 + $1.columns.count }
+        let most = Schema.maximumUnfolded + types.reduce(0) { $0 + $1.columns.count }
         var counts = types.map(\.columns.count)
-        for _ in 0..<Column.mostNesting {
+        for _ in 0..<Column.maximumNesting {
             counts = types.indices.map { type in targets[type].reduce(types[type].columns.count) { min($0 + counts[$1], most + 1) } }
         }
         if let type = counts.firstIndex(where: { $0 > most }) {
@@ -155,7 +155,7 @@ extension ColumnSchema {
     /// The attribute of a column that holds the original texts of another: the id of that column, as a varint.
     fileprivate static let originalTextAttribute = "original-text-of"
     /// The maximum number of attributes of a column, and of bytes of a value; more is damage.
-    private static let mostAttributes = 256, longestAttribute = 1 << 20
+    private static let maximumAttributes = 256, maximumAttributeLength = 1 << 20
 
     /// The attributes to store.
     private func attributes(in type: TypeSchema) -> [ColumnAttribute] {
@@ -203,7 +203,7 @@ extension ColumnSchema {
         let code = try reader.read(UInt8.self)
         self.init(name, type, id: id, notation: Notation(code: code, parameter: try reader.read(UInt8.self)), writesNull: flags & 8 != 0)
         guard flags & 16 != 0 else { return }
-        let count = try reader.readCount(limit: min(ColumnSchema.mostAttributes, reader.remaining))
+        let count = try reader.readCount(limit: min(ColumnSchema.maximumAttributes, reader.remaining))
         guard count > 0 else { throw Damage("a column has no attributes where some are announced", at: reader.position) }
         var attributes: [ColumnAttribute] = []
         for _ in 0..<count {
@@ -211,7 +211,7 @@ extension ColumnSchema {
             guard !attributes.contains(where: { $0.name == name }) else {
                 throw Damage("two attributes have one name", at: reader.position)
             }
-            let length = try reader.readCount(limit: min(reader.remaining, ColumnSchema.longestAttribute))
+            let length = try reader.readCount(limit: min(reader.remaining, ColumnSchema.maximumAttributeLength))
             attributes.append(ColumnAttribute(name, Array(try reader.read(count: length))))
         }
         otherAttributes = attributes

@@ -23,9 +23,9 @@ final class SnapshotCore: TableHome {
     }
 
     /// The maximum number of open segments: enough for a pass by vectors on several threads, and small enough for any file.
-    static let most = 64
+    static let maximumSegments = 64
     /// The same if half of the memory budget is used.
-    private static let mostInNeed = 4
+    private static let maximumUnderPressure = 4
     private let caches: Mutex<Caches>
 
     var store: any ExtentSource & Sendable { source.store }
@@ -134,7 +134,7 @@ final class SnapshotCore: TableHome {
         let segment = try StoredSegment.open(self, type: type, segment: index, entry: try directoryEntry(type: type, index: index))
         caches.withLock { caches in
             guard caches.rows[key] == nil else { return }
-            let most = source.memory.isHalfUsed ? SnapshotCore.mostInNeed : SnapshotCore.most
+            let most = source.memory.isHalfUsed ? SnapshotCore.maximumUnderPressure : SnapshotCore.maximumSegments
             while caches.order.count >= most {
                 let oldest = caches.order.removeFirst()
                 caches.rows[oldest] = nil

@@ -25,7 +25,7 @@ package final class StoredTable: Table {
     /// Returns the key columns with which candidates are confirmed, or nil if the table has too many segments to keep all of them open.
     func keySegments(_ shape: KeyShape) throws(Damage) -> KeySegments? {
         if let known = openedKeySegments.withLock({ $0 }) { return known }
-        guard core.catalogue.types[index].segmentCount <= KeySegments.mostSegments else { return nil }
+        guard core.catalogue.types[index].segmentCount <= KeySegments.maximumSegments else { return nil }
         let made = try core.keySegments(type: index, shape)
         openedKeySegments.withLock { $0 = made }
         return made

@@ -1,7 +1,7 @@
 /// An array in blocks: an insertion or removal moves the elements of one block only.
 struct BlockArray<Element> {
     /// The maximum number of elements of a block.
-    static var most: Int { 1024 }
+    static var maximumElements: Int { 1024 }
 
     private(set) var blocks: [[Element]] = []
     /// The index of the first element of each block, and that element. Searches read only these two arrays to find the block.
@@ -19,8 +19,8 @@ struct BlockArray<Element> {
 
     /// Splits elements into blocks that are three quarters full, which leaves space for insertions.
     private static func cut(_ elements: [Element]) -> [[Element]] {
-        let full = most * 3 / 4
-        if elements.count <= most { return elements.isEmpty ? [] : [elements] }
+        let full = maximumElements * 3 / 4
+        if elements.count <= maximumElements { return elements.isEmpty ? [] : [elements] }
         return stride(from: 0, to: elements.count, by: full).map { Array(elements[$0..<min($0 + full, elements.count)]) }
     }
 
@@ -83,16 +83,16 @@ struct BlockArray<Element> {
         }
         blocks[block].insert(element, at: offset)
         if offset == 0 { firsts[block] = element }
-        if blocks[block].count > BlockArray.most { return split(block) }
+        if blocks[block].count > BlockArray.maximumElements { return split(block) }
         for i in (block + 1)..<max(block + 1, starts.count) { starts[i] &+= 1 }
     }
 
     private mutating func split(_ block: Int) {
         // Appended elements arrive at the end of the last block. So the last block is not halved: it stays full, and a new block follows
         // it.
-        let half = block == blocks.count - 1 ? BlockArray.most : BlockArray.most / 2
+        let half = block == blocks.count - 1 ? BlockArray.maximumElements : BlockArray.maximumElements / 2
         var rest: [Element] = []
-        rest.reserveCapacity(BlockArray.most + 1)
+        rest.reserveCapacity(BlockArray.maximumElements + 1)
         rest.append(contentsOf: blocks[block][half...])
         blocks[block].removeLast(blocks[block].count - half)
         blocks.insert(rest, at: block + 1)

@@ -9,7 +9,7 @@ struct UnmanagedSet<Element: RealmCollectionValue> {
     private var stampOf: [SetKey<Element>: Int] = [:]
     private var next = 0
     /// The number of inserted objects that were unmanaged at that time and can be managed now.
-    private var looseCount = 0
+    private var unmanagedCount = 0
 
     init() {}
 
@@ -21,7 +21,7 @@ struct UnmanagedSet<Element: RealmCollectionValue> {
 
     private func stamp(of element: Element) -> Int? {
         if let stamp = stampOf[SetKey(element)] { return stamp }
-        guard looseCount > 0, let object = element._firnObject, object._state != nil else { return nil }
+        guard unmanagedCount > 0, let object = element._firnObject, object._state != nil else { return nil }
         if let stamp = stampOf[SetKey(identity: object)] { return stamp }
         return elements.firstIndex(of: element).map { stamps[$0] }
     }
@@ -30,7 +30,7 @@ struct UnmanagedSet<Element: RealmCollectionValue> {
 
     mutating func insert(_ element: Element) {
         guard stamp(of: element) == nil else { return }
-        if let object = element._firnObject, object._state == nil { looseCount += 1 }
+        if let object = element._firnObject, object._state == nil { unmanagedCount += 1 }
         stampOf[SetKey(element)] = next
         stamps.append(next)
         elements.append(element)

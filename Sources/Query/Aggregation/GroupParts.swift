@@ -3,15 +3,15 @@ import FirnTable
 
 /// The chosen rows of a vector, sorted by group if there are few groups. Each group's rows are then added in registers.
 final class GroupParts {
-    static let most = 16
+    static let maximumGroups = 16
     /// Group g has rows[starts[g] ..< starts[g + 1]], which ascend within each of four parts.
     let rows = UnsafeMutablePointer<Int32>.allocate(capacity: vectorSize + 16)
-    let starts = UnsafeMutablePointer<Int>.allocate(capacity: GroupParts.most + 1)
+    let starts = UnsafeMutablePointer<Int>.allocate(capacity: GroupParts.maximumGroups + 1)
     private(set) var count = 0
     // Four parts of the rows, so that storing a row does not wait for the position of the previous one. Each part has spare capacity for
     // whole copy steps, which also keeps the parts in separate cache lines.
-    private let shares = UnsafeMutablePointer<Int32>.allocate(capacity: 4 * GroupParts.most * GroupParts.room + 16)
-    private let ends = UnsafeMutablePointer<Int>.allocate(capacity: 4 * GroupParts.most)
+    private let shares = UnsafeMutablePointer<Int32>.allocate(capacity: 4 * GroupParts.maximumGroups * GroupParts.room + 16)
+    private let ends = UnsafeMutablePointer<Int>.allocate(capacity: 4 * GroupParts.maximumGroups)
     private static let room = vectorSize / 4 + 16
 
     init() { rows.initialize(repeating: 0, count: vectorSize + 16) }
@@ -24,19 +24,21 @@ final class GroupParts {
     }
 
     /// Returns whether sorting is worth its cost.
-    static func pay(_ groups: Int, _ hits: Int) -> Bool { groups <= most && hits >= groups &* 16 }
+    static func pay(_ groups: Int, _ hits: Int) -> Bool { groups <= maximumGroups && hits >= groups &* 16 }
 
     /// Sorts `hits` rows by `groups`, each of which is below `count`.
     func sort(_ source: UnsafePointer<Int32>, _ groups: UnsafePointer<UInt32>, _ hits: Int, _ count: Int) {
-        trap(unless: count <= GroupParts.most && hits <= vectorSize, "too many groups to sort, or more rows than a vector has")
+        trap(unless: count <= GroupParts.maximumGroups && hits <= vectorSize, "too many groups to sort, or more rows than a vector has")
         self.count = count
         for share in 0..<4 {
-            for group in 0..<count { ends[share &* GroupParts.most &+ group] = (share &* GroupParts.most &+ group) &* GroupParts.room }
+            for group in 0..<count {
+                ends[share &* GroupParts.maximumGroups &+ group] = (share &* GroupParts.maximumGroups &+ group) &* GroupParts.room
+            }
         }
         let shares = shares, ends = ends
         @inline(__always)
         func put(_ j: Int, _ share: Int) {
-            let slot = share &* GroupParts.most &+ Int(groups[j]), at = ends[slot]
+            let slot = share &* GroupParts.maximumGroups &+ Int(groups[j]), at = ends[slot]
             shares[at] = source[j]
             ends[slot] = at &+ 1
         }
@@ -60,7 +62,7 @@ final class GroupParts {
         for group in 0..<count {
             starts[group] = at
             for share in 0..<4 {
-                let slot = share &* GroupParts.most &+ group, first = slot &* GroupParts.room, length = ends[slot] &- first
+                let slot = share &* GroupParts.maximumGroups &+ group, first = slot &* GroupParts.room, length = ends[slot] &- first
                 let source = UnsafeRawPointer(shares + first), target = UnsafeMutableRawPointer(rows + at)
                 var i = 0
                 while i < length {

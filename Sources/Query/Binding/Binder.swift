@@ -31,7 +31,7 @@ struct Binder {
     }
 
     /// The limit of nesting. It is greater than that of the parser, and bounds trees that programs build.
-    static let deepest = 2 * Parser.deepest
+    static let maximumDepth = 2 * Parser.maximumDepth
 
     func error(_ message: String, at position: Int, expected: String = "", suggestion: String? = nil) -> QueryError {
         QueryError(.binding, message, in: text, at: position, expected: expected, suggestion: suggestion)
@@ -42,7 +42,7 @@ struct Binder {
     mutating func predicate(_ syntax: PredicateSyntax) throws(QueryError) -> PredicateNode {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Binder.deepest else { throw error("conditions nest more than \(Binder.deepest) deep", at: 0) }
+        guard depth <= Binder.maximumDepth else { throw error("conditions nest more than \(Binder.maximumDepth) deep", at: 0) }
         switch syntax {
         case .constant(let value): return ConstantNode(value)
         case .not(let inner): return NotNode(try predicate(inner))

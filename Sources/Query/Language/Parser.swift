@@ -12,7 +12,7 @@ import FirnTable
 /// A parenthesis may contain a predicate or an expression. Which one is known only at its end, so both are parsed by `or` as a `Node`.
 package struct Parser {
     /// The maximum depth of nested parentheses, negations and operators.
-    static let deepest = 128
+    static let maximumDepth = 128
     static let reserved: Set<String> = [
         "any", "some", "all", "none", "not", "and", "or", "subquery", "obj", "geobox", "geocircle", "geopolygon", "truepredicate",
         "falsepredicate",
@@ -179,7 +179,9 @@ package struct Parser {
 
     mutating func enter() throws(QueryError) {
         depth += 1
-        guard depth <= Parser.deepest else { throw QueryError(.syntax, "nested more than \(Parser.deepest) levels deep", at: position) }
+        guard depth <= Parser.maximumDepth else {
+            throw QueryError(.syntax, "nested more than \(Parser.maximumDepth) levels deep", at: position)
+        }
     }
 
     // MARK: Predicates
@@ -349,8 +351,8 @@ package struct Parser {
         var length = 0
         while let op = operation(peek) {
             length += 1
-            guard length <= Parser.deepest else {
-                throw QueryError(.syntax, "more than \(Parser.deepest) operators in a row", at: position)
+            guard length <= Parser.maximumDepth else {
+                throw QueryError(.syntax, "more than \(Parser.maximumDepth) operators in a row", at: position)
             }
             advance()
             let start = position

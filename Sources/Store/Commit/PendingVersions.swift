@@ -3,10 +3,10 @@ import FirnDisk
 
 /// The versions that were committed since the file's root was written. They become durable together or not at all.
 struct PendingVersions: Sendable {
-    static let mostVersions: UInt64 = 1000
+    static let maximumVersions: UInt64 = 1000
     /// The maximum number of versions while threads wait for durability.
-    static let mostWaiting: UInt64 = 64
-    static let mostBytes: UInt64 = 4 << 20
+    static let maximumWaiting: UInt64 = 64
+    static let maximumBytes: UInt64 = 4 << 20
 
     /// The root that is in the file.
     var durable: Root
@@ -18,7 +18,7 @@ struct PendingVersions: Sendable {
     var bytes: UInt64 = 0
 
     func isFull(waiting: Int) -> Bool {
-        newest.version - durable.version >= (waiting > 0 ? PendingVersions.mostWaiting : PendingVersions.mostVersions)
-            || bytes >= PendingVersions.mostBytes
+        newest.version - durable.version >= (waiting > 0 ? PendingVersions.maximumWaiting : PendingVersions.maximumVersions)
+            || bytes >= PendingVersions.maximumBytes
     }
 }

@@ -4,7 +4,7 @@ import FirnDisk
 /// Inline files: one commit, stored as a root and one extent.
 extension StoreTransaction {
     /// The maximum length of the extent of an inline file, in bytes.
-    package static let maximumInlineBytes = Int(Root.mostSecondSlot * 4096 - Root.inlineOffset)
+    package static let maximumInlineBytes = Int(Root.maximumSlotDistance * 4096 - Root.inlineOffset)
 
     /// Whether the file can become an inline file: no other process can have seen it, so its first commit may set the position of the
     /// second slot.

@@ -6,7 +6,7 @@ extension StoreTransaction {
     /// Writes an encrypted extent. Its position is allocated first, because the tag covers it.
     func writeSealed(_ bytes: UnsafeRawBufferPointer, _ cipher: ExtentCipher) throws(FirnError) -> ExtentRef {
         let count = bytes.count + ExtentCipher.overhead
-        guard UInt64(bytes.count) <= Cipher.mostBytes else {
+        guard UInt64(bytes.count) <= Cipher.maximumBytes else {
             throw FirnError(.unsupported, "an extent of an encrypted file has at most 64 GiB", at: .init(file: store.path))
         }
         let range = try lock.withLock { () throws(FirnError) in

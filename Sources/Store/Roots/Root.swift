@@ -17,7 +17,7 @@ struct Root: Equatable {
     static let firstEnd: UInt64 = 72
     /// The offset of the one extent of an inline file, after the root.
     static let inlineOffset: UInt64 = 192
-    static let mostSecondSlot: UInt64 = 32
+    static let maximumSlotDistance: UInt64 = 32
 
     var readerFeatures: UInt64 = 0
     var writerFeatures: UInt64 = 0
@@ -110,7 +110,7 @@ struct Root: Equatable {
             guard length >= RootSeal.rootLength, secondSlot == 0 else { throw Damage("the root of an encrypted file is too short", at: 12) }
             seal = try RootSeal(slot: slot)
         }
-        guard secondSlot <= Root.mostSecondSlot, self.offset(of: version) == offset else {
+        guard secondSlot <= Root.maximumSlotDistance, self.offset(of: version) == offset else {
             throw Damage("the root is not in the slot of its version", at: 32)
         }
         guard version <= ExtentRef.maximumVersion, oldestKept <= version, end <= ExtentRef.maximumUnit else {

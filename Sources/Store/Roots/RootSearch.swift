@@ -51,7 +51,7 @@ struct RootSearch {
     /// second slot.
     private func slots() throws(FirnError) -> [Slot] {
         let first = Slot(offset: 0, bytes: try file.read(count: Root.slotBytes, at: 0))
-        var offsets = (1...Root.mostSecondSlot).map { $0 * 4096 }
+        var offsets = (1...Root.maximumSlotDistance).map { $0 * 4096 }
         if first.bytes == Root.vacantSlot { offsets = [4096] }
         if let root = (try? first.root()) ?? first.corrected { offsets = [root.secondOffset] }
         var slots = [first]

@@ -37,13 +37,13 @@ package struct Tag: Hashable, Sendable {
     /// The `end` of the file in that version, in units.
     var end: UInt64
 
-    static let longestName = 100
+    static let maximumNameLength = 100
 
     /// Returns why `name` is not valid for a tag, or nil if it is valid. After an `@`, a name must differ from a version, a type and a
     /// path.
     package static func refusal(of name: String) -> String? {
         if name.isEmpty { return "a tag needs a name" }
-        if name.utf8.count > longestName { return "a tag's name has at most \(longestName) bytes" }
+        if name.utf8.count > maximumNameLength { return "a tag's name has at most \(maximumNameLength) bytes" }
         if name.utf8.first == UInt8(ascii: "-") { return "a tag's name cannot begin with \"-\"" }
         if name.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) { return "a tag's name cannot be a number: numbers are versions" }
         for byte in name.utf8 where byte <= 0x20 || byte == 0x7F || "@:/\\,\"'".utf8.contains(byte) {
