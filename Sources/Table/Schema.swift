@@ -31,8 +31,8 @@ package struct Notation: Hashable, Sendable {
     package static let uuidUpper = Notation(code: 9)
 }
 
-/// A named property of a column in a stored schema.
-package struct ColumnAttribute: Hashable, Sendable {
+/// A named property of a column, a type or a schema, which is stored with it.
+package struct SchemaAttribute: Hashable, Sendable {
     package var name: String
     package var value: [UInt8]
 
@@ -45,10 +45,10 @@ package struct ColumnAttribute: Hashable, Sendable {
 /// The attributes of a column.
 private final class ColumnExtras: Sendable {
     let originalTextOf: String?
-    let others: [ColumnAttribute]
+    let others: [SchemaAttribute]
 
     /// Returns nil if there is no attribute.
-    init?(originalTextOf: String?, others: [ColumnAttribute]) {
+    init?(originalTextOf: String?, others: [SchemaAttribute]) {
         if originalTextOf == nil, others.isEmpty { return nil }
         self.originalTextOf = originalTextOf
         self.others = others
@@ -70,8 +70,9 @@ package struct ColumnSchema: Hashable, Sendable {
         get { more?.originalTextOf }
         set { more = ColumnExtras(originalTextOf: newValue, others: more?.others ?? []) }
     }
-    /// Attributes that are stored in the schema and that this program does not know. They are kept as they are.
-    package var otherAttributes: [ColumnAttribute] {
+    /// All other attributes that are stored with the column: its logical type, metadata of applications, and those that this program does
+    /// not know. They are kept as they are.
+    package var otherAttributes: [SchemaAttribute] {
         get { more?.others ?? [] }
         set { more = ColumnExtras(originalTextOf: more?.originalTextOf, others: newValue) }
     }
@@ -123,6 +124,8 @@ package struct TypeSchema: Hashable, Sendable {
     /// The text that surrounded the rows in their source (in the form of an outside format, such as the JSON around an array of rows); nil
     /// if there was none.
     package var envelope: String?
+    /// The attributes that are stored with the type. Unknown ones are kept as they are.
+    package var otherAttributes: [SchemaAttribute] = []
     private var positions = ColumnPositions()
 
     package init(
@@ -138,7 +141,7 @@ package struct TypeSchema: Hashable, Sendable {
 
     package static func == (a: TypeSchema, b: TypeSchema) -> Bool {
         a.id == b.id && a.name == b.name && a.isEmbedded == b.isEmbedded && a.columns == b.columns && a.key == b.key
-            && a.envelope == b.envelope
+            && a.envelope == b.envelope && a.otherAttributes == b.otherAttributes
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -173,6 +176,8 @@ package struct TypeSchema: Hashable, Sendable {
 /// The types of a file or of a stream of batches.
 package struct Schema: Hashable, Sendable {
     package var types: [TypeSchema]
+    /// The attributes that are stored with the schema. Unknown ones are kept as they are.
+    package var otherAttributes: [SchemaAttribute] = []
 
     package init(_ types: [TypeSchema] = []) { self.types = types }
 

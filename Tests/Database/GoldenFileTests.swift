@@ -170,7 +170,7 @@ enum GoldenRows {
             "Score",
             columns: [ColumnSchema("score", ColumnType(.double, optional: true)), ColumnSchema("note", ColumnType(.string))])
         type.columns.append(type.makeCompanion(of: type.columns[0]))
-        type.columns[1].otherAttributes = [ColumnAttribute("colour", [1, 2, 3])]
+        type.columns[1].otherAttributes = [SchemaAttribute("colour", [1, 2, 3])]
         return type
     }()
     static var scores: [[Value]] {

@@ -296,6 +296,9 @@ package final class DatabaseTransaction {
             if schemaIsNew, schema.types.contains(where: { $0.columns.contains(where: \.hasAttributes) }) {
                 store.require(.columnAttributes)
             }
+            if schemaIsNew, !schema.otherAttributes.isEmpty || schema.types.contains(where: { !$0.otherAttributes.isEmpty }) {
+                store.require(.fileAttributes)
+            }
             if let inline = try inlineCatalogue() {
                 let version = try store.commitInline(inline)
                 ended = true

@@ -3,14 +3,14 @@ import FirnTable
 
 /// The encoded form of a schema (`docs/format/model.md`, "Schema").
 ///
-///     version u8 = 1 · type count varint · then for each type:
-///     id varint · name string · flags u8 (1 embedded, 2 envelope) · [envelope string] · column count varint
+///     version u8 (1, or 2 with attributes of the file) · [attributes] · type count varint · then for each type:
+///     id varint · name string · flags u8 (1 embedded, 2 envelope, 4 attributes) · [envelope string] · [attributes] · column count varint
 ///     · key length varint · key positions varint… · columns
 ///     column: id varint · name string · kind u8 · collection u8 · flags u8 (1 optional, 2 elements optional, 4 target, 8 writes null,
-///     16 attributes) · [target string] · notation code u8 · notation parameter u8 · [attribute count varint · name string, value: length
-///     varint, bytes…]
+///     16 attributes) · [target string] · notation code u8 · notation parameter u8 · [attributes]
+///     attributes: count varint · for each: name string · value: length varint, bytes
 extension Schema {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 1, versionWithAttributes: UInt8 = 2
     /// The maximum number of types in a schema; more is damage.
     private static let maximumCount = 1_000_000
     /// The number of columns, with the fields of embedded objects, that a type may unfold into beyond the number of columns in the schema.
@@ -19,7 +19,8 @@ extension Schema {
 
     var encoded: [UInt8] {
         var out = ByteWriter()
-        out.append(Schema.version)
+        out.append(otherAttributes.isEmpty ? Schema.version : Schema.versionWithAttributes)
+        if !otherAttributes.isEmpty { otherAttributes.encode(into: &out) }
         out.appendVarint(types.count)
         for type in types { type.encode(into: &out) }
         return out.bytes
@@ -27,9 +28,12 @@ extension Schema {
 
     init(encoded bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == Schema.version else { throw Damage("unknown schema version") }
+        let version = try reader.read(UInt8.self)
+        guard version == Schema.version || version == Schema.versionWithAttributes else { throw Damage("unknown schema version") }
+        let attributes = version == Schema.version ? [] : try [SchemaAttribute](from: &reader)
         let count = try reader.readCount(limit: min(reader.remaining, Schema.maximumCount))
         self.init()
+        otherAttributes = attributes
         for _ in 0..<count { types.append(try TypeSchema(from: &reader)) }
         guard reader.isAtEnd else { throw Damage("bytes after the schema", at: reader.position) }
         try validate()
@@ -86,8 +90,9 @@ extension TypeSchema {
     fileprivate func encode(into out: inout ByteWriter) {
         out.appendVarint(Int(id))
         out.append(string: name)
-        out.append(UInt8((isEmbedded ? 1 : 0) | (envelope != nil ? 2 : 0)))
+        out.append(UInt8((isEmbedded ? 1 : 0) | (envelope != nil ? 2 : 0) | (otherAttributes.isEmpty ? 0 : 4)))
         if let envelope { out.append(string: envelope) }
+        if !otherAttributes.isEmpty { otherAttributes.encode(into: &out) }
         out.appendVarint(columns.count)
         out.appendVarint(key.count)
         for position in key { out.appendVarint(position) }
@@ -98,8 +103,9 @@ extension TypeSchema {
         let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
         let name = try reader.readString()
         let flags = try reader.read(UInt8.self)
-        guard flags < 4 else { throw Damage("unknown type flags", at: reader.position) }
+        guard flags < 8 else { throw Damage("unknown type flags", at: reader.position) }
         let envelope: String? = flags & 2 != 0 ? try reader.readString() : nil
+        let attributes = flags & 4 != 0 ? try [SchemaAttribute](from: &reader) : []
         let columnCount = try reader.readCount(limit: reader.remaining)
         let keyCount = try reader.readCount(limit: min(columnCount, reader.remaining))
         var key: [Int] = []
@@ -107,13 +113,14 @@ extension TypeSchema {
         var columns: [ColumnSchema] = []
         for _ in 0..<columnCount { columns.append(try ColumnSchema(from: &reader)) }
         self.init(name, columns: columns, key: key, isEmbedded: flags & 1 != 0, id: id, envelope: envelope)
+        otherAttributes = attributes
         try resolveCompanions()
     }
 
     /// Replaces the ids in attributes by the names of the columns.
     private mutating func resolveCompanions() throws(Damage) {
         // Columns are changed after all ids are looked up, because each change discards the index of ids.
-        var found: [(column: Int, target: String, others: [ColumnAttribute])] = []
+        var found: [(column: Int, target: String, others: [SchemaAttribute])] = []
         for i in columns.indices where !columns[i].otherAttributes.isEmpty {
             var others = columns[i].otherAttributes
             guard let at = others.firstIndex(where: { $0.name == ColumnSchema.originalTextAttribute }) else { continue }
@@ -154,15 +161,13 @@ extension TypeSchema {
 extension ColumnSchema {
     /// The attribute of a column that holds the original texts of another: the id of that column, as a varint.
     fileprivate static let originalTextAttribute = "original-text-of"
-    /// The maximum number of attributes of a column, and of bytes of a value; more is damage.
-    private static let maximumAttributes = 256, maximumAttributeLength = 1 << 20
 
     /// The attributes to store.
-    private func attributes(in type: TypeSchema) -> [ColumnAttribute] {
+    private func attributes(in type: TypeSchema) -> [SchemaAttribute] {
         guard let id = originalTextOf.flatMap({ type.index(of: $0) }).map({ type.columns[$0].id }) else { return otherAttributes }
         var value = ByteWriter()
         value.appendVarint(Int(id))
-        return [ColumnAttribute(ColumnSchema.originalTextAttribute, value.bytes)] + otherAttributes
+        return [SchemaAttribute(ColumnSchema.originalTextAttribute, value.bytes)] + otherAttributes
     }
 
     fileprivate func encode(into out: inout ByteWriter, of owner: TypeSchema) {
@@ -178,13 +183,7 @@ extension ColumnSchema {
         if let target = type.target { out.append(string: target) }
         out.append(notation.code)
         out.append(notation.parameter)
-        guard !attributes.isEmpty else { return }
-        out.appendVarint(attributes.count)
-        for attribute in attributes {
-            out.append(string: attribute.name)
-            out.appendVarint(attribute.value.count)
-            out.append(contentsOf: attribute.value)
-        }
+        if !attributes.isEmpty { attributes.encode(into: &out) }
     }
 
     fileprivate init(from reader: inout ByteReader) throws(Damage) {
@@ -202,18 +201,33 @@ extension ColumnSchema {
         let type = ColumnType(kind, optional: flags & 1 != 0, collection: collection, elementOptional: flags & 2 != 0, target: target)
         let code = try reader.read(UInt8.self)
         self.init(name, type, id: id, notation: Notation(code: code, parameter: try reader.read(UInt8.self)), writesNull: flags & 8 != 0)
-        guard flags & 16 != 0 else { return }
-        let count = try reader.readCount(limit: min(ColumnSchema.maximumAttributes, reader.remaining))
-        guard count > 0 else { throw Damage("a column has no attributes where some are announced", at: reader.position) }
-        var attributes: [ColumnAttribute] = []
+        if flags & 16 != 0 { otherAttributes = try [SchemaAttribute](from: &reader) }
+    }
+}
+
+extension [SchemaAttribute] {
+    /// The maximum number of attributes in one list, and of bytes of a value; more is damage.
+    private static let maximumAttributes = 65_536, maximumAttributeLength = 1 << 26
+
+    fileprivate func encode(into out: inout ByteWriter) {
+        out.appendVarint(count)
+        for attribute in self {
+            out.append(string: attribute.name)
+            out.appendVarint(attribute.value.count)
+            out.append(contentsOf: attribute.value)
+        }
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(Damage) {
+        let count = try reader.readCount(limit: Swift.min(Self.maximumAttributes, reader.remaining))
+        guard count > 0 else { throw Damage("a schema has no attributes where some are announced", at: reader.position) }
+        self.init()
+        var names: Set<String> = []
         for _ in 0..<count {
             let name = try reader.readString()
-            guard !attributes.contains(where: { $0.name == name }) else {
-                throw Damage("two attributes have one name", at: reader.position)
-            }
-            let length = try reader.readCount(limit: min(reader.remaining, ColumnSchema.maximumAttributeLength))
-            attributes.append(ColumnAttribute(name, Array(try reader.read(count: length))))
+            guard names.insert(name).inserted else { throw Damage("two attributes have one name", at: reader.position) }
+            let length = try reader.readCount(limit: Swift.min(reader.remaining, Self.maximumAttributeLength))
+            append(SchemaAttribute(name, Array<UInt8>(try reader.read(count: length))))
         }
-        otherAttributes = attributes
     }
 }

@@ -7,6 +7,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     case encryption = 1
     /// Columns of the schema have attributes.
     case columnAttributes = 2
+    /// Types or the schema have attributes.
+    case fileAttributes = 3
 
     var bit: UInt64 { 1 << rawValue }
 }

@@ -161,7 +161,7 @@ import Testing
             if at < expected.count { #expect(blocks[at] == expected[at]) }
             if step % 100 == 0 {
                 #expect(blocks.all == expected)
-                #expect(blocks.blocks.allSatisfy { !$0.isEmpty && $0.count <= BlockArray<Int>.most })
+                #expect(blocks.blocks.allSatisfy { !$0.isEmpty && $0.count <= BlockArray<Int>.maximumElements })
             }
         }
     }
