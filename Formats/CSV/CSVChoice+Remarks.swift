@@ -6,6 +6,7 @@ extension CSVChoice {
     func remarks(_ name: String, _ guess: CSVGuess) -> [String] {
         if let exceptions { return exceptions.remarks(name, guess.cells, isDate: kind == .date) }
         guard kind == .string else { return [] }
+        if let doubt = guess.doubt { return ["column \"\(name)\" is text: " + doubt.reason(name)] }
         if let advice = guess.advice(name) { return [advice] }
         return obstacle.map { ["column \"\(name)\" is text: " + $0.reason(guess.filled)] } ?? []
     }
@@ -33,7 +34,32 @@ extension CSVChoice.Exceptions {
     }
 }
 
+extension CSVMarkDoubt {
+    fileprivate func reason(_ name: String) -> String {
+        func flag(_ mark: String) -> String {
+            let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+            return isPlain ? "--decimal \(name)=\(mark)" : "--decimal='\(name.replacing("'", with: "'\\''"))=\(mark)'"
+        }
+        switch self {
+        case .ambiguous(let sample):
+            return
+                "its numbers can be read in two ways\(sample.example); \(flag(",")) reads a comma as the decimal mark, \(flag(".")) a point"
+        case .contradicted(let comma, let point):
+            return
+                "its numbers have different marks before fractions: \(point.example(in: "comma")), \(comma.example(in: "point"))"
+        case .pairs(let sample):
+            return "commas separate cells, and also the digits of this column\(sample.example); \(flag(",")) reads them as decimal commas"
+        case .identifiers(let sample):
+            return
+                "all its numbers have the same groups of digits, as telephone numbers have\(sample.example); \(flag(".")) or \(flag(",")) reads them as numbers"
+        }
+    }
+}
+
 extension CSVSample {
+    /// `a point in row 17 ("1.5")`.
+    fileprivate func example(in mark: String) -> String { "a \(mark) in row \(CSVChoice.grouped(row + 1)) (\"\(text)\")" }
+
     /// ` (first: row 17 "n/a")`; empty if there is no sample.
     fileprivate var example: String { count == 0 ? "" : " (first: row \(CSVChoice.grouped(row + 1)) \"\(text)\")" }
 }
@@ -44,6 +70,10 @@ extension CSVChoice.Obstacle {
         switch cause {
         case .identifiers:
             return "\(share) \(count == 1 ? "is" : "are") digits that a number would not keep, such as leading zeros\(sample.example)"
+        case .numberMark(let isComma):
+            let mark = isComma ? "comma" : "point"
+            return
+                "\(share) \(count == 1 ? "is" : "are") no \(count == 1 ? "number" : "numbers") with a decimal \(mark)\(sample.example)"
         case .wideNumbers:
             return "its numbers have more digits than a type of numbers holds"
         case .dateOrder:
@@ -68,7 +98,7 @@ extension CSVChoice {
         let bytes = Array(text.utf8), digits = bytes.count { $0 &- 48 <= 9 }
         guard digits > 0 else { return nil }
         if bytes.contains(UInt8(ascii: ",")), bytes.allSatisfy({ $0 &- 48 <= 9 || "-,.' ".utf8.contains($0) }) {
-            return "; numbers with a comma stay text"
+            return "; --decimal , or --decimal . reads numbers with separators"
         }
         if text.hasSuffix("%") { return "; percentages stay text" }
         if let sign = text.unicodeScalars.first(where: { $0.properties.generalCategory == .currencySymbol }) {
@@ -103,5 +133,39 @@ extension CSVGuess {
         let flag = isPlain ? "--null \(option)" : "--null='\(option.replacing("'", with: "'\\''"))'"
         return
             "column \"\(name)\" is text because of \(texts.map { "\"\($0)\"" }.joined(separator: " and ")) in \(rows == 1 ? "1 row" : "\(rows) rows"); \(flag) makes it \(kind.name)"
+    }
+}
+
+extension CSVNumberMarks {
+    /// What to report about columns whose marks were guessed: one line for each notation.
+    static func remarks(_ guesses: [CSVGuess], _ names: [String]) -> [String] {
+        var groups: [(layout: NumberLayout, hasFraction: Bool, columns: [String], sample: CSVSample)] = []
+        for (guess, name) in zip(guesses, names) where guess.hasGuessedMarks {
+            guard let marks = guess.marks, let layout = NumberLayout(marks.layout(.plain, guess.choice().kind).notation) else { continue }
+            if let known = groups.firstIndex(where: { $0.layout == layout && $0.hasFraction == marks.hasFraction }) {
+                groups[known].columns.append(name)
+            } else {
+                groups.append((layout, marks.hasFraction, [name], marks.sample))
+            }
+        }
+        return groups.map { layout, hasFraction, columns, sample in
+            let shown = columns.prefix(3).map { "\"\($0)\"" }.joined(separator: ", "), more = columns.count - 3
+            let list = (columns.count == 1 ? "column " : "columns ") + shown + (more > 0 ? " and \(CSVChoice.grouped(more)) more" : "")
+            let groups = "\"\(layout.group.text)\" between groups of digits"
+            let what =
+                layout.hasComma && hasFraction ? "a decimal comma" + (layout.group == .none ? "" : " and \(groups)") : groups
+            return "\(list): numbers have \(what)\(sample.example); use --decimal to set another decimal mark"
+        } + (groups.contains(where: \.layout.hasComma) ? pointRemarks(guesses, names) : [])
+    }
+
+    /// Columns whose points may separate groups of digits, in a text in which other columns have decimal commas.
+    private static func pointRemarks(_ guesses: [CSVGuess], _ names: [String]) -> [String] {
+        zip(guesses, names).compactMap { guess, name in
+            guard guess.marks == nil, [0, 3].contains(guess.fewestDigits), guess.maximumDigits == 3,
+                [.double, .decimal].contains(guess.choice().kind)
+            else { return nil }
+            return
+                "column \"\(name)\": its points were read as decimal points, although other columns have decimal commas; use --decimal , if they separate groups of digits"
+        }
     }
 }

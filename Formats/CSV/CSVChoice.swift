@@ -20,7 +20,7 @@ struct CSVChoice {
     }
 
     struct Obstacle {
-        enum Cause { case texts, identifiers, wideNumbers, dateOrder, dateYears }
+        enum Cause { case texts, identifiers, wideNumbers, dateOrder, dateYears, numberMark(isComma: Bool) }
         var cause: Cause
         /// What most cells are.
         var kind: String
@@ -44,7 +44,9 @@ struct CSVChoice {
     /// number of cells of the column.
     static func isText(_ guess: CSVGuess, most: Int) -> Bool {
         guard let odd = guess.odd else { return false }
-        return odd.texts.count > min(maximumTexts, most / 1000) && odd.texts.count * 2 >= guess.filled
+        // Numbers with separators may be numbers when all of them are known.
+        let texts = odd.texts.count - odd.formatted.count
+        return texts > min(maximumTexts, most / 1000) && texts * 2 >= guess.filled
     }
 }
 
@@ -79,6 +81,9 @@ extension CSVGuess {
             return choice
         }
         if odd.identifiers.count > 0 { return text(.identifiers, odd.identifiers.count, odd.identifiers) }
+        if let marks, marks.contradicting.count > 0 {
+            return text(.numberMark(isComma: marks.hasComma), marks.contradicting.count, marks.contradicting)
+        }
         let outside = dateCount + otherCount + odd.signed.count
         guard CSVChoice.areSparse(odd.texts.count + outside, of: filled, values: total) else {
             let samples = odd.dates.map(\.sample).reduce(CSVSample.first(odd.texts, odd.signed), CSVSample.first)
@@ -88,12 +93,15 @@ extension CSVGuess {
             return text(.wideNumbers, odd.numbers.count + odd.longDecimals.count, CSVSample.first(odd.numbers, odd.longDecimals))
         }
         choice.kind = kind
-        choice.notation = notation
-        let hasLong = kind != .decimal
+        choice.notation = marks?.layout(notation, kind).notation ?? notation
+        let hasLong = kind != .decimal, regrouped = marks?.choice
         choice.exceptions = exceptions(
             odd, outside: dateCount + otherCount,
-            unusual: CSVSample.first(CSVSample.first(odd.numbers, odd.signed), hasLong ? odd.longDecimals : CSVSample()),
-            unusualCount: odd.numbers.count + odd.signed.count + (hasLong ? odd.longDecimals.count : 0) + misses)
+            unusual: CSVSample.first(
+                CSVSample.first(odd.numbers, odd.signed),
+                CSVSample.first(hasLong ? odd.longDecimals : CSVSample(), regrouped?.others ?? CSVSample())),
+            unusualCount: odd.numbers.count + odd.signed.count + (hasLong ? odd.longDecimals.count : 0) + misses
+                + (regrouped?.count ?? 0))
         return choice
     }
 

@@ -11,6 +11,8 @@ struct CSVPlan: Sendable {
     var notation = Notation.plain
     /// Whether cells that the type does not round-trip keep their text in a companion.
     var hasOriginals = false
+    /// While guesses are made: whether fractions follow a comma, or a point; then numbers can have groups of digits. Nil for ordinary ones.
+    var hasComma: Bool?
     /// Whether the type was requested rather than inferred, so that cells can fail to fit it.
     var isForced: Bool
     /// The column, if cells of its type can be written back with a different text. Such cells are reported, and must denote the same
@@ -36,10 +38,13 @@ final class CSVColumn {
     private var textCount = 0, textCapacity = 0
     private var nulls: [Int32] = []
     private var originals: CSVOriginals?
+    /// The layout of numbers with a decimal comma or groups; nil for other columns.
+    private let layout: NumberLayout?
 
     init(_ plan: CSVPlan) {
         self.plan = plan
-        if plan.hasOriginals { originals = CSVOriginals(plan.type.kind, plan.notation) }
+        layout = plan.type.kind.isNumber ? NumberLayout(plan.notation) : nil
+        if plan.hasOriginals { originals = CSVOriginals(plan.type.kind, plan.notation.plainNumber) }
     }
 
     deinit {
@@ -78,7 +83,7 @@ final class CSVColumn {
     func append(_ index: CSVIndex, memory: UnsafePointer<UInt8>) -> Int? {
         let nulls = plan.nulls
         reserve(index.rows)
-        if let rule = originals?.rule {
+        if layout == nil, let rule = originals?.rule {
             appendWithOriginals(index, memory, rule)
             count += index.rows
             return nil
@@ -86,6 +91,7 @@ final class CSVColumn {
         let before = self.nulls.count
         let failed: Int?
         switch plan.type.kind {
+        case _ where layout != nil: failed = appendInLayout(index, memory, nulls)
         case .int where plan.spelling != nil:
             failed = append(index, memory, nulls, to: words) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
         case .int: failed = append(index, memory, nulls, to: words) { NumberText.parseInt64($0) }
@@ -93,19 +99,8 @@ final class CSVColumn {
             failed = append(index, memory, nulls, to: words) { bytes in
                 NumberText.parseInt64(bytes).flatMap { $0 >= 0 && $0 < plan.rowLimit ? $0 : nil }
             }
-        case .double where plan.spelling != nil:
-            failed = append(index, memory, nulls, to: reals) { bytes in
-                NumberText.parseDouble(bytes).flatMap {
-                    CSVColumn.isSame($0, bytes, written: $0.description, surely: 15) || NumberText.isExactly(bytes, $0) ? $0 : nil
-                }
-            }
-        case .float where plan.spelling != nil:
-            failed = append(index, memory, nulls, to: reals) { bytes in
-                NumberText.parseDouble(bytes).flatMap { value in
-                    CSVColumn.isSame(value, bytes, written: Float(value).description, surely: 6)
-                        || CSVColumn.isExactly(Float(value), value, bytes) ? Double(Float(value)) : nil
-                }
-            }
+        case .double where plan.spelling != nil: failed = append(index, memory, nulls, to: reals, CSVColumn.sameDouble)
+        case .float where plan.spelling != nil: failed = append(index, memory, nulls, to: reals, CSVColumn.sameFloat)
         case .double: failed = append(index, memory, nulls, to: reals) { NumberText.parseDouble($0) }
         case .float:
             failed = append(index, memory, nulls, to: reals) { bytes in
@@ -140,6 +135,66 @@ final class CSVColumn {
                 (IdentifierText.parseUUID($0)?.value ?? Identifier(uuidText: String(decoding: $0, as: UTF8.self))).map(Column.pair(uuid:))
             }
         default: { Identifier(objectIDText: String(decoding: $0, as: UTF8.self)).map(Column.pair(objectID:)) }
+        }
+    }
+
+    /// Returns the double in a cell if export writes the same number.
+    private static func sameDouble(_ bytes: UnsafeRawBufferPointer) -> Double? {
+        NumberText.parseDouble(bytes).flatMap {
+            isSame($0, bytes, written: $0.description, surely: 15) || NumberText.isExactly(bytes, $0) ? $0 : nil
+        }
+    }
+
+    /// The same for a float.
+    private static func sameFloat(_ bytes: UnsafeRawBufferPointer) -> Double? {
+        NumberText.parseDouble(bytes).flatMap { value in
+            isSame(value, bytes, written: Float(value).description, surely: 6) || isExactly(Float(value), value, bytes)
+                ? Double(Float(value)) : nil
+        }
+    }
+
+    /// Reads numbers with a decimal comma or groups. Those that export would write differently keep their text, if the column has a
+    /// companion; otherwise returns the row of the first cell that is no number.
+    private func appendInLayout(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls) -> Int? {
+        guard let layout else { return nil }
+        let rule = originals?.rule, width = index.width
+        var cell = UnsafePointer(index.cells) + plan.cell
+        for row in 0..<index.rows {
+            let entry = cell.pointee
+            cell += width
+            let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start
+            let text = UnsafeRawBufferPointer(start: memory + start, count: length)
+            if entry & CSVIndex.quotedBit == 0, nulls.contains(memory + start, length) {
+                put(nil, count + row)
+            } else if let rule {
+                let ordinary = NumberText.parse(text, hasComma: layout.hasComma) { fields, plain in
+                    fields.isWritten(in: layout) && rule.isOrdinary(plain) ? value(ordinary: plain) : nil
+                }
+                if let value = ordinary ?? nil {
+                    put(value, count + row)
+                } else {
+                    originals?.keep(text, row: count + row)
+                    put(value(original: text), count + row)
+                }
+            } else if let value = OriginalText.withPlain(text, hasComma: layout.hasComma, value(requested:)) ?? nil {
+                put(value, count + row)
+            } else {
+                return row
+            }
+        }
+        return nil
+    }
+
+    /// Returns the number in a cell, which is written with a point and without groups.
+    private func value(requested text: UnsafeRawBufferPointer) -> Stored? {
+        let checks = plan.spelling != nil
+        switch plan.type.kind {
+        case .int: return (NumberText.parseInt64(text) ?? (checks ? NumberText.wholeNumber(text) : nil)).map { .words($0, 0) }
+        case .double: return (checks ? CSVColumn.sameDouble(text) : NumberText.parseDouble(text)).map { .real($0) }
+        case .float:
+            if checks { return CSVColumn.sameFloat(text).map { .real($0) } }
+            return NumberText.parseDouble(text).flatMap { Float($0).isFinite || !$0.isFinite ? .real(Double(Float($0))) : nil }
+        default: return value(ordinary: text)
         }
     }
 
@@ -300,10 +355,10 @@ final class CSVColumn {
 
     private func value(original text: UnsafeRawBufferPointer) -> Stored? {
         switch plan.type.kind {
-        case .int: OriginalText.int(text).map { .words($0, 0) }
-        case .double: OriginalText.double(text).map { .real($0) }
+        case .int: OriginalText.int(text, plan.notation).map { .words($0, 0) }
+        case .double: OriginalText.double(text, plan.notation).map { .real($0) }
         case .date: DateText.parse(text, like: plan.notation).map { .words($0.seconds, $0.nanoseconds) }
-        case .decimal: OriginalText.decimal(text).map(CSVColumn.stored(Column.pair))
+        case .decimal: OriginalText.decimal(text, plan.notation).map(CSVColumn.stored(Column.pair))
         default: nil
         }
     }

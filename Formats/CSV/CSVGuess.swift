@@ -26,6 +26,12 @@ struct CSVGuess: Sendable {
     var otherCount = 0
     /// Whether the column is text, whatever the parts that follow contain; only their quotes and nulls are counted.
     var isText = false
+    /// What is known of the marks of numbers, if the column is read with a decimal mark; nil for ordinary numbers.
+    var marks: CSVNumberMarks?
+    /// Whether the mark is a guess.
+    var hasGuessedMarks = false
+    /// Why numbers with separators are not read as numbers.
+    var doubt: CSVMarkDoubt?
     /// Dates and texts without a shape; nil if there are none, as in most columns.
     var odd: CSVOddCells?
 
@@ -47,6 +53,10 @@ struct CSVGuess: Sendable {
         hasWideNumber = hasWideNumber || other.hasWideNumber
         others.formIntersection(other.others)
         otherCount += other.otherCount
+        if let later = other.marks {
+            marks = marks ?? CSVNumberMarks(hasComma: later.hasComma)
+            marks?.merge(later, after: rows)
+        }
         guard let later = other.odd else { return }
         odd = odd ?? CSVOddCells()
         odd?.merge(later, after: rows)
@@ -188,6 +198,75 @@ extension CSVGuess {
         pointZeroCount &+= counts.pointZero
         fewestDigits = min(fewestDigits, counts.fewestDigits)
         maximumDigits = max(maximumDigits, counts.maximumDigits)
+    }
+
+    /// The same as `see` for a column that is read with a decimal mark: a comma if `hasComma`, or a point.
+    mutating func see(
+        _ index: CSVIndex, column: Int, after before: Int, isText: Bool, memory: UnsafePointer<UInt8>, cellMarks: CSVMarks,
+        nulls: CSVNulls, hasComma: Bool
+    ) {
+        marks = marks ?? CSVNumberMarks(hasComma: hasComma)
+        var cell = UnsafePointer(index.cells) + column
+        for row in 0..<index.rows {
+            let entry = cell.pointee
+            cell += index.width
+            let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start
+            let text = CSVCellText(memory: memory + start, count: length, isQuoted: entry & CSVIndex.quotedBit != 0, row: before &+ row)
+            cells += 1
+            if text.isQuoted {
+                quoted += 1
+                if !needsQuotes(memory + start, length, cellMarks), length > 0 { quotedNeedlessly += 1 }
+                if length == 0 { hasQuotedNothing = true }
+            } else if nulls.contains(memory + start, length) {
+                self.nulls += 1
+                nullWords |= nulls.bit(memory + start, length)
+                continue
+            }
+            if !isText { seeMarked(text, hasComma: hasComma) }
+        }
+    }
+
+    private mutating func seeMarked(_ text: CSVCellText, hasComma: Bool) {
+        if NumberText.parse(text.bytes, hasComma: hasComma, { fields, plain in see(text, fields, plain) }) != nil { return }
+        let bytes = OriginalText.trimmed(text.bytes)
+        let isNumber = OriginalText.withPlain(bytes, hasComma: hasComma) { plain in
+            guard OriginalText.form(plain) != .none else { return false }
+            var text = text
+            text.plain = plain
+            text.isUnusual = true
+            note(odd: text)
+            return true
+        }
+        if isNumber ?? false { return }
+        let isOther = NumberText.isNumber(bytes, hasComma: !hasComma) || OriginalText.form(bytes) != .none
+        if isOther, CSVDateForm(bytes) == nil {
+            marks?.note(contradicting: text)
+            odd = odd ?? CSVOddCells()
+            odd?.note(text: text)
+        } else if seeOther(text) {
+            note(odd: text)
+        }
+    }
+
+    /// Records a number in a column that is read with a decimal mark. `plain` is its text with a point and without groups.
+    private mutating func see(_ cell: CSVCellText, _ fields: NumberFields, _ plain: UnsafeRawBufferPointer) {
+        guard let memory = plain.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+        marks?.note(fields, cell)
+        let found = numberShape(memory, plain.count)
+        guard !found.shape.isEmpty, found.shape != .decimal || !fields.hasFraction else {
+            var cell = cell
+            cell.plain = plain
+            return note(odd: cell)
+        }
+        var counts = CSVNumberCounts()
+        counts.note(found.shape, found.digits)
+        add(counts)
+        if !found.shape.contains(.plain), plain.count > 15 { noteWide(memory, plain.count) }
+    }
+
+    private mutating func note(odd cell: CSVCellText) {
+        odd = odd ?? CSVOddCells()
+        odd?.note(cell)
     }
 
     /// Records a number that is not the shortest text of its double, if it is whole.

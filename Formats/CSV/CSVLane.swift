@@ -112,6 +112,10 @@ struct CSVLane {
             each(column, rows, style, most: 0) { lane, row in lane.put(nested: column, row, style) }
             return
         }
+        if column.type.kind.isNumber, let layout = NumberLayout(notation) {
+            each(column, rows, style, most: 0) { lane, row in lane.put(column, row: row, layout, style) }
+            return
+        }
         switch column.type.kind {
         case .string: fillText(column, rows, style)
         case .int, .link:
@@ -211,6 +215,14 @@ struct CSVLane {
         var text: [UInt8] = []
         JSONText.append(column, row: row, of: style.description, in: style.schema, to: &text)
         put(text, style)
+    }
+
+    /// Appends a number with a decimal comma or groups of digits.
+    private mutating func put(_ column: Column, row: Int, _ layout: NumberLayout, _ style: Style) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: NumberText.layoutRoom) { buffer in
+            guard let out = buffer.baseAddress else { return }
+            put(out, NumberText.write(column, row: row, layout, to: out), style)
+        }
     }
 
     private mutating func put(_ text: [UInt8], _ style: Style) {

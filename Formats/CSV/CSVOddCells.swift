@@ -9,8 +9,14 @@ struct CSVCellText {
     let isQuoted: Bool
     /// The number of rows before it in its part.
     let row: Int
+    /// The text with a point and without groups, in a column that is read with a decimal mark.
+    var plain: UnsafeRawBufferPointer?
+    /// Whether the text has spaces or a sign that `plain` lacks, or an exponent.
+    var isUnusual = false
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
+    /// The text of a number.
+    var number: UnsafeRawBufferPointer { plain ?? bytes }
     var text: String { String(decoding: bytes.prefix(60), as: UTF8.self) + (count > 60 ? "…" : "") }
 }
 
@@ -50,6 +56,8 @@ struct CSVOddCells: Sendable {
     private(set) var signed = CSVSample()
     /// Digits that a number would not keep; they are texts too.
     private(set) var identifiers = CSVSample()
+    /// Numbers with a decimal comma or groups. They are texts too, unless the column is read with a decimal mark.
+    private(set) var formatted = CSVSample()
     /// All other texts.
     private(set) var texts = CSVSample()
     /// The short texts among these, and the number of cells that contain each; empty if there are more than `maximumWords`, or others.
@@ -74,17 +82,27 @@ struct CSVOddCells: Sendable {
     mutating func note(_ cell: CSVCellText) {
         let bytes = cell.bytes
         if OriginalText.isNull(bytes) { return nulls.note(cell) }
-        switch OriginalText.form(bytes) {
+        switch OriginalText.form(cell.number) {
         case .number:
-            if isOrdinary(bytes) { return longDecimals.note(cell) }
+            if !cell.isUnusual, isOrdinary(cell.number) { return longDecimals.note(cell) }
             numbers.note(cell)
-            if OriginalText.int(bytes) == nil { hasFraction = true }
+            if OriginalText.int(cell.number) == nil { hasFraction = true }
         case .signedWhole: signed.note(cell)
         case .identifier:
             identifiers.note(cell)
             note(text: cell)
-        case .none: note(text: cell)
+        case .none:
+            if CSVOddCells.isFormatted(bytes) { formatted.note(cell) }
+            note(text: cell)
         }
+    }
+
+    /// Whether a text is a number with a decimal comma or groups of digits.
+    private static func isFormatted(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count >= 3, text[0] &- 48 <= 9 || "-+ ".utf8.contains(text[0]) else { return false }
+        var text = OriginalText.trimmed(text)
+        if text.first == UInt8(ascii: "+") { text = UnsafeRawBufferPointer(rebasing: text.dropFirst()) }
+        return NumberText.isNumber(text, hasComma: true) || NumberText.isNumber(text, hasComma: false)
     }
 
     /// Whether the text consists of digits with a point among them, and a sign.
@@ -95,7 +113,7 @@ struct CSVOddCells: Sendable {
             && bytes.allSatisfy { $0 &- 48 <= 9 || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
     }
 
-    private mutating func note(text cell: CSVCellText) {
+    mutating func note(text cell: CSVCellText) {
         texts.note(cell)
         if hasOtherTexts { return }
         // Quoted cells are never null.
@@ -136,6 +154,7 @@ struct CSVOddCells: Sendable {
         signed.merge(later.signed, after: rows)
         identifiers.merge(later.identifiers, after: rows)
         texts.merge(later.texts, after: rows)
+        formatted.merge(later.formatted, after: rows)
         if later.hasOtherTexts { (hasOtherTexts, words) = (true, []) }
         if !hasOtherTexts { for (word, cells) in later.words where !hasOtherTexts { note(word, cells) } }
     }

@@ -183,11 +183,48 @@ struct CSVOpening {
         let setting = CSVSetting(
             marks: header.marks, width: header.width,
             plans: cells.map {
-                CSVPlan(
-                    cell: $0, type: ColumnType(.string), isForced: false, nulls: CSVNulls(options.nullWords(of: header.names[$0])))
+                let name = header.names[$0]
+                return CSVPlan(
+                    cell: $0, type: ColumnType(.string), hasComma: mayHaveMarks(name) ? options.hasDecimalComma(name) : nil,
+                    isForced: false,
+                    nulls: CSVNulls(options.nullWords(of: name)))
             }, checksText: true)
-        let found = try CSVReader.look(source, setting, header, options, isTentative: isTentative)
+        var found = try CSVReader.look(source, setting, header, options, isTentative: isTentative)
+        if found.bad == nil || !isTentative, found.invalidText == nil { try lookForMarks(in: source, setting, header, &found) }
         return CSVOpened(source: source, header: header, cells: cells, found: found, dialect: header.dialect, remarks: header.remarks)
+    }
+
+    /// Whether the numbers of a column can have a decimal comma or groups of digits: unless its requested type says otherwise.
+    private func mayHaveMarks(_ name: String) -> Bool {
+        guard !options.allText else { return false }
+        guard let types = options.types, let column = types.index(of: name).map({ types.columns[$0] }) else { return true }
+        return column.type.kind.isNumber && NumberLayout(column.notation) == nil
+    }
+
+    /// Reads the text again, with a comma and with a point before fractions, for the columns that numbers with separators keep from being
+    /// numeric.
+    private func lookForMarks(
+        in source: any CSVSource, _ setting: CSVSetting, _ header: CSVHeader, _ found: inout CSVGuesses
+    ) throws(FirnError) {
+        let columns = setting.plans.indices.filter { i in
+            found.columns[i].mayHaveMarks && mayHaveMarks(header.names[setting.plans[i].cell])
+        }
+        guard !columns.isEmpty else { return }
+        var again = setting, quiet = options
+        quiet.progress = nil
+        again.checksText = false
+        again.texts = CSVTextColumns()
+        again.plans = columns.flatMap { i in
+            var (comma, point) = (setting.plans[i], setting.plans[i])
+            (comma.hasComma, point.hasComma) = (true, false)
+            return [comma, point]
+        }
+        try source.rewind()
+        let read = try CSVReader.look(source, again, header, quiet, isTentative: false)
+        for (i, column) in columns.enumerated() {
+            found.columns[column].choose(
+                comma: read.columns[2 * i], point: read.columns[2 * i + 1], delimiter: header.dialect.delimiterBytes)
+        }
     }
 
     /// An unclosed quote is text if the records after it are regular. Otherwise it is an error, because the rest of the text may be its cell.
@@ -241,7 +278,8 @@ struct CSVOpening {
                 opened.remarks.append("quotes are text, because they do not enclose cells; use --quote to set the quote character")
             }
         }
-        opened.remarks = guess.remarks + opened.remarks
+        opened.remarks =
+            guess.remarks + opened.remarks + CSVNumberMarks.remarks(opened.found.columns, opened.cells.map { opened.header.names[$0] })
         if opened.dialect.encoding != .utf8 {
             opened.dialect.isExact = options.isLossless
             let name = opened.dialect.encoding.rawValue
@@ -277,7 +315,7 @@ extension CSVHeader {
             // A copy with bytes after it, which the comparison may read.
             let padded = bytes + [UInt8](repeating: 0, count: scanSlack)
             let fits = padded.withUnsafeBufferPointer { buffer in
-                buffer.baseAddress.map { CSVHeader.fits($0, bytes.count, kind) } ?? false
+                buffer.baseAddress.map { CSVHeader.fits($0, bytes.count, kind, hasComma: guess.marks?.hasComma) } ?? false
             }
             if !fits { return false }
             typed += 1
@@ -296,8 +334,11 @@ extension CSVHeader {
     }
 
     /// Whether a text is a value of a kind, in any notation.
-    private static func fits(_ text: UnsafePointer<UInt8>, _ count: Int, _ kind: ScalarKind) -> Bool {
-        switch kind {
+    private static func fits(_ text: UnsafePointer<UInt8>, _ count: Int, _ kind: ScalarKind, hasComma: Bool? = nil) -> Bool {
+        if let hasComma, kind.isNumber {
+            return NumberText.isNumber(UnsafeRawBufferPointer(start: text, count: count), hasComma: hasComma)
+        }
+        return switch kind {
         case .int, .double, .decimal: !numberShape(text, count).shape.isEmpty
         case .date: CSVDateForm(UnsafeRawBufferPointer(start: text, count: count)) != nil
         default: !otherShape(text, count).isEmpty

@@ -45,6 +45,11 @@ package struct CSVOptions: Sendable {
     package var dates: [Notation] = []
     /// The same for the columns of these names.
     package var datesOf: [String: [Notation]] = [:]
+    /// Whether fractions follow a comma in numbers (true), or a point (false); then numbers can have groups of digits. Nil decides it for
+    /// each column.
+    package var hasDecimalComma: Bool?
+    /// The same for the columns of these names.
+    package var hasDecimalCommaOf: [String: Bool] = [:]
     /// Nil means UTF-8, or another encoding that the text shows.
     package var encoding: CSVEncoding?
     /// The name of the type; nil derives it from the name of the input.
@@ -72,6 +77,9 @@ package struct CSVOptions: Sendable {
     func nullWords(of column: String) -> [String] { nullWords + (nullWordsOf[column] ?? []) }
     /// Returns the requested notations of the dates of a column.
     func dates(of column: String) -> [Notation] { datesOf[column] ?? dates }
+
+    /// Whether fractions follow a comma in a column; nil if the column decides it.
+    func hasDecimalComma(_ column: String) -> Bool? { hasDecimalCommaOf[column] ?? hasDecimalComma }
 
     /// The options for tab-separated text.
     package static var tsv: CSVOptions {

@@ -10,6 +10,7 @@ struct CSVOriginals {
     private var ends: [Int] = []
     private var bytes: [UInt8] = []
 
+    /// `notation` is that of numbers without a decimal comma and without groups.
     init(_ kind: ScalarKind, _ notation: Notation) { rule = Rule(kind, notation) }
 
     /// Keeps the text of a row. Rows ascend.

@@ -60,11 +60,13 @@ extension CSVReader {
         return cells
     }
 
-    /// Throws if a column for which texts for null or notations of dates are given does not exist in the input.
+    /// Throws if a column for which texts for null, notations of dates or a decimal mark are given does not exist in the input.
     static func checkNames(_ header: CSVHeader, _ options: CSVOptions, _ text: any CSVSource) throws(FirnError) {
         if options.mayLackColumns { return }
         let names = Set(header.names),
-            given = options.nullWordsOf.keys.map { ("--null", $0) } + options.datesOf.keys.map { ("--dates", $0) }
+            given =
+                options.nullWordsOf.keys.map { ("--null", $0) } + options.datesOf.keys.map { ("--dates", $0) }
+                + options.hasDecimalCommaOf.keys.map { ("--decimal", $0) }
         guard let (flag, unknown) = given.sorted(by: { $0.1 < $1.1 }).first(where: { !names.contains($0.1) }) else { return }
         let advice =
             Suggestion.nearest(to: unknown, among: header.names).map { "did you mean \"\($0)\"?" }

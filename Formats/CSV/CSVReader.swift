@@ -85,14 +85,16 @@ package final class CSVReader: BatchReader {
         for case let column? in forced where column.type.kind == .link { try CSVReader.checkLink(column, options, input.name) }
         rowCount = found.rows
         let choices = zip(found.columns, cells).map { guess, cell in
-            let dates = options.dates(of: header.names[cell])
-            return options.mayLackColumns ? guess.choiceWithoutOriginals(dates: dates) : guess.choice(dates: dates)
+            guess.choice(dates: options.dates(of: header.names[cell]))
         }
         var columns: [ColumnSchema] = []
         for (i, cell) in cells.enumerated() {
             let guess = found.columns[i]
             if var column = forced[i] {
                 column.id = 0
+                if let marks = guess.marks, column.type.kind.isNumber, NumberLayout(column.notation) == nil {
+                    column.notation = marks.layout(column.notation, column.type.kind).notation
+                }
                 columns.append(column)
             } else if options.allText {
                 columns.append(ColumnSchema(header.names[cell], ColumnType(.string, optional: guess.hasNulls)))

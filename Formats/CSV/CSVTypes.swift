@@ -1,5 +1,9 @@
 import FirnTable
 
+extension ScalarKind {
+    var isNumber: Bool { self == .int || self == .double || self == .float || self == .decimal }
+}
+
 extension ColumnType {
     /// Whether text cells can be read as this type.
     var isReadFromCells: Bool {

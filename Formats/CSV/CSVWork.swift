@@ -97,6 +97,12 @@ extension CSVSetting {
         while at < block.count {
             at = index.fill(block.memory, from: at, to: block.count, marks: marks)
             for (i, plan) in plans.enumerated() {
+                if let hasComma = plan.hasComma {
+                    guesses.columns[i].see(
+                        index, column: plan.cell, after: guesses.rows, isText: isText[i], memory: block.memory, cellMarks: marks,
+                        nulls: plan.nulls, hasComma: hasComma)
+                    continue
+                }
                 guesses.columns[i].see(
                     index, column: plan.cell, after: guesses.rows, isText: isText[i], memory: block.memory, marks: marks, nulls: plan.nulls)
             }

@@ -6,7 +6,7 @@ extension NumberText {
         switch notation.code {
         case Notation.fixed(0).code: write(value, fixed: Int(notation.parameter), to: out)
         case Notation.pointZero.code: writePointZero(value, to: out)
-        default: writePlain(value, to: out)
+        default: NumberLayout(notation).map { write(value, $0.digits, to: out) } ?? writePlain(value, to: out)
         }
     }
 

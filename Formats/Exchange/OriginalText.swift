@@ -74,35 +74,62 @@ package enum OriginalText {
         body[start...].allSatisfy { $0 &- 48 <= 9 || $0 == UInt8(ascii: "_") } && body[body.count - 1] != UInt8(ascii: "_")
     }
 
-    private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    /// Returns a text without the spaces around it.
+    package static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var start = 0, end = text.count
         while start < end, text[start] == UInt8(ascii: " ") { start += 1 }
         while end > start, text[end - 1] == UInt8(ascii: " ") { end -= 1 }
         return UnsafeRawBufferPointer(rebasing: text[start..<end])
     }
 
-    /// Returns the number that the text denotes, the nearest double; nil if it stands for null.
-    package static func double(_ text: UnsafeRawBufferPointer) -> Double? {
-        switch form(text) {
-        case .number, .signedWhole: NumberText.parseDouble(trimmed(text))
-        case .identifier, .none: nil
-        }
+    /// Returns the number that the text denotes in a column with this notation, the nearest double; nil if it stands for null.
+    package static func double(_ text: UnsafeRawBufferPointer, _ notation: Notation = .plain) -> Double? {
+        number(text, notation) { NumberText.parseDouble($0) }
     }
 
     /// Returns the whole number that the text denotes: 1000 for `1e3`; nil for other texts.
-    package static func int(_ text: UnsafeRawBufferPointer) -> Int64? {
+    package static func int(_ text: UnsafeRawBufferPointer, _ notation: Notation = .plain) -> Int64? {
+        number(text, notation) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
+    }
+
+    /// Returns the decimal that the text denotes; nil if it stands for null.
+    package static func decimal(_ text: UnsafeRawBufferPointer, _ notation: Notation = .plain) -> Decimal? {
+        number(text, notation) { Decimal(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    private static func number<T>(_ text: UnsafeRawBufferPointer, _ notation: Notation, _ read: (UnsafeRawBufferPointer) -> T?) -> T? {
+        guard let layout = NumberLayout(notation) else { return unusual(text, read) }
+        return withPlain(text, hasComma: layout.hasComma) { plain in
+            // Whole numbers of any length are numbers, without groups too.
+            if plain.count > 15, isWhole(plain) { return read(plain) }
+            return unusual(plain, read)
+        } ?? nil
+    }
+
+    private static func unusual<T>(_ text: UnsafeRawBufferPointer, _ read: (UnsafeRawBufferPointer) -> T?) -> T? {
         switch form(text) {
-        case .number, .signedWhole: NumberText.parseInt64(trimmed(text)) ?? NumberText.wholeNumber(trimmed(text))
+        case .number, .signedWhole: read(trimmed(text))
         case .identifier, .none: nil
         }
     }
 
-    /// Returns the decimal that the text denotes; nil if it stands for null.
-    package static func decimal(_ text: UnsafeRawBufferPointer) -> Decimal? {
-        switch form(text) {
-        case .number, .signedWhole: Decimal(String(decoding: trimmed(text), as: UTF8.self))
-        case .identifier, .none: nil
-        }
+    /// Whether a text is a whole number without leading zeros.
+    private static func isWhole(_ text: UnsafeRawBufferPointer) -> Bool {
+        let digits = text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
+        return digits.first.map { $0 != UInt8(ascii: "0") } ?? false && digits.allSatisfy { $0 &- 48 <= 9 }
+    }
+
+    /// Calls `body` with the text, which may have a decimal comma or groups, as a text with a point and without groups and spaces around it.
+    /// Returns nil if its marks do not fit.
+    package static func withPlain<R>(
+        _ text: UnsafeRawBufferPointer, hasComma: Bool, _ body: (UnsafeRawBufferPointer) -> R
+    ) -> R? {
+        let text = trimmed(text)
+        if let result = NumberText.parse(text, hasComma: hasComma, { _, plain in body(plain) }) { return result }
+        guard hasComma else { return body(text) }
+        guard text.count <= NumberText.maximumLayoutLength, !text.contains(UInt8(ascii: ".")) else { return nil }
+        let plain = text.map { $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
+        return plain.count { $0 == UInt8(ascii: ".") } > 1 ? nil : plain.withBytes(body)
     }
 
     // MARK: Values
@@ -111,11 +138,11 @@ package enum OriginalText {
     package static func isCurrent(_ text: UnsafeRawBufferPointer, _ column: Column, row: Int, notation: Notation) -> Bool {
         let isPresent = column.isPresent(row)
         switch column.type.kind {
-        case .int: return isPresent ? int(text) == column.words[row] : int(text) == nil
-        case .double, .float: return isPresent ? double(text) == column.reals[row] : double(text) == nil
+        case .int: return isPresent ? int(text, notation) == column.words[row] : int(text, notation) == nil
+        case .double, .float: return isPresent ? double(text, notation) == column.reals[row] : double(text, notation) == nil
         case .decimal:
-            guard isPresent else { return decimal(text) == nil }
-            guard case .decimal(let value) = column.value(at: row), let read = decimal(text) else { return false }
+            guard isPresent else { return decimal(text, notation) == nil }
+            guard case .decimal(let value) = column.value(at: row), let read = decimal(text, notation) else { return false }
             return Column.pair(read) == (column.words[row], column.extra[row]) || read.compare(value) == 0
         case .date:
             let read = DateText.parse(text, like: notation)

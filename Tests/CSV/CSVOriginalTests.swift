@@ -193,6 +193,7 @@ import Testing
             try remarks(["1/2/2020", "3/4/2020"]) == [
                 "column \"x\" is text: its dates can be read in two ways (first: row 1 \"1/2/2020\"); --dates d/M/yyyy or --dates M/d/yyyy chooses one"
             ])
-        #expect(try remarks(["\"1,5\"", "2", "\"3,25\"", "4", "5"])[0].contains("numbers with a comma stay text"))
+        #expect(
+            try remarks(["\"1,5\"", "2", "\"3,25\"", "4", "5"])[0].contains("commas separate cells, and also the digits of this column"))
     }
 }

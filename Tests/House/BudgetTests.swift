@@ -4,8 +4,8 @@ import Testing
 /// What the code may use only so often. Each budget is what the code uses today: lower it when the code uses less, and never raise it
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int, long: Int)] = [
-    ("Formats/CSV", 152, 19, 1, 14, 3),
-    ("Formats/Exchange", 124, 7, 1, 1, 0),
+    ("Formats/CSV", 167, 19, 1, 14, 3),
+    ("Formats/Exchange", 142, 7, 1, 1, 0),
     ("Formats/JSON", 102, 23, 5, 8, 2),
     ("Sources/Bytes", 60, 5, 2, 0, 0),
     ("Sources/Change", 97, 51, 5, 35, 0),

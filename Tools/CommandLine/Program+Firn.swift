@@ -60,6 +60,12 @@ extension Flag {
             d, dd: day; M, MM: month; yy, yyyy: year; separated by /, . or -; then a time if there is one: H, HH (or h, hh with a at the end for \
             AM and PM, aa for am and pm), mm, ss, S for each digit of a fraction. Patterns are separated by commas.
             """, repetition: .many)
+    static let decimal = Flag(
+        "decimal", nil, "MARK", in: .reading, "the mark before fractions in numbers of a CSV: , or . or, in one column only, price=,",
+        detail: """
+            Digits before the mark can be in groups of three, separated by a comma, point, apostrophe or any space: 1.234,56. By default such \
+            numbers are recognised in columns where every cell allows one reading only. A column in which some number has the other mark is text.
+            """, repetition: .many)
     static let encoding = Flag(
         "encoding", nil, "NAME", in: .reading, "encoding of CSV text",
         detail: """
@@ -157,7 +163,7 @@ extension Flag {
         preset: "wide", choices: ["wide", "strict"])
 
     static let readingText = [
-        from, null, dates, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects, schema, rows,
+        from, null, dates, decimal, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects, schema, rows,
         map, object, filename, union,
     ]
 }

@@ -185,7 +185,7 @@ struct ConvertCommand {
         let (file, remarks) = try OpenedFile.input(inputs, options, progress: progress, target: target)
         try ReadingOptions.check(arguments, for: [file])
         // If no input is CSV, --encoding applies to the CSV that is written.
-        let flags = ["null", "dates"] + CSVFlags.names + (format == .csv || format == .tsv ? [] : ["encoding"])
+        let flags = ["null", "dates", "decimal"] + CSVFlags.names + (format == .csv || format == .tsv ? [] : ["encoding"])
         if !file.hasCSV, let flag = flags.first(where: arguments.has) {
             throw FirnError(
                 .usage,

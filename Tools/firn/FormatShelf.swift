@@ -82,6 +82,8 @@ enum FormatShelf {
         csv.hasHeader = notation.hasHeader
         csv.nullWords += options.nullWords
         csv.nullWordsOf = options.nullWordsOf
+        csv.hasDecimalComma = options.hasDecimalComma
+        csv.hasDecimalCommaOf = options.hasDecimalCommaOf
         csv.dates = options.dates
         csv.datesOf = options.datesOf
         csv.encoding = try encoding(options.encoding)

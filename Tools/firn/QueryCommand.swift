@@ -163,7 +163,7 @@ struct QueryCommand {
         // In JSON, each row has all selected columns, also those that are null.
         for i in type.columns.indices {
             type.columns[i].writesNull = true
-            type.columns[i].notation = type.columns[i].notation.standardDate
+            type.columns[i].notation = type.columns[i].notation.standard
         }
         let schema = Schema([type] + types.types.filter { $0.name != name }).reachable(from: name)
         let writer = try writer(schema)

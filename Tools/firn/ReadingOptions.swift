@@ -16,6 +16,9 @@ struct ReadingOptions {
     /// The notations of `--dates`, for all columns and for single ones.
     var dates: [Notation] = []
     var datesOf: [String: [Notation]] = [:]
+    /// Whether numbers have a decimal comma (`--decimal ,`) or a point, in all columns and in single ones; nil if each column decides.
+    var hasDecimalComma: Bool?
+    var hasDecimalCommaOf: [String: Bool] = [:]
     var encoding: String?
     /// JSON: the pointer to the rows, and the paths of objects that are maps, and that are not.
     var rows: String?
@@ -72,6 +75,15 @@ struct ReadingOptions {
                     advice: "write patterns such as dd.MM.yyyy, M/d/yyyy, yyyy/MM/dd, dd/MM/yy HH:mm:ss, yyyy-MM")
             }
             if let column { datesOf[column, default: []].append(notation) } else { dates.append(notation) }
+        }
+        for item in arguments.texts("decimal") {
+            let (column, mark) = ReadingOptions.assignment(item)
+            guard mark == "," || mark == "." else {
+                throw FirnError(
+                    .usage, "--decimal takes a comma or a point, not \"\(mark)\"",
+                    advice: "for example --decimal , or, in one column only, --decimal price=,")
+            }
+            if let column { hasDecimalCommaOf[column] = mark == "," } else { hasDecimalComma = mark == "," }
         }
         encoding = arguments.text("encoding")
         rows = arguments.text("rows")

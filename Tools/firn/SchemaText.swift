@@ -1,3 +1,4 @@
+import FirnExchange
 import FirnTable
 
 /// The names of column types and notations in JSON schemas: see `FormatShelf.line` and `FormatShelf.schema`.
@@ -47,7 +48,8 @@ enum SchemaText {
 
     /// Returns whether values of a kind can be written in a notation.
     static func suits(_ notation: Notation, _ kind: ScalarKind) -> Bool {
-        switch notation.code {
+        if NumberLayout(notation) != nil { return [.int, .double, .float, .decimal].contains(kind) }
+        return switch notation.code {
         case Notation.plain.code: true
         case Notation.fixed(0).code, Notation.pointZero.code: kind == .double || kind == .float
         case Notation.capitalised.code, Notation.upperCase.code: kind == .bool
@@ -59,6 +61,7 @@ enum SchemaText {
     /// Returns the name of a notation; nil for the plain notation, which is not written.
     static func name(of notation: Notation) -> String? {
         if let pattern = notation.datePattern { return pattern }
+        if let layout = NumberLayout(notation) { return layout.example }
         guard let known = notations.first(where: { $0.code == notation.code }) else { return nil }
         return known.hasDigits ? "\(known.name)(\(notation.parameter))" : known.name
     }
@@ -66,7 +69,7 @@ enum SchemaText {
     static func notation(_ text: String) -> Notation? {
         let name = text.prefix { $0 != "(" }
         guard let known = notations.first(where: { $0.name == name }) else {
-            return text == "plain" ? .plain : Notation(datePattern: text)
+            return text == "plain" ? .plain : Notation(datePattern: text) ?? NumberLayout(example: text)?.notation
         }
         guard known.hasDigits else { return name == text ? Notation(code: known.code) : nil }
         guard text.last == ")", let digits = UInt8(text.dropFirst(name.count + 1).dropLast()) else { return nil }

@@ -1,0 +1,124 @@
+import FirnExchange
+import FirnTable
+
+/// How the numbers of a column that is read with a decimal mark separate groups of three digits, and which cells contradict the mark.
+struct CSVNumberMarks: Sendable {
+    let hasComma: Bool
+    /// By separator, the numbers with it.
+    private var groups = [CSVSample](repeating: CSVSample(), count: NumberLayout.Group.allCases.count)
+    /// The numbers without groups that are long enough for one.
+    private var ungrouped = CSVSample()
+    /// Numbers with the other mark before their fraction, or with this one between groups. They are texts too.
+    private(set) var contradicting = CSVSample()
+    /// The first number with a comma or point.
+    private(set) var marked = CSVSample()
+    private(set) var hasFraction = false
+    private var fewestSeparators = Int.max, maximumSeparators = 0
+
+    init(hasComma: Bool) { self.hasComma = hasComma }
+
+    mutating func note(_ fields: NumberFields, _ cell: CSVCellText) {
+        if fields.group != .none { groups[Int(fields.group.rawValue)].note(cell) } else if fields.wholeDigits > 3 { ungrouped.note(cell) }
+        if fields.hasFraction || fields.group == .comma || fields.group == .point { marked.note(cell) }
+        hasFraction = hasFraction || fields.hasFraction
+        fewestSeparators = min(fewestSeparators, fields.separators)
+        maximumSeparators = max(maximumSeparators, fields.separators)
+    }
+
+    mutating func note(contradicting cell: CSVCellText) { contradicting.note(cell) }
+
+    mutating func merge(_ later: CSVNumberMarks, after rows: Int) {
+        for i in groups.indices { groups[i].merge(later.groups[i], after: rows) }
+        ungrouped.merge(later.ungrouped, after: rows)
+        contradicting.merge(later.contradicting, after: rows)
+        marked.merge(later.marked, after: rows)
+        hasFraction = hasFraction || later.hasFraction
+        fewestSeparators = min(fewestSeparators, later.fewestSeparators)
+        maximumSeparators = max(maximumSeparators, later.maximumSeparators)
+    }
+
+    /// The most frequent separator, and the numbers that have another one or none.
+    var choice: (group: NumberLayout.Group, others: CSVSample, count: Int) {
+        let group = NumberLayout.Group.allCases.max { groups[Int($0.rawValue)].count < groups[Int($1.rawValue)].count } ?? .none
+        let isGrouped = groups[Int(group.rawValue)].count > ungrouped.count
+        var others = CSVSample(), count = 0
+        for other in NumberLayout.Group.allCases where !isGrouped || other != group {
+            others = CSVSample.first(others, groups[Int(other.rawValue)])
+            count += groups[Int(other.rawValue)].count
+        }
+        guard isGrouped else { return (.none, others, count) }
+        return (group, CSVSample.first(others, ungrouped), count + ungrouped.count)
+    }
+
+    /// The layout of the numbers, with digits in a notation.
+    func layout(_ digits: Notation, _ kind: ScalarKind) -> NumberLayout {
+        let group = choice.group
+        // Whole numbers without groups have no mark.
+        return NumberLayout(hasComma: hasComma && (kind != .int || group != .none), group: group, digits: digits)
+    }
+
+    /// The first number with a separator.
+    var sample: CSVSample {
+        let group = choice.group
+        return group == .none ? marked : groups[Int(group.rawValue)]
+    }
+
+    /// Whether any number is written in groups.
+    var hasGroups: Bool { maximumSeparators > 0 }
+
+    /// Whether every number has the same groups of digits, two separators or more, as telephone numbers and addresses of networks have.
+    var areIdentifiers: Bool {
+        guard !hasFraction, fewestSeparators == maximumSeparators, fewestSeparators >= 2 else { return false }
+        return [.space, .point, .comma].contains(choice.group)
+    }
+}
+
+/// Why numbers with separators are not read as numbers.
+enum CSVMarkDoubt: Sendable {
+    /// Both marks fit all cells, and the values differ.
+    case ambiguous(CSVSample)
+    /// No mark fits all cells: these contradict the comma and the point.
+    case contradicted(CSVSample, CSVSample)
+    /// A comma separates the cells too, so that a cell may contain two numbers.
+    case pairs(CSVSample)
+    /// Digits in groups of one size.
+    case identifiers(CSVSample)
+}
+
+extension CSVGuess {
+    /// Whether numbers with a decimal comma or with groups of digits keep the column from being numeric.
+    var mayHaveMarks: Bool {
+        guard marks == nil, let odd, odd.formatted.count > 0, odd.identifiers.count == 0 else { return false }
+        return (odd.formatted.count + numberCount + odd.numbers.count + odd.longDecimals.count) * 2 > filled - odd.nulls.count
+    }
+
+    /// Chooses between the guesses of a column that was read with a comma and with a point before fractions. Keeps the guess without either
+    /// if none or both of them fit all cells.
+    mutating func choose(comma: CSVGuess, point: CSVGuess, delimiter: [UInt8]) {
+        guard let sample = odd?.formatted, let commaMarks = comma.marks, let pointMarks = point.marks else { return }
+        func fits(_ guess: CSVGuess, _ marks: CSVNumberMarks) -> Bool {
+            marks.contradicting.count == 0 && guess.choice().kind.isNumber
+        }
+        let isComma = fits(comma, commaMarks), isPoint = fits(point, pointMarks)
+        if !isComma, !isPoint {
+            if commaMarks.contradicting.count > 0, pointMarks.contradicting.count > 0 {
+                doubt = .contradicted(commaMarks.contradicting, pointMarks.contradicting)
+            }
+            return
+        }
+        // Without a comma and a point in the numbers, both readings are the same.
+        if isComma, isPoint, commaMarks.marked.count > 0 {
+            doubt = .ambiguous(sample)
+            return
+        }
+        let chosen = isPoint ? point : comma, marks = isPoint ? pointMarks : commaMarks
+        if !isPoint, !marks.hasGroups, delimiter.contains(UInt8(ascii: ",")) {
+            doubt = .pairs(sample)
+        } else if marks.areIdentifiers {
+            doubt = .identifiers(sample)
+        } else {
+            self = chosen
+            hasGuessedMarks = true
+        }
+    }
+}
