@@ -125,6 +125,8 @@ import Testing
         for order in [["0.csv", "1.csv", "2.csv"], ["2.csv", "1.csv", "0.csv"], ["1.csv", "0.csv"]] {
             let run = try FirnRun(["convert"] + order + ["o.firn", "--force"], in: scratch.folder)
             #expect(run.code == 0, "\(order): \(run.errors)")
+            #expect(try scratch.firn("query", "o.firn", "--agg", "sum(x),count(x)", "--format", "csv").code == 0, "\(order)")
+            #expect(try scratch.firn("schema", "o.firn").out.contains(/x +double\?/), "\(order)")
             let rows = order.flatMap { texts[Int($0.prefix(1))!].split(separator: "\n").dropFirst() }
             #expect(try scratch.firn("convert", "o.firn", "-", "--to", "csv").out == "id,x\n" + rows.map { $0 + "\n" }.joined(), "\(order)")
         }

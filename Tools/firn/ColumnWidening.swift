@@ -5,6 +5,8 @@ import FirnTable
 /// Converts the columns of one input to those of a union.
 struct ColumnWidening {
     private let sources: [Int?]
+    /// The companions of the columns of the input.
+    private let companions: [Int: Int]
     private let from: (type: TypeSchema, schema: Schema)
     private let to: (type: TypeSchema, schema: Schema)
     private let empty: [Column]
@@ -14,7 +16,11 @@ struct ColumnWidening {
     init(_ type: TypeSchema, in schema: Schema, to union: TypeSchema, in unionSchema: Schema) {
         from = (type, schema)
         to = (union, unionSchema)
-        sources = union.columns.map { type.index(of: $0.name) }
+        let companions = type.companions
+        self.companions = companions
+        sources = union.columns.map { column in
+            column.originalTextOf.map { name in type.index(of: name).flatMap { companions[$0] } } ?? type.index(of: column.name)
+        }
         empty = union.columns.map { Column($0, in: unionSchema) }
     }
 
@@ -22,16 +28,47 @@ struct ColumnWidening {
         var result: [Column] = []
         result.reserveCapacity(sources.count)
         for (i, source) in sources.enumerated() {
+            if let name = to.type.columns[i].originalTextOf, let target = to.type.index(of: name), target < i,
+                let texts = originals(of: target, result[target], batch)
+            {
+                result.append(texts)
+                continue
+            }
             guard let source else {
                 var column = empty[i]
                 vacant.fill(&column, rows: count)
                 result.append(column)
                 continue
             }
-            let old = Side(column: from.type.columns[source], schema: from.schema)
-            result.append(try ColumnWidening.column(batch[source], from: old, to: Side(column: to.type.columns[i], schema: to.schema)))
+            let old = Side(column: from.type.columns[source], schema: from.schema),
+                new = Side(column: to.type.columns[i], schema: to.schema)
+            let texts = new.type.kind == .string && old.type.kind != .string ? companions[source].map { batch[$0] } : nil
+            result.append(try ColumnWidening.column(batch[source], from: old, to: new, originals: texts))
         }
         return result
+    }
+
+    /// Returns the original texts of a column of numbers that has a layout in the union, and another notation in the input: the text of each
+    /// cell that is written differently in the union. Returns nil for other columns.
+    private func originals(of target: Int, _ values: Column, _ batch: [Column]) -> Column? {
+        let column = to.type.columns[target]
+        guard let layout = NumberLayout(column.notation), let source = sources[target],
+            from.type.columns[source].notation != column.notation || from.type.columns[source].type.kind != column.type.kind
+        else { return nil }
+        let old = Side(column: from.type.columns[source], schema: from.schema), kept = companions[source].map { batch[$0] }
+        var texts = Column(ColumnType(.string, optional: true))
+        for row in 0..<values.count {
+            if let kept, kept.isPresent(row) {
+                _ = texts.append(kept.value(at: row))
+                continue
+            }
+            let text = values.isPresent(row) ? old.text(batch[source], row) : nil
+            guard let text, text != NumberText.text(values, row: row, layout), texts.append(.string(text)) else {
+                texts.appendNull()
+                continue
+            }
+        }
+        return texts
     }
 
     /// A column, and the schema in which its target is found.
@@ -50,9 +87,17 @@ struct ColumnWidening {
         /// The type of embedded objects.
         var target: TypeSchema? { type.target.flatMap { schema[$0] } }
         func text(_ value: Value) -> String { CellText.text(value, column, in: schema) }
+
+        /// The text of a row in CSV.
+        func text(_ values: Column, _ row: Int) -> String {
+            let isNumber = [.int, .double, .float, .decimal].contains(type.kind) && !type.isCollection
+            if isNumber, let layout = NumberLayout(column.notation) { return NumberText.text(values, row: row, layout) }
+            return text(values.value(at: row))
+        }
     }
 
-    private static func column(_ values: Column, from: Side, to: Side) throws(FirnError) -> Column {
+    /// `originals` are the original texts, which a column of texts keeps.
+    private static func column(_ values: Column, from: Side, to: Side, originals: Column? = nil) throws(FirnError) -> Column {
         let isSameShape = from.type.collection == to.type.collection
         if isSameShape, from.type.kind == to.type.kind, from.type.kind != .embedded {
             var same = values
@@ -60,7 +105,7 @@ struct ColumnWidening {
             if to.type.isCollection, let last = same.children.indices.last { same.children[last].type = to.type.element }
             return same
         }
-        if !to.type.isCollection || !isSameShape, values.nullCount == values.count {
+        if !to.type.isCollection || !isSameShape, values.nullCount == values.count, originals.map({ $0.nullCount == $0.count }) ?? true {
             var column = Column(to.column, in: to.schema), vacant = VacantColumns()
             vacant.fill(&column, rows: values.count)
             return column
@@ -73,7 +118,7 @@ struct ColumnWidening {
             return outer
         }
         if from.type.kind == .embedded, to.type.kind == .embedded, isSameShape { return try objects(values, from: from, to: to) }
-        return try scalars(values, from: from, to: to)
+        return try scalars(values, from: from, to: to, originals)
     }
 
     private static func objects(_ values: Column, from: Side, to: Side) throws(FirnError) -> Column {
@@ -91,17 +136,18 @@ struct ColumnWidening {
     }
 
     /// Converts values one by one.
-    private static func scalars(_ values: Column, from: Side, to: Side) throws(FirnError) -> Column {
+    private static func scalars(_ values: Column, from: Side, to: Side, _ originals: Column?) throws(FirnError) -> Column {
         var column = Column(to.column, in: to.schema)
         for row in 0..<values.count {
             let value = values.value(at: row)
+            if let originals, originals.isPresent(row), column.append(originals.value(at: row)) { continue }
             guard !value.isNull else {
                 column.appendNull()
                 continue
             }
             let converted: Value? =
                 switch to.type.kind {
-                case .string: .string(from.text(value))
+                case .string: .string(from.text(values, row))
                 case .decimal: decimal(value, from)
                 case .any: named(value, from.type, from.schema)
                 default: value

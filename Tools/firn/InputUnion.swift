@@ -195,6 +195,7 @@ final class InputUnion {
             }
             types[0].columns.append(ColumnSchema(column, ColumnType(.string), id: UInt32(types[0].columns.count + 1)))
         }
+        rows.addCompanions(to: &types[0])
         schema = Schema(types)
         remarks = UnionReport(self, types[0], order: (inOtherOrder, firstInOtherOrder)).lines
     }
@@ -231,8 +232,12 @@ final class InputUnion {
                 guard name == type.name else { continue }
                 for column in names {
                     guard let position = type.index(of: column), let union = rows[column] else { continue }
-                    let facts = ColumnFacts.of(
+                    var facts = ColumnFacts.of(
                         batch.columns[position], type.columns[position], in: reader.schema, isText: member.format == .firn)
+                    // Original texts can have digits that a double lost and a decimal would keep.
+                    if type.companions[position] != nil, type.columns[position].type.kind == .double {
+                        facts.readings.removeAll { $0.kind == .decimal }
+                    }
                     if facts.hasValues { union.fit(facts.readings) }
                 }
             }
@@ -293,7 +298,7 @@ final class UnitedReader: BatchReader {
             do throws(FirnError) {
                 var columns = try current?.widening.columns(batch.columns, count: batch.count) ?? []
                 union.rowCounts[position] += batch.count
-                if union.filename != nil { columns[columns.count - 1] = names(batch.count) }
+                if let filename = union.filename, let index = root.index(of: filename) { columns[index] = names(batch.count) }
                 return (root.name, Batch(count: batch.count, columns: columns))
             } catch {
                 var placed = error

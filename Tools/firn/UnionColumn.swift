@@ -31,6 +31,10 @@ final class UnionColumn {
     private var isText = false
     /// Whether an input has a value in the column whose facts are not known.
     private(set) var isUnsure = false
+    /// Whether an input has original texts of the column.
+    private var hasOriginals = false
+    /// The types that fit all values so far, in some notation.
+    private var commonKinds: Set<ScalarKind>?
 
     init(_ column: ColumnSchema, input: Int) {
         name = column.name
@@ -39,8 +43,11 @@ final class UnionColumn {
     }
 
     /// Adds the column of one input. `facts`: nil if nothing is known about its values.
-    func add(_ column: ColumnSchema, _ facts: ColumnFacts?, _ input: UnionInput, path: [String]) throws(FirnError) {
+    func add(
+        _ column: ColumnSchema, _ facts: ColumnFacts?, _ input: UnionInput, path: [String], hasOriginals: Bool
+    ) throws(FirnError) {
         inputs += 1
+        self.hasOriginals = self.hasOriginals || hasOriginals
         isOptional = isOptional || column.type.isOptional
         elementIsOptional = elementIsOptional || column.type.elementIsOptional
         writesNull = writesNull || column.writesNull
@@ -78,6 +85,7 @@ final class UnionColumn {
     func fit(_ readings: [ColumnFacts.Reading]) {
         guard !readings.isEmpty else { return }
         common = common.map { known in known.filter(readings.contains) } ?? readings
+        commonKinds = commonKinds.map { $0.intersection(readings.map(\.kind)) } ?? Set(readings.map(\.kind))
     }
 
     /// Whether the inputs disagree, so that the values must be known to choose a type.
@@ -112,6 +120,10 @@ final class UnionColumn {
                 (column.type.kind, column.notation) = (reading.kind, reading.notation)
                 return
             }
+            if let (kind, layout) = commonLayout {
+                (column.type.kind, column.notation) = (kind, layout.notation)
+                return
+            }
             // Values of one kind, which JSON writes in one notation.
             if Set(uses.map(\.type.kind)).count == 1, !isText { return }
         }
@@ -123,6 +135,31 @@ final class UnionColumn {
             column.type.kind = .any
         }
     }
+
+    /// The type and layout of numbers that differ only in their groups of digits and in the number of digits of their fractions; nil if any
+    /// of them has another decimal mark, or is no number.
+    private var commonLayout: (ScalarKind, NumberLayout)? {
+        let layouts = uses.compactMap { use in NumberLayout(use.notation).map { (layout: $0, inputs: use.inputs) } }
+        guard let main = layouts.max(by: { ($0.layout.group != .none ? 1 : 0, $0.inputs) < ($1.layout.group != .none ? 1 : 0, $1.inputs) }),
+            layouts.allSatisfy({ $0.layout.hasComma == main.layout.hasComma }),
+            let kind = [ScalarKind.int, .double, .decimal].first(where: { commonKinds?.contains($0) ?? false }),
+            uses.allSatisfy({ use in
+                !use.type.isCollection && (NumberLayout(use.notation) != nil || use.type.kind == .int || !main.layout.hasComma)
+            })
+        else { return nil }
+        var layout = main.layout
+        if layouts.contains(where: { $0.layout.digits != layout.digits }) || layouts.count < uses.count { layout.digits = .plain }
+        return (kind, layout)
+    }
+
+    /// Whether cells of the column, as it is in the union, can have another text than export would write.
+    func needsCompanion(_ column: ColumnSchema) -> Bool {
+        guard !column.type.isCollection, ![.string, .any, .embedded, .link, .data].contains(column.type.kind) else { return false }
+        return hasOriginals || isContested && NumberLayout(column.notation) != nil
+    }
+
+    /// Whether original texts of inputs are not kept in the union, as texts or in a companion.
+    func losesOriginals(_ column: ColumnSchema) -> Bool { hasOriginals && column.type.kind != .string && !needsCompanion(column) }
 
     /// Whether values of a kind have a text that is read back as the same value.
     private static func hasText(_ kind: ScalarKind) -> Bool {
@@ -147,13 +184,16 @@ final class UnionType {
     func add(_ type: TypeSchema, _ input: UnionInput, path: [String] = []) throws(FirnError) {
         inputs += 1
         if type.isEmbedded, inputs == 1 { envelope = type.envelope }
-        for (position, column) in type.columns.enumerated() {
+        let companions = type.companions
+        for position in type.visibleColumns {
+            let column = type.columns[position]
             let known = positions[column.name] ?? columns.count
             if known == columns.count {
                 positions[column.name] = known
                 columns.append(UnionColumn(column, input: input.index))
             }
-            try columns[known].add(column, path.isEmpty ? input.facts(position) : nil, input, path: path)
+            try columns[known].add(
+                column, path.isEmpty ? input.facts(position) : nil, input, path: path, hasOriginals: companions[position] != nil)
         }
     }
 
@@ -174,11 +214,21 @@ final class UnionType {
                 column.type.target = target
                 var inner = fields.types(named: target, &names)
                 inner[0].isEmbedded = true
+                fields.addCompanions(to: &inner[0])
                 others += inner
             }
             type.columns.append(column)
         }
         return [type] + others
+    }
+
+    /// Adds the companions of columns to the type of the union.
+    func addCompanions(to type: inout TypeSchema) {
+        let companions = type.columns.filter { self[$0.name]?.needsCompanion($0) ?? false }.map { type.makeCompanion(of: $0) }
+        for companion in companions {
+            type.columns.append(companion)
+            type.columns[type.columns.count - 1].id = UInt32(type.columns.count)
+        }
     }
 }
 

@@ -23,9 +23,12 @@ struct UnionReport {
                     "\(use.type.kind == .embedded ? "object" : use.type.name) in \(Quantity.count(use.inputs)) (first \(name(use.first)))"
                 }
                 parts.append("\(all.joined(separator: ", ")); read as \(column.type.kind.name)")
-            } else if column.notation == .plain, known.uses.contains(where: { $0.notation != .plain }), known.isContested {
+            } else if column.notation == .plain || NumberLayout(column.notation) != nil,
+                known.uses.contains(where: { $0.notation != .plain }), known.isContested
+            {
                 parts.append("written in several notations; read as \(column.type.kind.name)")
             }
+            if known.losesOriginals(column) { parts.append("its original texts were left out") }
             if !parts.isEmpty { lines.append("column \"\(column.name)\": \(parts.joined(separator: "; "))") }
         }
         lines += Self.similar(type, name, union)
