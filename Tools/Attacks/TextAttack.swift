@@ -53,7 +53,10 @@ enum TextAttack {
 
     /// Sets the notation by the last byte of the text. Half of the texts are read with what is detected.
     private static func choose(_ options: inout CSVOptions, _ last: UInt8) {
-        guard last & 1 == 1 else { return }
+        guard last & 1 == 1 else {
+            if last & 2 == 2 { options.hasDecimalComma = last & 4 == 4 }
+            return
+        }
         switch last >> 1 & 7 {
         case 0: options.delimiterBytes = Array("::".utf8)
         case 1: options.delimiterBytes = Array(", ".utf8)
