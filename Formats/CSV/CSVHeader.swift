@@ -38,8 +38,8 @@ struct CSVHeader {
         marks.newline = newline
         var finder = CSVRecordFinder(marks)
         let table = start
-        // Blank lines before the header are skipped.
-        start = CSVHeader.skipBlankLines(memory, start, count, newline: newline)
+        // Blank lines before the header are skipped. The normaliser writes none, and a row of one empty cell is an empty line.
+        if !isNormalised { start = CSVHeader.skipBlankLines(memory, start, count, newline: newline) }
         if start > table { remarks.append("blank lines before the first record were skipped") }
         finder.advance(memory + start, to: count - start, limit: 1, isLast: true)
         let end = finder.records > 0 ? start + finder.boundary : count

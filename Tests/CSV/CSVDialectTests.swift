@@ -109,6 +109,11 @@ import Testing
         #expect(try names(text) == [lines[0]])
     }
 
+    @Test func `an empty cell in the first row of one column with trailing delimiters is a row`() throws {
+        try check("5,\n,\n7,\n8,\n", [[.int(5)], [.null], [.int(7)], [.int(8)]]) { $0.hasHeader = false }
+        try check(",\n5,\n7,\n8,\n", [[.null], [.int(5)], [.int(7)], [.int(8)]]) { $0.hasHeader = false }
+    }
+
     @Test func `other quotes are recognised if a cell needs them or a whole column has them`() throws {
         for mark in ["'", "`"] {
             func text(_ lines: String) -> String { lines.replacing("'", with: mark) }
