@@ -121,7 +121,7 @@ extension CSVGuess {
         if numbers.contains(.fixed), even, maximumDigits <= 22 { return (.double, .fixed(digits), 0) }
         let (_, _, misses) = doubleType
         if !hasWideNumber, misses <= numberCount / 100 { return doubleType }
-        if numbers.contains(.decimal) { return (.decimal, .plain, 0) }
+        if numbers.contains(.decimal), !odd.exceedsDecimal { return (.decimal, .plain, 0) }
         return hasWideNumber ? nil : doubleType
     }
 

@@ -50,7 +50,9 @@ struct CSVOddCells: Sendable {
     private(set) var numbers = CSVSample()
     /// Whether one of these is not a whole number of 64 bits.
     private(set) var hasFraction = false
-    /// Numbers with more digits than the shortest text of their double.
+    /// Whether one of these has more digits than a decimal holds.
+    private(set) var exceedsDecimal = false
+    /// Numbers with more digits than the shortest text of their double, which decimals round-trip.
     private(set) var longDecimals = CSVSample()
     /// Whole numbers with a plus sign.
     private(set) var signed = CSVSample()
@@ -86,6 +88,7 @@ struct CSVOddCells: Sendable {
         case .number:
             if !cell.isUnusual, isOrdinary(cell.number) { return longDecimals.note(cell) }
             numbers.note(cell)
+            if cell.number.count > 34, OriginalText.decimal(cell.number) == nil { exceedsDecimal = true }
             if OriginalText.int(cell.number) == nil { hasFraction = true }
         case .signedWhole: signed.note(cell)
         case .identifier:
@@ -105,12 +108,13 @@ struct CSVOddCells: Sendable {
         return NumberText.isNumber(text, hasComma: true) || NumberText.isNumber(text, hasComma: false)
     }
 
-    /// Whether the text consists of digits with a point among them, and a sign.
+    /// Whether the text consists of digits with a point among them, and a sign, and is that of its decimal.
     private func isOrdinary(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.last.map { $0 &- 48 <= 9 } ?? false
             && bytes.first.map { $0 &- 48 <= 9 || $0 == UInt8(ascii: "-") && bytes.dropFirst().first.map { $0 &- 48 <= 9 } ?? false }
                 ?? false
             && bytes.allSatisfy { $0 &- 48 <= 9 || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+            && Decimal(String(decoding: bytes, as: UTF8.self)).map { $0.description.utf8.elementsEqual(bytes) } ?? false
     }
 
     mutating func note(text cell: CSVCellText) {
@@ -150,6 +154,7 @@ struct CSVOddCells: Sendable {
         nulls.merge(later.nulls, after: rows)
         numbers.merge(later.numbers, after: rows)
         hasFraction = hasFraction || later.hasFraction
+        exceedsDecimal = exceedsDecimal || later.exceedsDecimal
         longDecimals.merge(later.longDecimals, after: rows)
         signed.merge(later.signed, after: rows)
         identifiers.merge(later.identifiers, after: rows)

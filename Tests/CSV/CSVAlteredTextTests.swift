@@ -79,7 +79,9 @@ import Testing
                     )
                 }
             } catch {
-                #expect(!error.message.contains("changed while it was read"), "seed \(seed): \(error)")
+                #expect(
+                    !error.message.contains("changed while it was read"),
+                    "seed \(seed): \(error) \(String(decoding: bytes, as: UTF8.self).debugDescription)")
             }
         }
         if environment["FIRN_MUTATIONS"] != nil {

@@ -49,6 +49,12 @@ import Testing
         #expect(try Table("x,n\n" + long.map { "\($0),1\n" }.joined()).types[0] == "decimal128")
     }
 
+    @Test func `numbers that decimals do not hold, or write with an exponent, are doubles with their text`() throws {
+        try check(["0.12345678901234567", "0.0000000012345678901234567"], "double", values: [1: .double(0.0000000012345678901234567)])
+        try check(["0.12345678901234567", "0.1234567890123456678901234567012354567"], "double", values: [0: .double(0.12345678901234567)])
+        try check(["1.50", "2.5", "0.1234567890123456678901234567012354567"], "double", values: [0: .double(1.5)])
+    }
+
     @Test func `each of many columns keeps its own texts`() throws {
         let width = 4000
         let header = (0..<width).map { $0 % 2 == 0 ? "c\($0)" : "c\($0 - 1) (original text)" }.joined(separator: ",")
