@@ -79,10 +79,11 @@ class Diary: Object {
             #expect(code { _ = try Realm(configuration: deleting) } == .invalidDatabase)
         }
         do { _ = try Realm(configuration: configuration(folder, other)) } catch let error as Realm.Error {
-            #expect(error.cause?.code == .wrongKey && error.message.contains("key"))
+            #expect(error.cause?.code == .wrongKey && error.message.contains("set Realm.Configuration.encryptionKey"))
+            #expect(!error.message.contains("--key-file") && error.cause?.advice?.contains("--key-file") == false)
         }
         do { _ = try Realm(configuration: configuration(folder, nil)) } catch let error as Realm.Error {
-            #expect(error.cause?.code == .encrypted)
+            #expect(error.cause?.code == .encrypted && error.message.contains("set Realm.Configuration.encryptionKey"))
         }
         #expect(try holds(configuration(folder, key)))
         // While it is open, a wrong key is refused as well.

@@ -201,6 +201,49 @@ private enum Owned {
         #expect(try Realm(configuration: folder.configuration([Linked.Cabin.self])).objects(Linked.Stove.self).count == 80)
     }
 
+    @Test func `deleting embedded objects in a migration removes them from their owners`() throws {
+        let folder = try RealmFolder()
+        try fillCabins(folder)
+        let types: [ObjectBase.Type] = [Owned.Cabin.self, Owned.Stove.self]
+        _ = try Realm(configuration: folder.configuration(types, version: 1))
+        let block: MigrationBlock = { migration, _ in
+            migration.enumerateObjects(ofType: "Stove") { _, new in
+                if let new, (new["heat"] as? Int ?? 0) % 100 < 5 { migration.delete(new) }
+            }
+        }
+        do {
+            let realm = try Realm(configuration: folder.configuration(types, version: 2, migration: block))
+            let cabins = realm.objects(Owned.Cabin.self).sorted(byKeyPath: "name")
+            #expect(cabins.count == 20 && realm.dynamicObjects("Stove").count == 15 * 4)
+            for cabin in cabins {
+                let isKept = (Int(cabin.name.dropFirst()) ?? 0) >= 5
+                #expect((cabin.stove != nil) == isKept && cabin.lamps.count == (isKept ? 2 : 0))
+                #expect((cabin.byRoom["hall"].flatMap { $0 } != nil) == isKept)
+            }
+        }
+        // A migration of all of them leaves none, and the file stays whole.
+        let empty = try Realm(
+            configuration: folder.configuration(types, version: 3) { migration, _ in migration.deleteData(forType: "Stove") })
+        #expect(empty.objects(Owned.Cabin.self).allSatisfy { $0.stove == nil && $0.lamps.isEmpty })
+        #expect(try Database.open(path: folder.file().path).snapshot().verify(full: true).isEmpty)
+    }
+
+    @Test func `the new schema of a migration has the new primary keys`() throws {
+        let folder = try RealmFolder()
+        try fill(folder)
+        let realm = try Realm(
+            configuration: folder.configuration([Walker2.self], version: 1) { migration, _ in
+                #expect(migration.newSchema["Walker"]?.primaryKeyProperty?.name == "number")
+                #expect(migration.oldSchema["Walker"]?.primaryKeyProperty == nil)
+                var number = 0
+                migration.enumerateObjects(ofType: "Walker") { _, new in
+                    new?["number"] = number
+                    number += 1
+                }
+            })
+        #expect(realm.objects(Walker2.self).count == 10)
+    }
+
     @Test func `a changed class without a new schema version is refused with every difference`() throws {
         let folder = try RealmFolder()
         try fill(folder)

@@ -209,7 +209,7 @@ import Testing
         check(null, "Invalid value nil for property \"Dog.name\", which takes string.")
         let type = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Dog(value: ["age": "three"]) }
         check(type, "for property \"Dog.age\", which takes int.")
-        let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Dog(value: ["colour": "red"]) }
+        let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Dog()["colour"] }
         check(unknown, "type \"Dog\" has no property \"colour\"")
         let dynamic = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try DogRealm().realm

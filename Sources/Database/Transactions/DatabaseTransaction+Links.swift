@@ -9,7 +9,7 @@ extension DatabaseTransaction {
         let targets = LinkTargets(rows)
         guard !targets.isEmpty else { return }
         for (index, source) in schema.types.enumerated() {
-            for (columnPosition, column) in source.columns.enumerated() where column.type.kind == .link && column.type.target == type {
+            for (columnPosition, column) in source.columns.enumerated() where column.type.target == type {
                 let table = table(index)
                 for rowID in try reading({ () throws(Damage) in try table.rows(linkingTo: targets, columnPosition) }) {
                     guard column.type.isCollection else {

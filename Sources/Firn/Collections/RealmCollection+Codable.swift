@@ -24,7 +24,7 @@ extension SectionedResults: Encodable where SectionElement: Encodable {
 
 private func decoded<Element: Decodable>(from decoder: any Decoder) throws -> [Element] {
     var container = try decoder.unkeyedContainer(), found: [Element] = []
-    while !container.isAtEnd { found.append(try container.decode(Element.self)) }
+    while !container.isAtEnd { found.append(try container.decode(Decoded<Element>.self).value) }
     return found
 }
 
@@ -57,9 +57,15 @@ extension Map: Decodable where Value: Decodable {
             if let wrong = Map.fault(inKey: key.stringValue) {
                 throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: wrong)
             }
-            updateValue(try container.decode(Value.self, forKey: key), forKey: Key(_name: key.stringValue))
+            updateValue(try container.decode(Decoded<Value>.self, forKey: key).value, forKey: Key(_name: key.stringValue))
         }
     }
+}
+
+/// An element that is decoded as `SingleValueDecodingContainer.value(_:)` decodes it.
+private struct Decoded<Element: Decodable>: Decodable {
+    let value: Element
+    init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().value(Element.self) }
 }
 
 private struct MapKey: CodingKey {

@@ -12,7 +12,7 @@ extension RealmCollection {
     public func _text(within isWithin: Bool) -> String {
         let name = "\(Swift.type(of: self))".prefix { $0 != "<" } + "<\(Element.self)>"
         if isInvalidated { return "\(name) (invalidated)" }
-        return shown(name, count, isWithin && Element._elementShape.target != nil) { "[\($0)] \(shown(self[$0]))" }
+        return shown(name, count, isWithin && Element._elementShape.target != nil) { "[\($0)] \(shown(self[$0], isWithin))" }
     }
 }
 
@@ -25,12 +25,31 @@ extension Map: CustomStringConvertible {
         if isInvalidated { return "\(name) (invalidated)" }
         let keys = keys
         return shown(name[...], keys.count, isWithin && Value._elementShape.target != nil) {
-            "[\(keys[$0]._name)]: \(self[keys[$0]].map(shown) ?? "(null)")"
+            "[\(keys[$0]._name)]: \(self[keys[$0]].map { shown($0, isWithin) } ?? "(null)")"
         }
     }
 }
 
-private func shown<Element: RealmCollectionValue>(_ element: Element) -> String { element._firnUntyped.map { "\($0)" } ?? "(null)" }
+private func shown<Element: RealmCollectionValue>(_ element: Element, _ isWithin: Bool) -> String {
+    switch element._firnUntyped {
+    case nil: "(null)"
+    case let object as ObjectBase where isWithin: "\(object._typeName) <object>"
+    case let value as AnyRealmValue where isWithin: value.textWithin
+    case let some?: "\(some)"
+    }
+}
+
+extension AnyRealmValue {
+    /// The description within the description of an object: values of any type can lead back to it.
+    var textWithin: String {
+        switch self {
+        case .object(let object): "\(object._typeName) <object>"
+        case .list(let list): list._text(within: true)
+        case .dictionary(let dictionary): dictionary._text(within: true)
+        default: description
+        }
+    }
+}
 
 /// Returns the description of a collection. Within an object's description, collections of objects show only their count, because their
 /// objects would show further collections.

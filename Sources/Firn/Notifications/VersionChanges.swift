@@ -47,7 +47,8 @@ final class VersionChanges {
 }
 
 extension Schema {
-    /// Returns the types that a query over one type can read: all that are connected with it by links in either direction.
+    /// Returns the types that a query over one type can read: all that are connected with it by links in either direction. Values of any
+    /// type can link to every type.
     func connected(with type: String) -> Set<String> {
         var found: Set<String> = [type], grows = true
         while grows {
@@ -59,6 +60,7 @@ extension Schema {
                 }
             }
         }
-        return found
+        let isMixed = types.contains { found.contains($0.name) && $0.columns.contains { $0.type.kind == .any } }
+        return isMixed ? Set(types.map(\.name)) : found
     }
 }

@@ -79,6 +79,7 @@ extension ObjectBase: CustomStringConvertible {
                 case nil: "(null)"
                 case let object as ObjectBase: object.text(depth: depth - 1)
                 case AnyRealmValue.object(let object)? as AnyRealmValue?: object.text(depth: depth - 1)
+                case let value as AnyRealmValue: value.textWithin
                 case let collection as any _AnyCollection: collection._text(within: true)
                 // Objects without a class may contain cycles, so only their number is shown.
                 case let elements as [Any?] where elements.contains { unwrapped($0) is ObjectBase }: "<\(elements.count) objects>"

@@ -14,8 +14,8 @@ open class Object: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
     /// Creates an unmanaged object with the initial values of its properties.
     public override init() { super.init() }
 
-    /// Creates an unmanaged object with values from a dictionary, an array in the order of the properties, or another object.
-    /// Traps if a value does not fit its property.
+    /// Creates an unmanaged object with values from a dictionary, an array in the order of the properties, or another object. Keys of a
+    /// dictionary without a property are ignored, which is logged once for each. Traps if a value does not fit its property.
     public convenience init(value: Any) {
         self.init()
         assign(value)
@@ -77,13 +77,16 @@ extension ObjectBase {
         indexed(dictionary, in: schema).map { (schema.properties[$0.index], $0.content) }
     }
 
-    /// Returns the values of a dictionary with the indexes of their properties, in the order of the properties. Traps if there is no property
-    /// for a value.
+    /// Returns the values of a dictionary with the indexes of their properties, in the order of the properties. Keys without a property are
+    /// left out, and logged.
     private final class func indexed<Content>(_ dictionary: [String: Content], in schema: ClassSchema) -> [(index: Int, content: Any?)] {
         var found: [(index: Int, content: Any?)] = []
         found.reserveCapacity(dictionary.count)
         for (key, content) in dictionary {
-            guard let index = schema.index(of: key) else { trap("type \"\(schema.name)\" has no property \"\(key)\"") }
+            guard let index = schema.index(of: key) else {
+                UnknownKeys.note(key, of: schema.name)
+                continue
+            }
             // Derived properties are not set. If both names of a property are given, the name in the file has precedence.
             let name = schema.properties[index].name
             if schema.properties[index].shape.isLinking || (key != name && dictionary[name] != nil) { continue }

@@ -4,8 +4,42 @@
 extension Persisted: Decodable where Value: Decodable {
     /// Decodes the property of an unmanaged object.
     public init(from decoder: any Decoder) throws {
-        self.init(options: PersistedOptions(rawValue: 0), state: .value(try decoder.singleValueContainer().decode(Value.self)))
+        self.init(options: PersistedOptions(rawValue: 0), state: .value(try decoder.singleValueContainer().value(Value.self)))
     }
+}
+
+extension SingleValueDecodingContainer {
+    /// Decodes a value. A number that an integer type cannot hold is an error that names it: Foundation reports that the data is not valid
+    /// JSON.
+    func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        do { return try decode(type) } catch {
+            guard let wanted = (type as? any DecodedInteger.Type)?.integerName else { throw error }
+            let number: String
+            if let whole = try? decode(Int64.self) {
+                number = "\(whole)"
+            } else if let real = try? decode(Double.self) {
+                number = "\(real)"
+            } else {
+                throw error
+            }
+            throw DecodingError.dataCorruptedError(in: self, debugDescription: "the number \(number) does not fit in \(wanted)")
+        }
+    }
+}
+
+/// An integer type, or an optional one.
+private protocol DecodedInteger {
+    static var integerName: String? { get }
+}
+
+extension DecodedInteger where Self: FixedWidthInteger { fileprivate static var integerName: String? { "\(Self.self)" } }
+extension Int: DecodedInteger {}
+extension Int8: DecodedInteger {}
+extension Int16: DecodedInteger {}
+extension Int32: DecodedInteger {}
+extension Int64: DecodedInteger {}
+extension Optional: DecodedInteger {
+    fileprivate static var integerName: String? { (Wrapped.self as? any DecodedInteger.Type)?.integerName }
 }
 
 extension Persisted: Encodable where Value: Encodable {

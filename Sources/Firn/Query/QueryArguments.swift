@@ -1,3 +1,4 @@
+import FirnQuery
 import FirnTable
 import Foundation
 
@@ -21,13 +22,13 @@ struct QueryArguments {
         return found
     }
 
-    /// Returns an argument as a stored value: objects as links, collections as lists, key paths as their text.
+    /// Returns an argument as a stored value: objects as links with their type, collections as lists, key paths as their text.
     ///
     /// - Throws: `Realm.Error` of code `.invalidInput` if queries cannot compare with the argument.
     private func argument(_ value: Any?, number: Int) throws -> Value {
         switch unwrapped(value) {
         case nil: return .null
-        case let object as ObjectBase: return .link(try rowID(object))
+        case let object as ObjectBase: return Value(linkTo: object._typeName, try rowID(object))
         case let region as any GeoShaped: return region.shape.value
         case let keyPath as AnyKeyPath: return .string(KeyPathRecorder.path(keyPath, root: type(of: keyPath).rootType))
         case let collection as any _AnyCollection: return .list(try collection._untypedElements.map { try argument($0, number: number) })

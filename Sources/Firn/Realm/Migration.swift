@@ -22,11 +22,17 @@ public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?,
 public struct Migration {
     let old: RealmCore
     let new: RealmCore
+    /// The primary keys of changed types, which have none until the block has run.
+    let keys: [String: [Int]]
 
     /// The schema before the migration.
     public var oldSchema: Realm.Schema { Realm.Schema(old.schema, []) }
     /// The schema after the migration.
-    public var newSchema: Realm.Schema { Realm.Schema(new.schema, []) }
+    public var newSchema: Realm.Schema {
+        var schema = new.schema
+        for i in schema.types.indices { if let key = keys[schema.types[i].name] { schema.types[i].key = key } }
+        return Realm.Schema(schema, [])
+    }
 
     /// Calls `block` with each object of a type, before and after the migration. The old object is immutable; it is nil if the type is new.
     public func enumerateObjects(ofType typeName: String, _ block: MigrationObjectEnumerateBlock) {
@@ -47,14 +53,14 @@ public struct Migration {
         Realm(new).dynamicCreate(typeName, value: value, update: .error, usesClass: false)
     }
 
-    /// Deletes an object.
+    /// Deletes an object. An embedded object is removed from its owner.
     public func delete(_ object: MigrationObject) { Realm(new).delete(object) }
 
     /// Deletes all objects of a type. Returns false if the file has no such type.
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
         guard let access = new.dynamicAccess(typeName) else { return false }
-        new.delete(new.rowIDs(access), access)
+        new.delete(new.rowIDs(access), access, havingOwners: true)
         return true
     }
 

@@ -9,7 +9,7 @@ extension Realm {
     ///
     /// With `update:`, if an object with this primary key exists, it gets the given values and keeps its own for the properties that
     /// `value` does not contain. The same holds for objects that dictionaries within `value` describe. A new object has its class's initial
-    /// values for missing properties.
+    /// values for missing properties. Keys of a dictionary without a property are ignored, which is logged once for each.
     @discardableResult
     public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
         core.check()

@@ -63,8 +63,7 @@ extension TypeAccess {
             for (i, column) in type.columns.enumerated() { if object.has(column.name) { given[i] = object[column.name] } }
         case let dictionary as [String: Any?]:
             for (key, one) in dictionary {
-                guard let index = type.index(of: key) else { trap("type \"\(name)\" has no property \"\(key)\"") }
-                given[index] = one
+                if let index = type.index(of: key) { given[index] = one } else { UnknownKeys.note(key, of: name) }
             }
         case let array as [Any?]:
             let properties = type.visibleColumns

@@ -127,7 +127,8 @@ public struct Realm: Equatable {
 
     // MARK: Deleting
 
-    /// Deletes an object of this realm and its embedded objects. Links to it become nil. Traps outside of a write transaction.
+    /// Deletes an object of this realm and its embedded objects. Links to it become nil; an embedded object is removed from its owner. Traps
+    /// outside of a write transaction.
     public func delete(_ object: ObjectBase) {
         core.check()
         core.requireTransaction("delete objects")
@@ -139,7 +140,7 @@ public struct Realm: Equatable {
         guard let access = object._access, access.holds(object._rowID) else {
             trap("Object has been deleted or invalidated.")
         }
-        core.delete([object._rowID], access)
+        core.delete([object._rowID], access, havingOwners: true)
     }
 
     /// Deletes objects of this realm, as `delete(_:)`, in one pass.
@@ -153,7 +154,7 @@ public struct Realm: Equatable {
             rows[ObjectIdentifier(access), default: (access, [])].rowIDs.insert(object._rowID)
         }
         for (access, rowIDs) in rows.values {
-            core.delete(rowIDs.filter { access.position(of: $0) != nil }.sorted(), access)
+            core.delete(rowIDs.filter { access.position(of: $0) != nil }.sorted(), access, havingOwners: true)
         }
     }
 

@@ -4,11 +4,14 @@ import FirnTable
 /// Deleting rows, and the rows and values that depend on them.
 extension RealmCore {
     /// Deletes rows of a type and the embedded objects that belong to them. Links to them become nil, and they are removed from lists and
-    /// sets.
-    func delete(_ rowIDs: [Int64], _ access: TypeAccess) {
+    /// sets. If `havingOwners`, rows of an embedded type are removed from their owners too; otherwise the caller has done this.
+    func delete(_ rowIDs: [Int64], _ access: TypeAccess, havingOwners: Bool = false) {
         guard !rowIDs.isEmpty else { return }
         failing(()) { () throws(FirnError) in
             try flushCells()
+            if havingOwners, schema.types[access.typeNumber].isEmbedded {
+                try requiredTransaction.deleteLinks(to: access.name, rows: rowIDs)
+            }
             try deleteRows(rowIDs, access)
         }
         noteChange()

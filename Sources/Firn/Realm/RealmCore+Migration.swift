@@ -115,7 +115,8 @@ extension RealmCore {
             try transaction.revise(type)
         }
         noteChange()
-        configuration.migrationBlock?(Migration(old: old, new: self), stored)
+        let keys = Dictionary(uniqueKeysWithValues: changed.map { ($0.name, $0.typeSchema.key) })
+        configuration.migrationBlock?(Migration(old: old, new: self, keys: keys), stored)
         try flushCells()
         if let damage { throw damage }
         for schema in changed { try requireDistinctKeys(schema) }

@@ -104,7 +104,19 @@ extension Realm {
                 case .inputOutput: error.isPermission ? .filePermissionDenied : error.systemCode == nil ? .fileAccess : .fileOperationFailed
                 default: .fail
                 }
-            self.init(code, error.description + (error.advice.map { "; \($0)" } ?? ""), cause: error)
+            var cause = error
+            if let advice = Realm.Error.keyAdvice(error.code) { cause.advice = advice }
+            self.init(code, cause.description + (cause.advice.map { "; \($0)" } ?? ""), cause: cause)
+        }
+
+        /// The advice for errors of keys. That of the error itself can name the flags of the command.
+        private static func keyAdvice(_ code: FirnError.Code) -> String? {
+            switch code {
+            case .encrypted, .wrongKey: "set Realm.Configuration.encryptionKey to the 64 bytes that the file was encrypted with"
+            case .notEncrypted:
+                "leave Realm.Configuration.encryptionKey nil to open the file, or encrypt a copy with writeCopy(configuration:)"
+            default: nil
+            }
         }
 
         /// What failed, and why: the same as `message`.

@@ -1,3 +1,4 @@
+import FirnQuery
 import FirnTable
 import Foundation
 
@@ -131,17 +132,6 @@ extension AnyRealmValue {
 }
 
 extension Value {
-    /// Creates a link in a value of any type. The format's links do not contain their type, so it is a map of one entry whose key no map of
-    /// a user can have (`docs/format/model.md`, "What the object layer keeps").
-    init(linkTo type: String, _ rowID: Int64) { self = .map([Entry("$link", .list([.string(type), .link(rowID)]))]) }
-
-    var typedLink: (type: String, rowID: Int64)? {
-        guard case .map(let entries) = self, entries.count == 1, entries[0].key == "$link", case .list(let parts) = entries[0].value,
-            parts.count == 2, case .string(let type) = parts[0], case .link(let rowID) = parts[1]
-        else { return nil }
-        return (type, rowID)
-    }
-
     /// Calls `body` for each link in a value of any type, at any depth of lists and dictionaries.
     func forEachTypedLink(_ body: (_ type: String, _ rowID: Int64) -> Void) {
         if let (type, rowID) = typedLink { return body(type, rowID) }

@@ -130,6 +130,11 @@ extension Binder {
 
     /// Checks the type of a link constant. A link to a missing row becomes one that equals nothing: neither null nor another dangling link.
     mutating func checked(_ constant: ConstantSyntax, against operand: Operand) throws(QueryError) -> ConstantSyntax {
+        if case .link(let rowID) = constant.value, rowID != QuerySyntax.unmanagedRow, let target = constant.target, operand.kind == .any {
+            var mixed = constant
+            mixed.value = Value(linkTo: target, rowID)
+            return mixed
+        }
         if let known = constant.target, let wanted = operand.type.target, known != wanted {
             throw error(
                 "cannot compare: one side links to \(wanted), the other is a \(known)", at: constant.position.offset,

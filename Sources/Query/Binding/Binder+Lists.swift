@@ -76,8 +76,8 @@ extension Binder {
         var elements = try entered(operand, syntax.left.position), values = values
         guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
         try checkOperator(syntax, kind)
-        if kind == .link {
-            if values.contains(where: { $0.value.isNull }) { elements = resolved(elements) }
+        if kind == .link || kind == .any {
+            if kind == .link, values.contains(where: { $0.value.isNull }) { elements = resolved(elements) }
             for i in values.indices { values[i] = try checked(values[i], against: elements) }
         }
         if listQuantifier == nil, comparator.isOrder || comparator.isTextual { return try anyOf(elements, kind, values, syntax) }

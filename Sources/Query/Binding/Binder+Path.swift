@@ -114,7 +114,7 @@ extension Binder {
         switch step {
         case .name(let name, let position): try follow(name: name, &trail, position.offset)
         case .key(let key):
-            if isAny { return trail.add(.anyKey(key), ColumnType(.any, optional: true)) }
+            if isAny { return trail.add(try member(key), ColumnType(.any, optional: true)) }
             guard type.collection == .map else { throw error("Property \"\(trail.name)\" does not support key \"\(key)\"", at: position) }
             trail.add(.key(Array(key.utf8)), optional(type.element))
         case .index(let index): try pick(.at(index), "\(index)", &trail, position)
@@ -197,10 +197,10 @@ extension Binder {
             trail.add(.field(index), field)
             trail.notation = target.columns[index].notation
             trail.name = "\(target.name).\(name)"
-        case .any where !type.isCollection: trail.add(.anyKey(name), ColumnType(.any, optional: true))
+        case .any where !type.isCollection: trail.add(try member(name), ColumnType(.any, optional: true))
         case .any:
             trail.enter()
-            trail.add(.anyKey(name), ColumnType(.any, optional: true))
+            trail.add(try member(name), ColumnType(.any, optional: true))
         case .link: try follow(link: name, &trail, offset: position)
         default: throw error("Property \"\(trail.name)\" has no property \"\(name)\"", at: position)
         }

@@ -12,7 +12,7 @@ struct Binder {
     var others: [String: (any Table)?] = [:]
     /// The text that positions refer to.
     var text = ""
-    var slots = SlotTable()
+    var slots: SlotTable
     /// Whether 0 and 1 are booleans where a boolean is expected.
     var acceptsNumbersAsBooleans = false
     /// Whether the rows are embedded objects without row ids, so that their backlinks are not available.
@@ -25,6 +25,7 @@ struct Binder {
     init(_ table: any Table, arguments: [Value], inverses: [QueryRequest.Inverse] = []) {
         type = table.type
         schema = table.schema
+        slots = SlotTable(table.schema)
         self.table = table
         self.arguments = arguments
         self.inverses = inverses
@@ -69,6 +70,14 @@ struct Binder {
         return arguments[index]
     }
 
+    /// Returns the constant for an argument. A link of a value of any type becomes a link to a row of its type.
+    private static func constant(_ value: Value, at position: TextPosition) -> ConstantSyntax {
+        guard let (typeName, rowID) = value.typedLink else { return ConstantSyntax(value, at: position) }
+        var constant = ConstantSyntax(.link(rowID), at: position)
+        constant.target = typeName
+        return constant
+    }
+
     /// Returns the constants of a list, or nil if the expression is not a list.
     mutating func list(_ expression: ExpressionSyntax) throws(QueryError) -> [ConstantSyntax]? {
         switch expression {
@@ -77,7 +86,7 @@ struct Binder {
             for part in parts {
                 switch part {
                 case .constant(let constant): out.append(constant)
-                case .argument(let index, let position): out.append(ConstantSyntax(try argument(index, at: position.offset), at: position))
+                case .argument(let index, let position): out.append(Binder.constant(try argument(index, at: position.offset), at: position))
                 case .object(let object, let position): out.append(try row(object, at: position))
                 default: throw error("a list holds constants only", at: part.position)
                 }
@@ -85,7 +94,7 @@ struct Binder {
             return out
         case .argument(let index, let position):
             switch try argument(index, at: position.offset) {
-            case .list(let values), .set(let values): return values.map { ConstantSyntax($0, at: position) }
+            case .list(let values), .set(let values): return values.map { Binder.constant($0, at: position) }
             default: return nil
             }
         default: return nil
@@ -95,7 +104,7 @@ struct Binder {
     mutating func operand(_ expression: ExpressionSyntax) throws(QueryError) -> Operand {
         switch expression {
         case .constant(let constant): return .constant(constant)
-        case .argument(let index, let position): return .constant(ConstantSyntax(try argument(index, at: position.offset), at: position))
+        case .argument(let index, let position): return .constant(Binder.constant(try argument(index, at: position.offset), at: position))
         case .path(let path): return .path(try bind(path))
         case .list(_, _, let position): throw error("a list is not allowed here", at: position.offset)
         case .arithmetic(let op, let left, let right): return try arithmetic(op, left, right)

@@ -41,6 +41,8 @@ struct BoundPath: Sendable {
         case aggregate(PathStep)
         /// Steps into mixed values.
         case anyKey(String), anyPick(Pick), anyEnter, anyCount
+        /// The same as `anyKey`, which also reads the rows that mixed values link to: a member of the plan.
+        case anyMember(Int)
         /// From links to a column of the rows that they lead to, by a hop of the plan.
         case follow(Int)
         /// Makes links to missing rows null.
@@ -60,7 +62,7 @@ struct BoundPath: Sendable {
     var leavesTable: Bool {
         steps.contains { step in
             switch step {
-            case .follow, .resolve, .inverse, .inverseCount, .subquery: true
+            case .follow, .resolve, .anyMember, .inverse, .inverseCount, .subquery: true
             default: false
             }
         }

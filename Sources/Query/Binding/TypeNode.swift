@@ -38,7 +38,7 @@ final class TypeNode: PredicateNode, @unchecked Sendable {
         case .null: null
         case .list: list
         case .set: set
-        case .map, .object: map
+        case .map, .object: value.typedLink == nil ? map : ScalarKind.link.rawValue
         default: value.scalarKind?.rawValue ?? null
         }
     }

@@ -18,6 +18,7 @@ extension Values {
         case .length: column = lengths(nullIsZero: true)
         case .aggregate(let function): aggregate(function)
         case .anyKey(let key): mapAny { $0.member(key) }
+        case .anyMember(let number): try enter(scan.slots.members[number], scan, scan.slots.schema)
         case .anyPick(let pick): mapAny { $0.element(pick) }
         case .anyCount: mapAny { $0.size }
         case .anyEnter: enterAny()
@@ -298,7 +299,7 @@ extension Column {
 }
 
 extension Value {
-    fileprivate func member(_ key: String) -> Value {
+    func member(_ key: String) -> Value {
         switch self {
         case .map(let entries), .object(let entries): entries.first { $0.key.utf8.elementsEqual(key.utf8) }?.value ?? .null
         default: .null
@@ -317,7 +318,7 @@ extension Value {
     fileprivate var size: Value {
         switch self {
         case .list(let x), .set(let x): .int(Int64(x.count))
-        case .map(let x), .object(let x): .int(Int64(x.count))
+        case .map(let x), .object(let x): typedLink == nil ? .int(Int64(x.count)) : .null
         case .string(let x): .int(Int64(x.utf8.count))
         case .data(let x): .int(Int64(x.count))
         default: .null
@@ -327,7 +328,7 @@ extension Value {
     fileprivate var members: [Value] {
         switch self {
         case .list(let x), .set(let x): x
-        case .map(let x), .object(let x): x.map(\.value)
+        case .map(let x), .object(let x): typedLink == nil ? x.map(\.value) : [self]
         case .null: []
         default: [self]
         }

@@ -11,6 +11,10 @@ struct SlotTable: Sendable {
     var hops: [Hop] = []
     var backlinks: [Backlinks] = []
     var subqueries: [Subquery] = []
+    private(set) var members: [MixedMember] = []
+    let schema: Schema
+
+    init(_ schema: Schema) { self.schema = schema }
 
     /// A column of a linked table. An empty path only tests whether the rows exist.
     struct Hop: Sendable {
@@ -31,6 +35,12 @@ struct SlotTable: Sendable {
         if let known = hops.firstIndex(where: { $0.table === table && $0.path == path }) { return known }
         hops.append(Hop(table: table, path: path))
         return hops.count - 1
+    }
+
+    mutating func member(_ member: MixedMember) -> Int {
+        if let known = members.firstIndex(where: { $0.name == member.name }) { return known }
+        members.append(member)
+        return members.count - 1
     }
 
     mutating func backlinks(_ table: any Table, _ column: Int) -> Int {
