@@ -35,6 +35,9 @@ let modules = [
         name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"],
         kernels: true),
     Module(
+        name: "FirnRealmFile", path: "Formats/RealmFile", uses: ["FirnBytes", "FirnDisk", "FirnCrypto", "FirnTable", "FirnExchange"],
+        kernels: true),
+    Module(
         name: "FirnSQL", path: "Tools/SQL",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"],
         kernels: true),
@@ -43,7 +46,7 @@ let modules = [
         uses: [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
             "FirnExchange", "FirnCSV",
-            "FirnJSON", "Firn",
+            "FirnJSON", "FirnRealmFile", "Firn",
         ]),
     Module(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
@@ -112,7 +115,7 @@ let tools: [Target] = [
         name: "firn-tool",
         dependencies: [
             "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
+            "FirnJSON", "FirnRealmFile", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
         ],
         path: "Tools/firn", exclude: ["README.md"], swiftSettings: common),
     .executableTarget(

@@ -13,6 +13,10 @@ package protocol BatchReader: AnyObject {
     var guesses: [String] { get }
     /// What an export in the notation of the input would write differently, as far as it is known: one sentence each.
     var unreproduced: [String] { get }
+    /// The key that an encrypted input was opened with; nil if it is not encrypted.
+    var key: EncryptionKey? { get }
+    /// Restricts the reader to the rows of one type, before the first batch. Readers of formats with one type ignore it.
+    func choose(_ type: String)
     /// Returns the next rows and the name of their type; nil at the end.
     /// - Throws: `FirnError` with the location of bad input.
     func next() throws(FirnError) -> (type: String, batch: Batch)?
@@ -21,6 +25,8 @@ package protocol BatchReader: AnyObject {
 extension BatchReader {
     package var unreproduced: [String] { [] }
     package var guesses: [String] { [] }
+    package var key: EncryptionKey? { nil }
+    package func choose(_ type: String) {}
 }
 
 /// A target of rows. Call `begin` first and `finish` last.

@@ -3,6 +3,8 @@ import FirnBytes
 /// The formats that Firn reads and writes.
 package enum FormatName: String, Sendable, CaseIterable {
     case firn, csv, tsv, json, ndjson
+    /// Read only.
+    case realm
 
     /// The format of a file name's extension (a final `.zst`, `.gz`, `.xz` or `.bz2` is skipped); nil if the extension is unknown.
     package init?(extensionOf path: String) {
@@ -15,6 +17,7 @@ package enum FormatName: String, Sendable, CaseIterable {
         case "tsv", "tab": self = .tsv
         case "json", "geojson": self = .json
         case "ndjson", "jsonl": self = .ndjson
+        case "realm": self = .realm
         default: return nil
         }
     }
@@ -23,6 +26,7 @@ package enum FormatName: String, Sendable, CaseIterable {
     /// otherwise by name, otherwise by what the first bytes look like.
     package static func detect(path: String, firstBytes: [UInt8]) -> FormatName {
         if isFirn(firstBytes) { return .firn }
+        if isRealm(firstBytes) { return .realm }
         guard let named = FormatName(extensionOf: path) else { return guess(firstBytes) }
         return named == .csv || named == .tsv ? jsonObjects(firstBytes) ?? named : named
     }
@@ -83,11 +87,16 @@ package enum FormatName: String, Sendable, CaseIterable {
         // The first compression has been undone.
         if Compression.of(bytes) != .none { return "compressed twice" }
         if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) { return "a ZIP archive (as Excel's .xlsx files are)" }
-        if bytes.dropFirst(16).starts(with: "T-DB".utf8) && bytes.count > 23 && bytes[20] < 0x20 && bytes[21] < 0x20 {
-            return "a Realm database"
-        }
         return nil
     }
+
+    /// Whether bytes from the start of a file (24 are enough) are those of a `.realm` file that is not encrypted.
+    package static func isRealm(_ bytes: [UInt8]) -> Bool {
+        bytes.count > 23 && bytes[16..<20].elementsEqual("T-DB".utf8) && bytes[20] < 0x20 && bytes[21] < 0x20
+    }
+
+    /// Whether files of this format can have several types, links and versions, and are read with a key.
+    package var hasObjects: Bool { self == .firn || self == .realm }
 
     private static func guess(_ bytes: [UInt8]) -> FormatName {
         var text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]

@@ -35,7 +35,7 @@ package final class Cipher: Sendable {
 
     deinit { idle.withLock { for state in $0 { firn_cipher_free(state.pointer) } } }
 
-    private static let missing = FirnError(
+    static let missing = FirnError(
         .unsupported, "encryption needs OpenSSL's libcrypto, which is not installed",
         advice: "install it: on Debian, apt-get install libssl3")
 

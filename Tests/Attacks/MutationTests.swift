@@ -116,6 +116,9 @@ private let environment = ProcessInfo.processInfo.environment
     @Test func `mutated NDJSON is read, or refused with a position`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.lines, short: 1000) }
     }
+    @Test func `mutated Realm files are an error with an offset or return their data`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.realm, short: 300) }
+    }
     @Test func `mutated queries are answered, or refused with a position`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.query, short: 3000) }
     }

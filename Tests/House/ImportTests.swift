@@ -28,6 +28,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
     ("Formats/Exchange", "FirnExchange", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "CZstd", "CZlib", "CLZMA", "CBzip2"]),
     ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CIconv"]),
     ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"]),
+    ("Formats/RealmFile", "FirnRealmFile", ["FirnBytes", "FirnDisk", "FirnCrypto", "FirnTable", "FirnExchange"]),
     (
         "Tools/SQL", "FirnSQL",
         ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"]
@@ -37,7 +38,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
         [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
             "FirnExchange", "FirnCSV",
-            "FirnJSON", "Firn",
+            "FirnJSON", "FirnRealmFile", "Firn",
         ]
     ),
     ("Tools/CommandLine", "FirnCommandLine", ["FirnBytes"]),
@@ -52,7 +53,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
 
 /// The only file of the tool that may know the formats by name.
 private let formatShelf = "FormatShelf.swift"
-private let formats: Set = ["FirnCSV", "FirnJSON"]
+private let formats: Set = ["FirnCSV", "FirnJSON", "FirnRealmFile"]
 
 /// The module of the standard library that every module may use for values that threads share.
 private let synchronization = "Synchronization"

@@ -15,6 +15,8 @@ package enum Attack: String, CaseIterable, Sendable {
     case csv
     case json
     case lines
+    /// A `.realm` file.
+    case realm
     /// The text of a query.
     case query
 
@@ -30,6 +32,7 @@ package enum Attack: String, CaseIterable, Sendable {
         case .csv: TextAttack.csv(Array(bytes))
         case .json: TextAttack.json(Array(bytes), .document)
         case .lines: TextAttack.json(Array(bytes), .lines)
+        case .realm: RealmAttack.run(bytes)
         case .query: QueryAttack.run(bytes)
         }
     }

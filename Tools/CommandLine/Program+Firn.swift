@@ -40,10 +40,12 @@ extension Program {
 /// Flags that more than one command accepts.
 extension Flag {
     static let formats = ["firn", "csv", "tsv", "json", "ndjson"]
+    /// Formats that are read and not written.
+    static let inputFormats = ["realm"]
 
     static let from = Flag(
         "from", nil, in: .reading, "format of the inputs", detail: "By default it is detected from the content and the extension.",
-        choices: formats)
+        choices: formats + inputFormats)
     static let type = Flag(
         "type", "t", "NAME", in: .choosing, "the type (table) to use",
         detail: "Required if a file has several types. For convert: the name of the type that is written.")
@@ -123,10 +125,10 @@ extension Flag {
         "columns", "c", "NAMES", in: .choosing, "keep only these columns, in this order; a.b is field b of the objects in a",
         detail: "Names are separated by commas; write a comma within a name as \\,.", repetition: .many)
     static let keyFile = Flag(
-        "key-file", nil, "PATH", in: .shared, "the key of encrypted .firn files: a file of 64 bytes or 128 hexadecimal digits",
+        "key-file", nil, "PATH", in: .shared, "the key of encrypted .firn and .realm files: a file of 64 bytes or 128 hexadecimal digits",
         detail:
             "The environment variable FIRN_KEY can contain a key, in digits; it is tried if a file is encrypted and --key-file does not fit. "
-            + "With --key-file, a .firn file that is not encrypted is an error; with FIRN_KEY, it is read.")
+            + "With --key-file, a .firn or .realm file that is not encrypted is an error; with FIRN_KEY, it is read.")
     static let newKeyFile = Flag(
         "new-key-file", nil, "PATH", in: .writing, "encrypt OUT with the key in this file",
         detail: "By default OUT is encrypted with the key of the input, if it has one.")
@@ -136,6 +138,9 @@ extension Flag {
     static let profile = Flag(
         "profile", nil, in: .writing, "how much time to spend on compression", preset: "default", choices: ["fast", "default", "small"])
 
+    static let internalTables = Flag(
+        "internal", nil, in: .reading, "read the tables of a .realm file that are not classes too, such as those of synchronisation",
+        detail: "By default they are left out, and their names are reported. FILE:TABLE reads one of them.")
     static let rows = Flag(
         "rows", nil, "POINTER", in: .reading, "the rows in a JSON document, as a JSON Pointer such as /data/items",
         detail: """
@@ -164,6 +169,6 @@ extension Flag {
 
     static let readingText = [
         from, null, dates, decimal, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects, schema, rows,
-        map, object, filename, union,
+        map, object, internalTables, filename, union,
     ]
 }

@@ -12,10 +12,11 @@ struct ConvertCommand {
 
     func run() throws(FirnError) -> ExitCode {
         let inputs = Array(arguments.operands.dropLast()), target = arguments.operands.last!
-        let options = try readingOptions()
+        var options = try readingOptions()
         guard !target.isEmpty else { throw FirnError(.usage, "the name of OUT is empty") }
         if target != "-", Paths.kind(target) == .directory { try Replacement.check(target, overwrite: true) }
         let form = try OutputForm(arguments, target: target), format = form.format
+        options.keepsObjectFacts = format == .firn && !ConvertCommand.shaping.contains(where: arguments.has)
         if target != "-", Paths.kind(target) != .other { try Replacement.check(target, overwrite: arguments.has("force")) }
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
@@ -41,7 +42,8 @@ struct ConvertCommand {
         var rows = 0
         while let (type, batch) = try reader.next() {
             try writer.write(batch, type: type)
-            rows += batch.count
+            // A row of an embedded type only keeps the schema version.
+            if reader.schema[type]?.isEmbedded != true { rows += batch.count }
         }
         try writer.finish()
         try options.rejected?.finish()
@@ -78,12 +80,14 @@ struct ConvertCommand {
         return nil
     }
 
+    /// The flags that select, rename or change rows.
+    private static let shaping = ["type", "columns", "where", "limit", "key", "flatten", "nest", "json-column"]
+
     /// Returns the version to copy unchanged, with row ids and indexes: if input and OUT are .firn files and no flag selects or renames
     /// anything.
     private func wholeVersion(_ file: OpenedFile, _ format: FormatName) -> DatabaseSnapshot? {
         guard format == .firn, file.address.type == nil, case .stored(_, let snapshot) = file.content,
-            !["type", "columns", "where", "limit", "key", "lossless", "rejects", "schema", "flatten", "nest", "json-column"].contains(
-                where: arguments.has)
+            !(ConvertCommand.shaping + ["lossless", "rejects", "schema"]).contains(where: arguments.has)
         else { return nil }
         return snapshot
     }

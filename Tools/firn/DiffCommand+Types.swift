@@ -1,20 +1,16 @@
 import FirnBytes
 import FirnChange
 import FirnCommandLine
-import FirnDatabase
 import FirnDisk
+import FirnTable
 import FirnThreads
 
 /// Compares files with several types, type by type.
 extension DiffCommand {
     /// Returns both files if all their types are compared: if they have several and none is chosen. Otherwise returns nil.
-    func severalTypes(_ files: [OpenedFile]) throws(FirnError) -> [DatabaseSnapshot]? {
-        var snapshots: [DatabaseSnapshot] = []
-        for file in files {
-            guard case .stored(_, let snapshot) = file.content, file.address.type == nil else { return nil }
-            snapshots.append(snapshot)
-        }
-        let roots = snapshots.map { Set($0.schema.roots.map(\.name)) }
+    func severalTypes(_ files: [OpenedFile]) throws(FirnError) -> [OpenedFile]? {
+        guard files.allSatisfy({ $0.format.hasObjects && $0.union == nil && $0.address.type == nil }) else { return nil }
+        let roots = files.map { Set($0.schema.roots.map(\.name)) }
         guard session.arguments.text("type") == nil, roots.contains(where: { $0.count > 1 }) else { return nil }
         if let flag = ["key", "columns", "ignore", "where"].first(where: session.arguments.has) {
             throw FirnError(
@@ -22,16 +18,18 @@ extension DiffCommand {
                 "--\(flag) applies to one type, and there are several: \(roots[0].union(roots[1]).sorted().joined(separator: ", "))",
                 advice: "choose one with --type")
         }
-        return snapshots
+        return files
     }
 
     /// Compares the types of the new file, then the types that only the old file has.
-    func compareAll(_ files: [DatabaseSnapshot], key: EncryptionKey?) throws(FirnError) -> ExitCode {
+    func compareAll(_ files: [OpenedFile], key: EncryptionKey?) throws(FirnError) -> ExitCode {
         let changes = try checkChanges(), names = session.arguments.operands
         let listed = files[1].schema.roots.map(\.name)
         var types: [ChangedType] = [], code = ExitCode.done
         for name in listed + files[0].schema.roots.map(\.name).filter({ !listed.contains($0) }) {
-            let tables = files.map { file in file.schema.roots.contains { $0.name == name } ? file.table(named: name) : nil }
+            let tables = try files.map { (file) throws(FirnError) in
+                file.schema.roots.contains { $0.name == name } ? try file.table(name) : nil
+            }
             let (type, differs) = try compare(name, tables[0], tables[1], names.map { "\($0):\(name)" })
             types.append(type)
             if differs { code = .no }
@@ -40,10 +38,10 @@ extension DiffCommand {
         return code
     }
 
-    private func compare(_ name: String, _ old: StoredTable?, _ new: StoredTable?, _ names: [String]) throws(FirnError) -> (
+    private func compare(_ name: String, _ old: (any Table)?, _ new: (any Table)?, _ names: [String]) throws(FirnError) -> (
         ChangedType, differs: Bool
     ) {
-        func key(_ table: StoredTable) -> [String] { table.type.key.map { table.type.columns[$0].name } }
+        func key(_ table: any Table) -> [String] { table.type.key.map { table.type.columns[$0].name } }
         // Rows can be matched only if both files have the same key: another key need not be unique in the other file.
         if let old, let new, !key(old).isEmpty, key(old) == key(new) {
             let difference = try TableDifference.compute(old: old, new: new, options: try options(names[0], names[1]))
@@ -57,7 +55,7 @@ extension DiffCommand {
         if format == "ndjson" {
             try out(name, old, new, same: !differs)
         } else if differs {
-            func side(_ table: StoredTable?) -> String { table.map { Quantity.count($0.rowCount, "row") } ?? "does not exist" }
+            func side(_ table: (any Table)?) -> String { table.map { Quantity.count($0.rowCount, "row") } ?? "does not exist" }
             let facts = old != nil && new != nil ? "\(side(old)) → \(side(new)), without a common key" : "\(side(old)) → \(side(new))"
             try session.out.write(session.outStyle.yellow("~ type \(DisplayWidth.visible(name))") + ": \(facts)\n")
         }
@@ -65,7 +63,7 @@ extension DiffCommand {
     }
 
     /// Prints `{"kind":"type","name":…,"old":rows,"new":rows}` before the lines of a type. `same` is given if no lines follow.
-    private func out(_ name: String, _ old: StoredTable?, _ new: StoredTable?, same: Bool?) throws(FirnError) {
+    private func out(_ name: String, _ old: (any Table)?, _ new: (any Table)?, same: Bool?) throws(FirnError) {
         var line = JSONLine()
         line.add("kind", "type")
         line.add("name", name)
@@ -75,7 +73,7 @@ extension DiffCommand {
         try session.out.write(line.object + "\n")
     }
 
-    private func hash(_ table: StoredTable) throws(FirnError) -> Hash128 {
+    private func hash(_ table: any Table) throws(FirnError) -> Hash128 {
         var options = ContentHash.Options()
         options.threads = try session.threads()
         return try ContentHash(of: table, options: options).hash

@@ -35,6 +35,14 @@ final class FirnWriter: BatchWriter {
         let transaction = try database.begin(threads: options.threads)
         setEffort(transaction)
         try transaction.extendSchema(schema.types)
+        // Indexes are filled while rows are written.
+        for type in schema.types {
+            for column in type.columns {
+                for kind in IndexKind.allCases where column.indexes.contains(kind) {
+                    try transaction.addIndex(type.name, column.name, kind)
+                }
+            }
+        }
         self.database = database
         self.transaction = transaction
     }

@@ -4,6 +4,7 @@ import FirnCommandLine
 import FirnDisk
 import FirnExchange
 import FirnJSON
+import FirnRealmFile
 import FirnTable
 
 /// Creates readers and writers by format. No other file of the command names the modules of formats.
@@ -28,7 +29,33 @@ enum FormatShelf {
             json.given = given
             json.rejects = options.rejects
             return try JSONReader(input, options: json, progress: progress)
+        case .realm: return try realm(input, options, progress)
         case .firn: trap("OpenedFile opens .firn files itself")
+        }
+    }
+
+    /// Opens a `.realm` file with the key that fits.
+    private static func realm(_ input: Input, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> RealmFileReader {
+        try options.keys.trying { (key) throws(FirnError) in
+            var realm = RealmFileOptions()
+            realm.key = key
+            realm.readsInternal = options.readsInternal
+            realm.wanted = options.rowType ?? options.typeName
+            realm.readsPrevious = options.version == RealmFileFormat.previous
+            realm.keepsSchemaVersion = options.keepsObjectFacts
+            try input.rewind()
+            return try RealmFileReader(input, options: realm, progress: progress)
+        }
+    }
+
+    /// Returns why files of a format have no version of this name; nil if they have.
+    static func refusal(ofVersion version: String, _ format: FormatName) -> (message: String, advice: String?)? {
+        switch format {
+        case .firn: nil
+        case .realm:
+            version == RealmFileFormat.previous
+                ? nil : ("a .realm file has the versions of its two top references only", "use FILE, or FILE@\(RealmFileFormat.previous)")
+        default: ("only .firn and .realm files have versions, and this is \(format.rawValue)", nil)
         }
     }
 
@@ -133,6 +160,7 @@ enum FormatShelf {
             json.isLossless = options.isLossless
             json.budget = .process
             return JSONWriter(output, options: json)
+        case .realm: trap("OutputForm refuses to write .realm files")
         case .firn: trap("FirnWriter writes .firn files")
         }
     }

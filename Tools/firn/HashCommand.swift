@@ -43,10 +43,10 @@ struct HashCommand {
 
     /// Returns the type that is chosen, or all types of the file.
     private func tables(of file: OpenedFile) throws(FirnError) -> [any Table] {
-        guard case .stored(_, let snapshot) = file.content, arguments.text("type") == nil, file.address.type == nil else {
+        guard file.format.hasObjects, file.union == nil, arguments.text("type") == nil, file.address.type == nil else {
             return [try file.table(arguments.text("type"))]
         }
-        return snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
+        return try file.tables()
     }
 
     private func hash(_ table: any Table, _ file: OpenedFile) throws(FirnError) -> ContentHash {

@@ -89,10 +89,12 @@ final class OpenedFile {
         }
         format = options.format ?? FormatName.detect(path: address.path, firstBytes: first)
         guard format == .firn else {
-            if let version = address.version {
-                throw FirnError(
-                    .usage, "only .firn files have versions, and this is \(format.rawValue)", at: .init(file: "\(address.path)@\(version)"))
+            if let version = address.version, let refusal = FormatShelf.refusal(ofVersion: version, format) {
+                throw FirnError(.usage, refusal.message, at: .init(file: "\(address.path)@\(version)"), advice: refusal.advice)
             }
+            var options = options
+            options.version = address.version
+            if format == .realm { options.rowType = address.type }
             let stem = Address.stem(of: address.path)
             let given = try options.schema?.given(wanted: options.typeName ?? address.type, stem: stem)
             let reader = try FormatShelf.reader(
@@ -186,10 +188,12 @@ final class OpenedFile {
     /// Open files: of a union, those that stay open before its rows are read.
     var parts: [OpenedFile] { union.map { Array($0.held.values) } ?? [self] }
 
-    /// The key of an encrypted `.firn` file.
+    /// The key of an encrypted file.
     var key: EncryptionKey? {
-        guard case .stored(let database, _) = content else { return nil }
-        return database.key
+        switch content {
+        case .stored(let database, _): database.key
+        case .stream(let reader): reader.key
+        }
     }
 
     /// Whether some rows are from JSON.
@@ -212,7 +216,7 @@ final class OpenedFile {
     func typeName(_ given: String?) throws(FirnError) -> String {
         let roots = schema.roots
         if union != nil, let only = roots.first { return only.name }
-        if let name = given ?? (format == .firn ? address.type : nil) {
+        if let name = given ?? (format.hasObjects ? address.type : nil) {
             guard roots.contains(where: { $0.name == name }) else { throw unknownType(name, in: schema, of: address.path) }
             return name
         }
@@ -233,16 +237,30 @@ final class OpenedFile {
             guard let table = snapshot.table(named: wanted) else { throw unknownType(wanted, in: schema, of: address.path) }
             return table
         case .stream(let reader):
+            if format == .realm { return try heldTables(reader).table(wanted)! }
             var batches: [Batch] = []
             while let (type, batch) = try reader.next() { if type == wanted { batches.append(batch) } }
             return MemoryTable(reader.schema[wanted]!, schema: reader.schema, batches: batches)
         }
     }
 
+    /// The tables of a file with several types, once they were read.
+    private var held: HeldTables?
+
+    /// Returns the tables of a stream with several types. The first call reads them completely.
+    func heldTables(_ reader: any BatchReader) throws(FirnError) -> HeldTables {
+        if let held { return held }
+        let tables = try HeldTables(reader)
+        held = tables
+        return tables
+    }
+
     /// Returns the rows as batches; `given` selects one type of a file that has several.
     func reader(_ given: String?, threads: Int, progress: Progress) throws(FirnError) -> any BatchReader {
         switch content {
-        case .stream(let reader): return reader
+        case .stream(let reader):
+            guard format == .realm, let name = given ?? address.type else { return reader }
+            return ChosenReader(reader, try typeName(name))
         case .stored(_, let snapshot):
             guard given != nil || address.type != nil else {
                 let tables = snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }

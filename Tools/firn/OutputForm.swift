@@ -21,6 +21,9 @@ struct OutputForm {
                 .usage, target == "-" ? "the format of the output is not known" : "the extension of \"\(target)\" is not that of a format",
                 advice: "use --to firn, csv, tsv, json or ndjson")
         }
+        guard format != .realm else {
+            throw FirnError(.usage, "Realm files can be read, not written", advice: "use --to firn, csv, tsv, json or ndjson")
+        }
         guard format != .firn || compression == .none else {
             throw FirnError(
                 .usage, "a .firn file cannot be compressed as a whole: its columns are compressed already",

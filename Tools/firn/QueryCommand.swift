@@ -22,7 +22,7 @@ struct QueryCommand {
         let options = try ReadingOptions(arguments, threads: threads)
         let file = try open(options, progress)
         let rows: Int
-        if case .stored = file.content {
+        if file.format.hasObjects, file.union == nil, !isDocument(file) {
             let table = try file.table(arguments.text("type"))
             let run = try QueryCommand.run(request, table, file: file.address.path, threads: threads)
             display.end()
@@ -77,6 +77,12 @@ struct QueryCommand {
         for remark in remarks + (file.union?.remarks ?? []) { session.remark(remark) }
         session.remark(guessesOf: [file])
         return file
+    }
+
+    /// Whether the operand is the JSON document around the rows of a file.
+    private func isDocument(_ file: OpenedFile) -> Bool {
+        if case .stored = file.content { return false }
+        return file.format == .firn
     }
 
     /// Runs the query batch by batch on the rows of a text format, or of several files. Returns the number of rows.

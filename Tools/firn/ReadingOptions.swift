@@ -47,6 +47,12 @@ struct ReadingOptions {
     var rowType: String?
     /// Whether an input may lack columns that are chosen or given, as one of several.
     var mayLackColumns = false
+    /// Whether tables of a `.realm` file that are not classes are read.
+    var readsInternal = false
+    /// Whether the rows are written to a `.firn` file, which keeps what only the object layer uses.
+    var keepsObjectFacts = false
+    /// The version of the input that is read, if its name has one.
+    var version: String?
     /// The keys of encrypted files.
     var keys = KeyRing()
     /// Input from a pipe must not be written to disk unencrypted, because the output will be encrypted.
@@ -87,6 +93,7 @@ struct ReadingOptions {
         }
         encoding = arguments.text("encoding")
         rows = arguments.text("rows")
+        readsInternal = arguments.has("internal")
         maps = arguments.texts("map")
         objects = arguments.texts("object")
         notation = try CSVFlags(arguments)
@@ -115,9 +122,17 @@ struct ReadingOptions {
                 "--\(flag) applies to JSON only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is JSON")",
                 advice: "omit it, or use --from json if the input is JSON")
         }
-        guard files.allSatisfy({ $0.formats == [.firn] }), let flag = ["schema", "rejects"].first(where: arguments.has) else { return }
+        if !files.isEmpty, arguments.has("internal"), !files.contains(where: { $0.formats.contains(.realm) }) {
+            throw FirnError(
+                .usage,
+                "--internal applies to .realm files only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is one")",
+                advice: "omit it")
+        }
+        guard files.allSatisfy({ $0.formats.isSubset(of: [.firn, .realm]) }), let flag = ["schema", "rejects"].first(where: arguments.has)
+        else { return }
         throw FirnError(
-            .usage, "--\(flag) applies to CSV and JSON only, and \(files.count == 1 ? "the input is" : "all inputs are") firn",
+            .usage,
+            "--\(flag) applies to CSV and JSON only, and \(files.count == 1 ? "the input is" : "all inputs are") \(files[0].format.rawValue)",
             advice: "omit it")
     }
 

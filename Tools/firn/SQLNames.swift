@@ -45,6 +45,10 @@ extension OpenedFile {
         case .stored(_, let snapshot):
             if let name = address.type { return [try table(name)] }
             return snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
+        case .stream(let reader) where format == .realm:
+            if let name = address.type { return [try table(name)] }
+            let held = try heldTables(reader)
+            return reader.schema.roots.compactMap { held.table($0.name) }
         case .stream(let reader):
             var batches: [String: [Batch]] = [:]
             while let (type, batch) = try reader.next() { batches[type, default: []].append(batch) }

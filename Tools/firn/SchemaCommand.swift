@@ -16,7 +16,7 @@ struct SchemaCommand {
         display.end()
         try ReadingOptions.check(session.arguments, for: [file])
         var schema = file.schema
-        if let name = session.arguments.text("type") ?? (file.formats == [.firn] ? file.address.type : nil) {
+        if let name = session.arguments.text("type") ?? (file.format.hasObjects && file.union == nil ? file.address.type : nil) {
             guard schema[name] != nil else { throw unknownType(name, in: schema, of: file.name) }
             schema = schema.reachable(from: name)
         }

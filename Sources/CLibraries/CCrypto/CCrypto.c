@@ -12,7 +12,8 @@
 #define FUNCTIONS(take) \
     take(OPENSSL_init_crypto) take(OPENSSL_cleanse) take(EVP_CIPHER_CTX_new) take(EVP_CIPHER_CTX_free) take(EVP_CIPHER_CTX_ctrl) \
     take(EVP_CIPHER_CTX_set_padding) take(EVP_EncryptInit_ex) take(EVP_EncryptUpdate) take(EVP_EncryptFinal_ex) \
-    take(EVP_DecryptInit_ex) take(EVP_DecryptUpdate) take(EVP_DecryptFinal_ex) take(EVP_aes_256_gcm) take(EVP_aes_256_ecb) take(EVP_sha256) take(HMAC)
+    take(EVP_DecryptInit_ex) take(EVP_DecryptUpdate) take(EVP_DecryptFinal_ex) take(EVP_aes_256_gcm) take(EVP_aes_256_ecb) take(EVP_sha256) \
+    take(EVP_sha224) take(EVP_aes_256_cbc) take(HMAC)
 
 static struct {
 #define field(name) __typeof__(&name) name;
@@ -151,4 +152,22 @@ int firn_hmac_sha256(const uint8_t *key, size_t key_count, const uint8_t *bytes,
     if (!firn_crypto_is_there()) return 0;
     unsigned int length = 0;
     return lib.HMAC(lib.EVP_sha256(), key, (int)key_count, bytes, count, out, &length) != NULL && length == 32;
+}
+
+int firn_hmac_sha224(const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count, uint8_t *out) {
+    if (!firn_crypto_is_there()) return 0;
+    unsigned int length = 0;
+    return lib.HMAC(lib.EVP_sha224(), key, (int)key_count, bytes, count, out, &length) != NULL && length == 28;
+}
+
+int firn_cbc_open(const uint8_t *key, const uint8_t *nonce, const uint8_t *bytes, size_t count, uint8_t *out) {
+    if (!firn_crypto_is_there() || count > piece || count % 16) return 0;
+    EVP_CIPHER_CTX *context = lib.EVP_CIPHER_CTX_new();
+    if (!context) return 0;
+    int put = 0;
+    int done = lib.EVP_DecryptInit_ex(context, lib.EVP_aes_256_cbc(), NULL, key, nonce) == 1
+        && lib.EVP_CIPHER_CTX_set_padding(context, 0) == 1
+        && lib.EVP_DecryptUpdate(context, out, &put, bytes, (int)count) == 1 && (size_t)put == count;
+    lib.EVP_CIPHER_CTX_free(context);
+    return done;
 }

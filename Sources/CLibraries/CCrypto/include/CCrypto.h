@@ -24,4 +24,10 @@ int firn_cipher_open(firn_cipher *cipher, const uint8_t *nonce, const uint8_t *b
 /// Writes 32 bytes. Returns 1 on success.
 int firn_hmac_sha256(const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count, uint8_t *out);
 
+/// For pages that another program encrypted. Writes 28 bytes. Returns 1 on success.
+int firn_hmac_sha224(const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count, uint8_t *out);
+
+/// Decrypts `count` bytes, a multiple of 16, with AES-256-CBC without padding. `key` has 32 bytes, `nonce` 16. Returns 1 on success.
+int firn_cbc_open(const uint8_t *key, const uint8_t *nonce, const uint8_t *bytes, size_t count, uint8_t *out);
+
 #endif
