@@ -141,7 +141,8 @@ extension CSVNumberMarks {
     static func remarks(_ guesses: [CSVGuess], _ names: [String]) -> [String] {
         var groups: [(layout: NumberLayout, hasFraction: Bool, columns: [String], sample: CSVSample)] = []
         for (guess, name) in zip(guesses, names) where guess.hasGuessedMarks {
-            guard let marks = guess.marks, let layout = NumberLayout(marks.layout(.plain, guess.choice().kind).notation) else { continue }
+            guard let marks = guess.marks, var layout = NumberLayout(guess.choice().notation), !layout.isTrivial else { continue }
+            layout.digits = .plain
             if let known = groups.firstIndex(where: { $0.layout == layout && $0.hasFraction == marks.hasFraction }) {
                 groups[known].columns.append(name)
             } else {

@@ -93,8 +93,9 @@ extension CSVGuess {
             return text(.wideNumbers, odd.numbers.count + odd.longDecimals.count, CSVSample.first(odd.numbers, odd.longDecimals))
         }
         choice.kind = kind
-        choice.notation = marks?.layout(notation, kind).notation ?? notation
         let hasLong = kind != .decimal, regrouped = marks?.choice
+        let hasUnusual = odd.numbers.count + odd.signed.count + (hasLong ? odd.longDecimals.count : 0) > 0
+        choice.notation = marks?.notation(notation, kind, hasUnusual: hasUnusual) ?? notation
         choice.exceptions = exceptions(
             odd, outside: dateCount + otherCount,
             unusual: CSVSample.first(

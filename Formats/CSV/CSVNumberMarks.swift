@@ -50,11 +50,16 @@ struct CSVNumberMarks: Sendable {
         return (group, CSVSample.first(others, ungrouped), count + ungrouped.count)
     }
 
-    /// The layout of the numbers, with digits in a notation.
-    func layout(_ digits: Notation, _ kind: ScalarKind) -> NumberLayout {
-        let group = choice.group
-        // Whole numbers without groups have no mark.
-        return NumberLayout(hasComma: hasComma && (kind != .int || group != .none), group: group, digits: digits)
+    /// The notation of the numbers, with digits in a notation. `hasUnusual`: whether a number is an exception, whose text is read with the
+    /// mark and with groups.
+    func notation(_ digits: Notation, _ kind: ScalarKind, hasUnusual: Bool) -> Notation {
+        let (group, _, regrouped) = choice
+        // Ordinary whole numbers without groups have no mark.
+        let isPlain = group == .none && (!hasComma || kind == .int)
+        guard isPlain, regrouped == 0, !hasComma || !hasUnusual else {
+            return NumberLayout(hasComma: hasComma, group: group, digits: digits).notation
+        }
+        return digits
     }
 
     /// The first number with a separator.

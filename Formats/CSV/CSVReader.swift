@@ -93,7 +93,7 @@ package final class CSVReader: BatchReader {
             if var column = forced[i] {
                 column.id = 0
                 if let marks = guess.marks, column.type.kind.isNumber, NumberLayout(column.notation) == nil {
-                    column.notation = marks.layout(column.notation, column.type.kind).notation
+                    column.notation = marks.notation(column.notation, column.type.kind, hasUnusual: true)
                 }
                 columns.append(column)
             } else if options.allText {
@@ -108,7 +108,9 @@ package final class CSVReader: BatchReader {
         columnFacts = columns.indices.map { i in
             let guess = found.columns[i], own = ColumnFacts.Reading(columns[i].type.kind, columns[i].notation)
             let isGiven = forced[i] != nil || options.allText
-            return ColumnFacts(hasValues: guess.cells > guess.nulls, readings: isGiven ? [own] : guess.readings(choices[i]))
+            var facts = ColumnFacts(hasValues: guess.cells > guess.nulls, readings: isGiven ? [own] : guess.readings(choices[i]))
+            facts.hasNumbersInTexts = choices[i].exceptions.map { $0.unusualCount > 0 } ?? false || guess.odd?.formatted.count ?? 0 > 0
+            return facts
         }
         losses = CSVReader.losses(found, header, cells, options) + opened.losses
         let words = CSVNullTexts(found.columns, options, names: cells.map { header.names[$0] })

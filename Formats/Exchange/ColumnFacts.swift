@@ -18,6 +18,10 @@ package struct ColumnFacts: Sendable {
     /// The types and notations in which every value would be written back as the same text, narrowest first.
     package var readings: [Reading]
 
+    /// Whether an original text of the column may be a number. Such a text can be another number, or none, where the decimal mark or the
+    /// groups of digits are those of another input.
+    package var hasNumbersInTexts = true
+
     package init(hasValues: Bool, readings: [Reading]) {
         self.hasValues = hasValues
         self.readings = readings

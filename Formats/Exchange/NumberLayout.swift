@@ -38,9 +38,10 @@ package struct NumberLayout: Hashable, Sendable {
     private static let firstCode: UInt8 = 128
     private static let pointZeroParameter: UInt8 = 255
 
-    /// The notation; one of plain numbers if there is neither comma nor group.
+    /// Whether numbers are written as without a layout. Original texts can have groups all the same.
+    package var isTrivial: Bool { !hasComma && group == .none }
+
     package var notation: Notation {
-        guard hasComma || group != .none else { return digits }
         let parameter =
             digits.code == Notation.fixed(0).code ? digits.parameter : digits == .pointZero ? NumberLayout.pointZeroParameter : 0
         return Notation(code: NumberLayout.firstCode + (hasComma ? 1 : 0) + group.rawValue << 1, parameter: parameter)
@@ -48,7 +49,7 @@ package struct NumberLayout: Hashable, Sendable {
 
     /// Returns nil for notations that are not layouts of numbers.
     package init?(_ notation: Notation) {
-        guard notation.code > NumberLayout.firstCode, notation.code < NumberLayout.firstCode + 16,
+        guard notation.code >= NumberLayout.firstCode, notation.code < NumberLayout.firstCode + 16,
             let group = Group(rawValue: (notation.code - NumberLayout.firstCode) >> 1)
         else { return nil }
         hasComma = notation.code & 1 == 1
@@ -77,7 +78,7 @@ package struct NumberLayout: Hashable, Sendable {
     /// Returns the layout whose `example` this is, or nil.
     package init?(example text: String) {
         for hasComma in [false, true] {
-            for group in Group.allCases where (hasComma || group != .none) && group != (hasComma ? .comma : .point) {
+            for group in Group.allCases where group != (hasComma ? .comma : .point) {
                 for digits in [Notation.plain, .pointZero] + (2...22).map({ Notation.fixed($0) }) {
                     let layout = NumberLayout(hasComma: hasComma, group: group, digits: digits)
                     if layout.example == text {

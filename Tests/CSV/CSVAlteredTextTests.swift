@@ -64,6 +64,9 @@ import Testing
             do throws(FirnError) {
                 let table = try Table(bytes, options)
                 read += 1
+                for (column, type) in table.schema.types[0].columns.enumerated() where !type.type.isOptional {
+                    #expect(!table.rows.contains { $0[column].isNull }, "seed \(seed): null in \(type.type.name)")
+                }
                 numbers += table.notations.count { NumberLayout($0) != nil }
                 // Delimiters of several characters are not compared in advance.
                 guard table.reader.unreproduced.isEmpty, table.reader.dialect.delimiterRest.isEmpty else { continue }

@@ -53,6 +53,11 @@ import Testing
         #expect(try unite([rows(0, ["1.234.567", "12"]), rows(9, ["12345", "12"])]).type == "int")
         #expect(try unite([rows(0, ["1,5", "NA"]), rows(9, ["1.234,5", "+1,5"])]).type == "double?")
         #expect(try unite([rows(0, ["1,234.5", "2.25"]), rows(9, ["1234.75", "7.50"])]).type == "double")
+        // Texts that are other numbers with a decimal comma, and texts that are none.
+        #expect(try unite([rows(0, ["1", "5."]), rows(9, ["1,5", "2,25"])]).type == "string")
+        #expect(try unite([rows(0, ["1", "NA"]), rows(9, ["1,5", "2,25"])]).type == "double?")
+        let ints = (0..<9).map { "\(1000 + $0)" } + ["1.234", "-"]
+        #expect(try unite([rows(0, ints), rows(50, ["1,5", "2,25"])], flags: ["--decimal", ","]).type == "double?")
         // Other marks.
         #expect(try unite([rows(0, ["1,5", "2,25"]), rows(9, ["3.5", "4.25"])]).type == "string")
         let report = try unite([rows(0, ["1.234,5", "2,25"]), rows(9, ["1234,75", "7,5"])]).errors

@@ -33,6 +33,8 @@ final class UnionColumn {
     private(set) var isUnsure = false
     /// Whether an input has original texts of the column.
     private var hasOriginals = false
+    /// Whether an input without a layout of numbers has original texts that may be numbers.
+    private var hasNumbersInTexts = false
     /// The types that fit all values so far, in some notation.
     private var commonKinds: Set<ScalarKind>?
 
@@ -48,6 +50,7 @@ final class UnionColumn {
     ) throws(FirnError) {
         inputs += 1
         self.hasOriginals = self.hasOriginals || hasOriginals
+        if hasOriginals, NumberLayout(column.notation) == nil, facts?.hasNumbersInTexts ?? true { hasNumbersInTexts = true }
         isOptional = isOptional || column.type.isOptional
         elementIsOptional = elementIsOptional || column.type.elementIsOptional
         writesNull = writesNull || column.writesNull
@@ -141,7 +144,7 @@ final class UnionColumn {
     private var commonLayout: (ScalarKind, NumberLayout)? {
         let layouts = uses.compactMap { use in NumberLayout(use.notation).map { (layout: $0, inputs: use.inputs) } }
         guard let main = layouts.max(by: { ($0.layout.group != .none ? 1 : 0, $0.inputs) < ($1.layout.group != .none ? 1 : 0, $1.inputs) }),
-            layouts.allSatisfy({ $0.layout.hasComma == main.layout.hasComma }),
+            !hasNumbersInTexts, layouts.allSatisfy({ $0.layout.hasComma == main.layout.hasComma }),
             let kind = [ScalarKind.int, .double, .decimal].first(where: { commonKinds?.contains($0) ?? false }),
             uses.allSatisfy({ use in
                 !use.type.isCollection && (NumberLayout(use.notation) != nil || use.type.kind == .int || !main.layout.hasComma)
