@@ -18,7 +18,7 @@ extension CSVChoice.Exceptions {
         if nullCount > 0 {
             let verb = nullCount == 1 ? "is" : "are"
             remarks.append(
-                "column \"\(name)\": \(CSVChoice.grouped(nullCount)) of \(CSVChoice.grouped(cells)) cells \(verb) kept as text next to null"
+                "column \"\(name)\": \(CSVChoice.grouped(nullCount)) of \(CSVChoice.grouped(cells)) cells \(verb) not of its type: read as null, with the text kept"
                     + nulls.example)
         }
         if unusualCount > 0 {

@@ -84,8 +84,8 @@ struct CSVLayout {
             }
             let list = names[min(expected, names.count)...].prefix(3).map { "\"\($0)\"" }.joined(separator: ", ")
             remarks.append(
-                "\(wide.words("row")) with more cells than \(hasHeader ? "the header, which has" : "the usual") \(expected); the others are in \(list)"
-                    + (width - expected > 3 ? ", …" : "") + "; use --ragged to choose another reading")
+                "\(wide.words("row")) with more cells than \(hasHeader ? "the header, which has" : "the usual") \(expected); the surplus cells are in \(list)"
+                    + (width - expected > 3 ? ", …" : "") + "; use --ragged to pad, cut or reject such rows")
         } else if !surplus.isEmpty, ragged != .pad {
             remarks.append("\(surplus.words("row")) with surplus cells, all of them empty")
         }

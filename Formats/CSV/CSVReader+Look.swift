@@ -53,7 +53,7 @@ extension CSVReader {
                 if options.mayLackColumns { continue }
                 throw FirnError(
                     .schema, "there is no column \"\(name)\"", at: .init(file: text.input.name, line: 1),
-                    advice: "columns: " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
+                    advice: "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
             }
             cells.append(cell)
         }
@@ -99,7 +99,7 @@ extension CSVReader {
             throw FirnError(
                 .usage, "rows of \"\(options.types?.name ?? "")\" link to each other by row number, and rejected rows change the numbers",
                 at: .init(file: name),
-                advice: "leave out --rejects, or the columns with links from the schema")
+                advice: "omit --rejects, or the columns with links from the schema")
         }
     }
 

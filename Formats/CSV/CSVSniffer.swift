@@ -102,7 +102,7 @@ struct CSVSniffer {
             guess.form.preambleLines = 1
             if options.delimiterBytes == nil {
                 guess.form.delimiter = separator
-                guess.remarks.append("cells are separated by \(CSVSniffer.name(separator)), as the first line \"\(line)\" says")
+                guess.remarks.append("cells are separated by \(CSVSniffer.name(separator)), as the first line \"\(line)\" specifies")
             } else {
                 guess.remarks.append("the first line \"\(line)\" was not read as a row")
             }

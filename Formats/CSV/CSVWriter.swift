@@ -122,7 +122,9 @@ package final class CSVWriter: BatchWriter {
 
     package func write(_ batch: Batch, type: String) throws(FirnError) {
         guard type == self.type.name else {
-            throw FirnError(.schema, "rows of type \"\(type)\" in a file of \"\(self.type.name)\"", at: .init(file: output.name))
+            throw FirnError(
+                .schema, "a CSV holds rows of one type, here \"\(self.type.name)\": rows of type \"\(type)\" cannot be written to it",
+                at: .init(file: output.name))
         }
         var row = 0
         while row < batch.count {

@@ -116,7 +116,7 @@ final class Fit {
             if at >= 0 {
                 if let misfit = check(items, at, field) { return misfit }
             } else if !field.isOptional, field.plan.type.kind != .any || field.plan.type.isCollection {
-                return Misfit(item: index, message: "expected \(words(field)), found nothing (column \"\(field.path)\")")
+                return Misfit(item: index, message: "the member for column \"\(field.path)\" is missing: expected \(words(field))")
             }
         }
         return nil

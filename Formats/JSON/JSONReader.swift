@@ -50,7 +50,7 @@ package final class JSONReader: BatchReader {
             throw FirnError(
                 .usage, "rows of \"\(typeName)\" link to each other by row number, and rejected rows change the numbers",
                 at: .init(file: input.name),
-                advice: "leave out --rejects, or the columns with links from the schema")
+                advice: "omit --rejects, or the columns with links from the schema")
         }
         let (source, remark) = try JSONReader.source(input, options, given: given, progress)
         self.source = source
@@ -66,7 +66,7 @@ package final class JSONReader: BatchReader {
         guesses = layout + source.guesses
         rowCount = source.rowCount
         if options.isLossless, let loss = source.losses.first {
-            throw FirnError(.rejected, loss, at: .init(file: input.name), advice: "leave out --lossless to accept it")
+            throw FirnError(.rejected, loss, at: .init(file: input.name), advice: "omit --lossless to accept it")
         }
     }
 
@@ -194,7 +194,7 @@ struct RowPlan {
                 guard root.pointee.mapValue == nil else {
                     throw FirnError(
                         .unsupported, "the rows have more than \(ShapeTree.maximumColumns) different members, too many to be columns",
-                        advice: "leave out the schema")
+                        advice: "omit the schema")
                 }
                 fields = types.fields(root, path: rows.type.name, depth: 0, given: rows.fields)
             }

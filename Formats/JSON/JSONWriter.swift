@@ -59,7 +59,7 @@ package final class JSONWriter: BatchWriter {
             if hasLeftOutDocument, options.isLossless {
                 throw FirnError(
                     .rejected, "NDJSON contains only rows, not the JSON around them in their document",
-                    advice: "write json, or leave out --lossless")
+                    advice: "use --to json, or omit --lossless")
             }
             if !(envelope?.isBareValue ?? false) || roots[0].columns.count != 1 { envelope = nil }
             return
@@ -92,7 +92,7 @@ package final class JSONWriter: BatchWriter {
         let fields = type.visibleColumns.map { ColumnView(batch.columns[$0], type.columns[$0], schema, isPretty: isPretty) }
         let form = envelope?.form
         if form == .one || form == .oneValue, rowsWritten + batch.count > 1 {
-            throw FirnError(.schema, "the document contained one value, and there are more rows now", advice: "write ndjson")
+            throw FirnError(.schema, "the original document is a single value and cannot hold several rows", advice: "use --to ndjson")
         }
         for row in 0..<batch.count {
             if options.layout == .lines {
@@ -109,7 +109,7 @@ package final class JSONWriter: BatchWriter {
             if out.count > 1 << 20 { try flush() }
         }
         if options.isLossless, loss.nonFinite > 0 {
-            throw FirnError(.rejected, "JSON has no way to write NaN or an infinity", advice: "leave out --lossless to write null")
+            throw FirnError(.rejected, "JSON has no way to write NaN or an infinity", advice: "omit --lossless to write null")
         }
         try flush()
     }

@@ -158,7 +158,7 @@ package final class Replacement {
         } catch {
             TemporaryPaths.forget(slot)
             // The error names the target, not the temporary file.
-            var named = error.code == .notFound ? FirnError(.notFound, "the folder to write it in does not exist") : error
+            var named = error.code == .notFound ? FirnError(.notFound, "cannot create the file: its folder does not exist") : error
             named.location = .init(file: shown)
             _ = Replacement.names.withLock { $0.removeValue(forKey: temporaryPath) }
             throw named
@@ -179,7 +179,7 @@ package final class Replacement {
     /// Checks the rule for outputs: a file is replaced only with `overwrite`, a directory never.
     package static func check(_ target: String, overwrite: Bool) throws(FirnError) {
         switch Paths.kind(target) {
-        case .directory?: throw FirnError(.exists, "it is a directory", at: .init(file: target))
+        case .directory?: throw FirnError(.exists, "cannot write the file: a directory has this name", at: .init(file: target))
         // A device or a pipe would be removed, with a file in its place.
         case .other?: throw FirnError(.exists, "it is not a regular file, and cannot be replaced by one", at: .init(file: target))
         case .some where !overwrite:

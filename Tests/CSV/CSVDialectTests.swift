@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `lines before and after the table, comments and blank lines are not rows and are written back`() throws {
-        try check("sep=;\r\na;b\r\n1;x\r\n2;y\r\n", ab, says: "as the first line \"sep=;\" says")
+        try check("sep=;\r\na;b\r\n1;x\r\n2;y\r\n", ab, says: "as the first line \"sep=;\" specifies")
         try check("Report of the year\n\na,b,c\n1,x,5\n2,y,6\n", ab.map { $0 + [.int($0 == ab[0] ? 5 : 6)] }, says: "begins in line")
         try check("a,b\n1,x\n2,y\n\n* the end\n", ab, says: "after the table")
         try check("a,b\n1,x\n\n\n2,y\n", ab, says: "2 blank lines")

@@ -263,7 +263,7 @@ import Testing
                 ])
         #expect(
             try outcome("e.firn", [thing(1, .string("mine"), 1, []), thing(2, .string("b"), 2, [.int(7)]), thing(3, .null, 3, [])]) == [
-                "id=1: another value in note"
+                "id=1: the file differs from the recorded values in: note"
             ])
         #expect(
             try outcome(

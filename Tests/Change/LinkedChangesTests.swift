@@ -214,7 +214,7 @@ import Testing
         let new = try file(folder.file("b.firn"), [(1, "Ada", friend: 2, []), (2, "Bo", nil, ["rex"])], [("rex", owner: 2, spot: nil)])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
         let drifted = try file(folder.file("d.firn"), [(1, "Ada", nil, [])], [("rex", owner: nil, spot: nil)])
-        #expect(try refusal(changes, drifted) == ["Person id=2: there is no such row"])
+        #expect(try refusal(changes, drifted) == ["Person id=2: the row to change or remove does not exist"])
         let lone = try LinkedChangesTests.changes(old, new, folder.file("e.firn"), types: ["Pet"])
         let missing = try refusal(lone, drifted)
         #expect(missing == ["tag=\"rex\": owner refers to a row that does not exist: Person id=2"])
@@ -286,8 +286,8 @@ import Testing
             ])
         #expect(
             try refusal(changes, database("e.firn", ["A": [1, 2, 3], "Gone": [5], "Loose": [8]])) == [
-                ": rows of \"Loose\" have no key, and are not those that the changes were made from", "A id=3: there is such a row already",
-                "Gone id=6: there is no such row",
+                ": rows of \"Loose\" have no key, and are not those that the changes were made from", "A id=3: the row to add already exists",
+                "Gone id=6: the row to change or remove does not exist",
             ])
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("the changes were refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new) && old.snapshot().table(named: "Gone")?.rowCount == 0)

@@ -267,7 +267,7 @@ import Testing
         guard case .refused(let conflicts, 1, isReached: false) = try LinkedChangesTests.apply(changes, conflicting) else {
             Issue.record("the changes were applied"); return
         }
-        #expect(conflicts[0].what == "another value in birth.type" && conflicts[0].key == "id=1")
+        #expect(conflicts[0].what == "the file differs from the recorded values in: birth.type" && conflicts[0].key == "id=1")
     }
 
     @Test func `files without nested changes have format version 2, and invalid edits are refused`() throws {

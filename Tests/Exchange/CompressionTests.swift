@@ -42,7 +42,7 @@ import Testing
     }
 
     private let texts: [[UInt8]] = [
-        [], Array("a".utf8), Array((0..<100_000).map { "\($0),\($0 &* $0)\n" }.joined().utf8),
+        [], Array("a".utf8), Array((0..<40_000).map { "\($0),\($0 &* $0)\n" }.joined().utf8),
         (0..<700_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) },
     ]
 
@@ -93,8 +93,9 @@ import Testing
 
     @Test func `truncated and damaged data is an error with its position, and never other bytes`() throws {
         var random = Random(seed: 11)
+        let text = Array(texts[2].prefix(120_000))
         for (compression, _) in tools {
-            let packed = try pack(texts[2], compression)
+            let packed = try pack(text, compression)
             for cut in [11, 20, packed.count / 3, packed.count - 9, packed.count - 1] {
                 let error = #expect(throws: FirnError.self, "\(compression) \(cut)") { try unpack(packed.prefix(cut)) }
                 #expect(error?.location?.byte != nil, "\(String(describing: error))")
@@ -104,7 +105,7 @@ import Testing
                 let at = 10 + random.below(packed.count - 10)
                 bytes[at] ^= UInt8(1 << random.below(8))
                 // A flag of the gzip header or a reserved bit can change nothing.
-                do { #expect(try unpack(bytes) == texts[2], "\(compression) \(at)") } catch is FirnError {}
+                do { #expect(try unpack(bytes) == text, "\(compression) \(at)") } catch is FirnError {}
             }
         }
     }

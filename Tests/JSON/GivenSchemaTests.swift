@@ -115,7 +115,7 @@ import Testing
             (ColumnType(.string, collection: .set), "[\"b\", \"a\", \"b\"]", "18: \"b\" occurs twice in a set (column \"a\")"),
             (ColumnType(.int, collection: .map), "{\"p\": 1, \"q\": []}", "21: expected a whole number, found an array (column \"a\")"),
             (ColumnType(.embedded, target: "Spot"), "{\"x\": \"y\"}", "13: expected a whole number, found \"y\" (column \"a.x\")"),
-            (ColumnType(.embedded, target: "Spot"), "{}", "7: expected a whole number, found nothing (column \"a.x\")"),
+            (ColumnType(.embedded, target: "Spot"), "{}", "7: the member for column \"a.x\" is missing: expected a whole number"),
             (ColumnType(.embedded, target: "Spot"), "{\"x\": 1, \"z\": 2}", "21: the schema's type \"Spot\" has no \"z\""),
             (ColumnType(.link, target: "T"), "0", "accepted"),
             (ColumnType(.link, target: "T"), "1", "7: a link to row 1, and the rows are counted from 0 to 0 (column \"a\")"),
@@ -128,7 +128,7 @@ import Testing
         }
         #expect(
             complaint("{\"a\":1}\n\n {\"b\":[{\"a\":2}]}\n", column(ColumnType(.int)))
-                == "test.json:3:2: expected a whole number, found nothing (column \"a\")")
+                == "test.json:3:2: the member for column \"a\" is missing: expected a whole number")
         #expect(complaint("[{\"a\":1},\n 5]", column(ColumnType(.int)), .document) == "test.json:2:2: expected an object, found 5")
     }
 

@@ -35,7 +35,7 @@ import Testing
         ] {
             let run = try FirnRun(words + ["--json"], in: scratch.folder)
             #expect(
-                run.code == 0 && run.out.contains("\"notices\":[\"bad.firn: a commit was interrupted, or is damaged"),
+                run.code == 0 && run.out.contains("\"notices\":[\"bad.firn: a commit was interrupted or the file is damaged"),
                 "\(words): \(run.code) \(run.out)\(run.errors)")
             #expect(
                 try !FirnRun(words.map { $0 == "bad.firn" ? "a.firn" : $0 } + ["--json"], in: scratch.folder).out.contains("notices"),

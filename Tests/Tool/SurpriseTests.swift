@@ -120,7 +120,7 @@ import Testing
         try file(scratch)
         for target in ["none/b.firn", "none/b.csv"] {
             let run = try scratch.firn("convert", "a.firn", target)
-            #expect(run.code == 5 && run.errors.contains("\(target): the folder to write it in does not exist"), "\(run.errors)")
+            #expect(run.code == 5 && run.errors.contains("\(target): cannot create the file: its folder does not exist"), "\(run.errors)")
         }
     }
 

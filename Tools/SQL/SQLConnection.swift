@@ -170,7 +170,7 @@ package final class SQLConnection {
         if let refused { return SQLConnection.error(refused) }
         if let timeout, firn_sql_is_timed_out() {
             return FirnError(
-                .interrupted, "the statements ran longer than \(timeout) seconds, the limit of --timeout",
+                .interrupted, "the statements exceeded the limit of \(timeout) s (--timeout)",
                 advice: "raise the limit, or select fewer rows: a join without a condition makes every pair of rows")
         }
         if message.hasSuffix("may not be modified") {
@@ -203,7 +203,7 @@ package final class SQLConnection {
         switch refused {
         case .change(let what):
             FirnError(
-                .usage, "files cannot be changed: \(what) was refused",
+                .usage, "firn sql cannot change files: \(what) is not permitted",
                 advice: "results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
         case .function(let name): FirnError(.usage, "the function \(name) is not available")
         case .pragma(let name):

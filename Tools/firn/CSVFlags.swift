@@ -27,7 +27,7 @@ struct CSVFlags {
             let bytes = text == "tab" ? [9] : Array(text.replacing("\\t", with: "\t").utf8)
             guard !bytes.isEmpty, bytes.count <= 8, bytes.allSatisfy({ $0 < 0x80 && !"\"\r\n".utf8.contains($0) }) else {
                 throw FirnError(
-                    .usage, "--delimiter takes one to eight ASCII characters, not \"\(text)\"", advice: "write \\t for a tab")
+                    .usage, "--delimiter takes one to eight ASCII characters without quotes and line breaks, not \"\(text)\"", advice: "write \\t for a tab")
             }
             delimiter = bytes
         }
@@ -37,7 +37,7 @@ struct CSVFlags {
         skippedFooter = try arguments.count("skip-footer") ?? 0
         guard skippedFooter <= 10_000 else {
             throw FirnError(
-                .usage, "--skip-footer takes at most 10000 lines, not \(skippedFooter)", advice: "use --where to leave out rows")
+                .usage, "--skip-footer takes at most 10000 lines, not \(skippedFooter)", advice: "use --where to omit rows")
         }
         comment = arguments.text("comment").map { $0 == "none" ? "" : $0 }
         if let comment, comment.contains(where: \.isNewline) {

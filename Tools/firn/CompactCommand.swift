@@ -14,7 +14,8 @@ struct CompactCommand {
     private func refuseFallback(_ file: OpenedFile) throws(FirnError) {
         guard case .stored(let database, _) = file.content, let fallback = database.fallback else { return }
         throw FirnError(
-            .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",
+            .damaged,
+            "the newest version is damaged or was interrupted, and replacing the file would delete what is left of it: \(fallback.what)",
             at: .init(file: arguments.operands[0], byte: UInt64(clamping: fallback.offset)),
             advice: "compact to another file, and keep this one")
     }
@@ -89,7 +90,8 @@ struct CompactCommand {
         if file.address.version != nil {
             guard wanted.isEmpty else {
                 throw FirnError(
-                    .usage, "--keep selects versions of a file, and the operand names one version", at: .init(file: arguments.operands[0]))
+                    .usage, "--keep cannot be combined with FILE@VERSION, which selects one version", at: .init(file: arguments.operands[0])
+                )
             }
             return ([(snapshot, [])], [])
         }

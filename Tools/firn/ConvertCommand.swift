@@ -65,7 +65,7 @@ struct ConvertCommand {
             if let fallback = database.fallback {
                 // Replacing the file would permanently delete what is left of the newest commit.
                 throw FirnError(
-                    .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",
+                    .damaged, "a commit was interrupted or the file is damaged: \(fallback.what)",
                     at: .init(file: target, byte: UInt64(clamping: fallback.offset)),
                     advice: "convert to another file, and keep this one")
             }
@@ -73,7 +73,9 @@ struct ConvertCommand {
             let newest = try database.snapshot().version
             guard file.address.version != nil || newest == snapshot.version else {
                 guardian.cancel()
-                throw FirnError(.locked, "another commit was made since it was opened", at: .init(file: target), advice: "run it again")
+                throw FirnError(
+                    .locked, "another process committed to the file after this command opened it", at: .init(file: target),
+                    advice: "run it again")
             }
             return guardian
         }

@@ -21,12 +21,12 @@ enum FallbackNotices {
     static func report(_ name: String, _ fallback: Damage, version: UInt64) throws(FirnError) {
         if isStrict {
             throw FirnError(
-                .damaged, "a commit was interrupted, or is damaged (\(fallback.what)), and only version \(version) can be read",
+                .damaged, "a commit was interrupted or the file is damaged (\(fallback.what)); version \(version) is the newest readable version",
                 at: .init(file: name, byte: fallback.offset),
                 advice: "omit --strict to read version \(version)")
         }
         let text =
-            "\(name): a commit was interrupted, or is damaged (\(fallback.what), at byte \(fallback.offset)): version \(version) is read"
+            "\(name): a commit was interrupted or the file is damaged (\(fallback.what), at byte \(fallback.offset)); reading version \(version), the newest readable version"
         let isNew = said.withLock { said in
             if said.contains(text) { return false }
             said.append(text)

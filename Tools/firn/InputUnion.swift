@@ -26,6 +26,9 @@ final class InputUnion {
     /// The schema of the united rows; one type, and the types of its objects.
     private(set) var schema = Schema()
     private(set) var remarks: [String] = []
+    /// What was guessed about the notation of each input, and padded or left out for it.
+    var guesses: [String] { notes.lines }
+    private var notes: RepeatedRemarks
     /// The inputs that stay open between the two readings.
     private(set) var held: [Int: OpenedFile] = [:]
     /// Inputs that can be opened only once.
@@ -52,6 +55,7 @@ final class InputUnion {
         _ operands: [String], typeName: String, wanted: String?, options: ReadingOptions, progress: Progress, target: String? = nil
     ) throws(FirnError) {
         self.operands = operands
+        notes = RepeatedRemarks(isOne: operands.count == 1)
         self.typeName = typeName
         self.wanted = wanted
         self.target = target
@@ -97,6 +101,7 @@ final class InputUnion {
                     index: index, name: file.name, isText: file.isCSV, schema: file.schema,
                     facts: { position in reader?.facts(ofColumn: position) }))
             if index == 0 { note(first: type) } else { note(type, file) }
+            for guess in reader?.guesses ?? [] { notes.add(guess, of: file.name) }
             members.append(member)
             rowCounts.append(0)
             let stays = staysOpen(file)
@@ -279,7 +284,8 @@ final class UnitedReader: BatchReader {
         notes = RepeatedRemarks(isOne: union.members.count == 1)
     }
 
-    var remarks: [String] { union.remarks + notes.lines }
+    var remarks: [String] { union.remarks + (position < union.operands.count ? union.guesses : notes.lines) }
+    var guesses: [String] { union.guesses }
 
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         let root = schema.types[0]

@@ -151,6 +151,10 @@ struct LogCommand {
         }
         let count = try arguments.count("keep"),
             seconds = try arguments.text("keep-for").map { (text) throws(FirnError) in try LogCommand.seconds(text, of: "keep-for") }
+        if let count, count == 1 {
+            throw FirnError(
+                .usage, "--keep takes at least 2 versions, not \(count)", advice: "use --keep 2, or --keep 0 for the default")
+        }
         let database = try keys.open(path: address.path, writable: true), now = try database.retention()
         let isCustomary = count == 0 && (seconds ?? 0) == 0
         let wanted =
@@ -179,7 +183,7 @@ struct LogCommand {
         guard let number = Int(unit == nil ? text : String(text.dropLast())), number >= 0,
             case let (product, overflow) = number.multipliedReportingOverflow(by: unit ?? 1), !overflow
         else {
-            throw FirnError(.usage, "--\(flag) takes a time such as 90m, 12h or 7d, not \"\(text)\"")
+            throw FirnError(.usage, "--\(flag) takes a time such as 30 (seconds), 90m, 12h or 7d, not \"\(text)\"")
         }
         return product
     }

@@ -301,10 +301,11 @@ extension Schema {
 
 extension Session {
     /// Prints what was guessed about the notation of files, for commands that print no other remarks of readers.
-    func remark(guessesOf files: [OpenedFile]) {
+    func remark(guessesOf files: [OpenedFile], isOneOfSeveral: Bool = false) {
         for file in files {
-            guard case .stream(let reader) = file.content else { continue }
-            for guess in reader.guesses { remark(files.count > 1 ? "\(file.name): \(guess)" : guess) }
+            if let union = file.union { for guess in union.guesses { remark(guess) } }
+            guard file.union == nil, case .stream(let reader) = file.content else { continue }
+            for guess in reader.guesses { remark(isOneOfSeveral ? "\(file.name): \(guess)" : guess) }
         }
     }
 }

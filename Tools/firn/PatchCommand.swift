@@ -30,7 +30,7 @@ struct PatchCommand {
         if arguments.has("check"), case .stored(let database, _) = file.content, let fallback = database.fallback {
             // A transaction, even one that is cancelled, would remove what is left of that commit.
             throw FirnError(
-                .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",
+                .damaged, "a commit was interrupted or the file is damaged: \(fallback.what)",
                 at: .init(file: operand, byte: UInt64(clamping: fallback.offset)),
                 advice: "check a copy: --check changes nothing, and the next writer removes what is left of that commit")
         }
@@ -43,7 +43,7 @@ struct PatchCommand {
         switch try changes.apply(to: type, in: transaction, options: options) {
         case .refused(let conflicts, let count, let isReached):
             try report(path, type, changes, conflicts, count: count)
-            if isReached, !arguments.has("json") { session.remark("the changes are already applied: the rows are those that they lead to") }
+            if isReached, !arguments.has("json") { session.remark("the changes are already applied: the file has exactly the rows that they produce") }
             return .no
         case .applied(let hash, let isProven):
             let left = changes.parts.filter { $0.after == nil }.map { remaining(type ?? $0.name, path, transaction) }

@@ -42,7 +42,7 @@ struct RecoverCommand {
             var advised = error
             // If nothing can be recovered, the usual advice does not apply; only the recovery's own advice does.
             if error.code == .damaged, !(error.advice ?? "").contains("--unproven") { advised.advice = nil }
-            if error.code == .exists { advised.advice = error.advice ?? "choose another name, or use --force to overwrite it" }
+            if error.code == .exists { advised.advice = error.advice ?? "choose another name for OUT" }
             throw advised
         }
         display.end()
@@ -80,7 +80,7 @@ struct RecoverCommand {
         for remark in recovery.remarks { session.remark(remark) }
         if recovery.withheldRows > 0 {
             session.remark(
-                "\(Quantity.count(recovery.withheldRows, "row")) without a hash that proves them were left out: --unproven writes them, and reports them as unproven"
+                "\(Quantity.count(recovery.withheldRows, "row")) were not written, because no hash proves them; use --unproven to write them"
             )
         }
         for loss in recovery.losses.prefix(RecoverCommand.listed) {

@@ -12,7 +12,7 @@ struct RevertCommand {
         let operand = arguments.operands[0], address = Address(operand)
         if address.version != nil || address.type != nil {
             throw FirnError(
-                .usage, "revert applies to the whole file, from its newest version", at: .init(file: operand),
+                .usage, "FILE takes no type and no version: revert restores the whole file", at: .init(file: operand),
                 advice: "use 'firn revert \(address.path) \(address.version ?? "VERSION")'")
         }
         let keys = try KeyRing(arguments), file = try OpenedFile(stored: operand, keys: keys, restores: true), path = file.address.path

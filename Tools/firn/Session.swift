@@ -110,7 +110,7 @@ final class Session {
     func input(_ operand: String, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> OpenedFile {
         let (file, remarks) = try OpenedFile.input([operand], options, progress: progress)
         for remark in remarks + (file.union?.remarks ?? []) { self.remark(remark) }
-        remark(guessesOf: [file])
+        remark(guessesOf: [file], isOneOfSeveral: arguments.operands.count > 1)
         return file
     }
 
@@ -129,7 +129,7 @@ final class Session {
     /// Returns the number of threads to use: `--threads` (at most 256), or one for each core. Throws `.usage` if it is 0.
     func threads() throws(FirnError) -> Int {
         guard let threads = try arguments.count("threads") else { return Processors.count }
-        guard threads > 0 else { throw FirnError(.usage, "--threads takes a number above 0") }
+        guard threads > 0 else { throw FirnError(.usage, "--threads takes a number above 0, not \(threads)") }
         return min(threads, 256)
     }
 

@@ -66,7 +66,7 @@ struct ShrinkCommand {
         guard case .stored(let database, _) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         if let fallback = database.fallback {
             throw FirnError(
-                .damaged, "a commit was interrupted, or is damaged: \(fallback.what)",
+                .damaged, "a commit was interrupted or the file is damaged: \(fallback.what)",
                 at: .init(file: source, byte: UInt64(clamping: fallback.offset)),
                 advice: "compact to another file, and keep this one")
         }

@@ -18,7 +18,8 @@ struct TagCommand {
         }
         if file.address.type != nil {
             throw FirnError(
-                .usage, "a version has all types of a file", at: .init(file: arguments.operands[0]), advice: "name the file without a type")
+                .usage, "a tag names a version of the whole file, not of one type", at: .init(file: arguments.operands[0]),
+                advice: "name the file without a type")
         }
         let writable = try keys.open(path: file.address.path, writable: true)
         return arguments.has("delete") ? try delete(names, writable) : try add(names, file, snapshot, writable)

@@ -56,7 +56,7 @@ final class UnionColumn {
         writesNull = writesNull || column.writesNull
         guard column.type.kind != .link else {
             throw FirnError(
-                .schema, "column \"\(column.name)\" links to rows by number, and rows of several inputs have other numbers",
+                .schema, "column \"\(column.name)\" links to rows by row number, and combining inputs changes the row numbers",
                 at: .init(file: input.name), advice: "omit it with --columns, or convert each input separately")
         }
         if let facts, !facts.hasValues {

@@ -55,7 +55,7 @@ extension ChangesetApplication {
         try found.forEachEntry(of: [.removed]) { entry throws(FirnError) in
             let key = try found.keyValues(entry, readers)
             let row = conflicts.isFull ? "" : words(plan, Array(zip(plan.part.key, key).map { ($0, $1) }))
-            conflicts.note(row, "there is no such row")
+            conflicts.note(row, "the row to change or remove does not exist")
             return true
         }
         var ids = [Int64](repeating: -1, count: tables.old.rowCount)
@@ -96,7 +96,7 @@ extension ChangesetApplication {
             var key: [(name: String, value: Value)] = []
             for name in part.key { key.append((name, try was.value(locations[k], tables.old.type.index(of: name)!))) }
             let row = words(plan, key)
-            conflicts.note(row, "another value in " + columns.joined(separator: ", "))
+            conflicts.note(row, "the file differs from the recorded values in: " + columns.joined(separator: ", "))
         }
     }
 
@@ -183,7 +183,7 @@ extension ChangesetApplication {
                     key.append((column.name, try reader.value(RowLocation(segment: index, position: row), column.old)))
                 }
                 let row = words(plan, key)
-                conflicts.note(row, "there is such a row already")
+                conflicts.note(row, "the row to add already exists")
             }
         }
     }

@@ -158,7 +158,7 @@ package struct Recovery: Sendable {
         var remarks: [String] = []
         for column in lost.sorted() where !type.columns[column].type.isOptional {
             type.columns[column].type.isOptional = true
-            remarks.append("\(type.name).\(type.columns[column].name) is optional from now on: some of its values are lost")
+            remarks.append("column \"\(type.name).\(type.columns[column].name)\" is now optional: its lost values are null")
         }
         if type.key.contains(where: lost.contains) {
             remarks.append("\(type.name) no longer has a primary key: values of the key are lost")

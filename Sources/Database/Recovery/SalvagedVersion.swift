@@ -65,7 +65,7 @@ struct SalvagedVersion {
         }
         guard let (lead, core) = found else {
             throw FirnError(
-                .damaged, "nothing can be recovered: \(wrong?.what ?? "no version is found")",
+                .damaged, "nothing can be recovered: \(wrong?.what ?? "no version was found; the file may not be a .firn file")",
                 at: .init(file: salvage.path, byte: wrong?.offset ?? 0))
         }
         self.core = core
@@ -78,7 +78,7 @@ struct SalvagedVersion {
         if !isProven { losses.append(Loss(isUnproven: true, wrong ?? Damage("no hash proves the version that was found"))) }
         if wanted == nil, salvage.hasDamagedSlot, lead.origin == .root(isWhole: true) {
             remarks.append(
-                "the other root is damaged, and no version after \(lead.version) is found: if that root referred to a newer one, it is lost"
+                "one of the two roots is damaged, and no version after \(lead.version) was found: if that root referred to a newer version, that version is lost"
             )
         }
         if lead.version < newest {

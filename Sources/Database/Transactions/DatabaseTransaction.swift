@@ -140,7 +140,9 @@ package final class DatabaseTransaction {
         for (i, column) in type.columns.enumerated() {
             if type.isCompanion(i), wanted.index(of: column.name) == nil { continue }
             guard let same = wanted.index(of: column.name) else {
-                throw FirnError(.schema, "column \"\(column.name)\" of type \"\(type.name)\" is in the file, but not in the given schema")
+                throw FirnError(
+                    .schema, "column \"\(column.name)\" of type \"\(type.name)\" is in the file, but not in the given schema",
+                    at: .init(file: database.path), advice: "add the column to the schema, or migrate the file")
             }
             let given = wanted.columns[same].type
             guard given == column.type else {

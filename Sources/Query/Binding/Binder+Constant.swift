@@ -99,7 +99,7 @@ extension Binder {
             let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left,
                 other = constant.value.scalarKind?.queryName ?? "collection"
             throw error(
-                "cannot compare: \(path) is \(kind.queryName), \(asWritten(constant)) is \(other)", at: syntax.position.offset,
+                "cannot compare \"\(path)\" (\(kind.queryName)) with \(asWritten(constant)) (\(other))", at: syntax.position.offset,
                 expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
         }
         let value = coerced.value

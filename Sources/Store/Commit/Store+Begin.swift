@@ -39,7 +39,9 @@ extension Store {
                 throw FirnError.damaged(path, what: "the file was cut short while it was open", byte: writer.length)
             }
             guard base.version < ExtentRef.maximumVersion else {
-                throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path))
+                throw FirnError(
+                    .unsupported, "no version numbers are left", at: .init(file: path),
+                    advice: "copy it with 'firn compact FILE OUT', which numbers versions from 1")
             }
             if writer.space?.version != base.version { try loadWriterState(base) }
             // The durable version stays whole until a later one is durable.

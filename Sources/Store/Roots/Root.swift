@@ -89,11 +89,11 @@ struct Root: Equatable {
         formatVersion = try reader.read()
         let length = Int(try reader.read(UInt32.self))
         guard length >= Root.length, length <= Root.slotBytes, length <= slot.count else {
-            throw Damage("root length out of bounds", at: 12)
+            throw Damage("the length field is invalid, or the file is truncated", at: 12)
         }
         var tail = ByteReader(slot, at: length - 16)
         guard try tail.readHash().vouches(for: UnsafeRawBufferPointer(rebasing: slot[..<(length - 16)])) else {
-            throw Damage("root hash differs")
+            throw Damage("the bytes do not match the hash of the root")
         }
         readerFeatures = try reader.read()
         writerFeatures = try reader.read()
