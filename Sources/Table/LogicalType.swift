@@ -48,6 +48,18 @@ package enum LogicalType: Hashable, Sendable {
     }
 }
 
+extension LogicalType {
+    /// The notation in which values are written: decimals with all digits of their scale, days without a time, local times without a zone.
+    package func notation(for type: ColumnType) -> Notation {
+        switch self {
+        case .decimal(_, let scale) where type.kind == .double && 1...22 ~= scale: .fixed(UInt8(scale))
+        case .date: .dateOnly
+        case .timestamp(_, zone: nil): .localDateTime
+        default: .plain
+        }
+    }
+}
+
 extension LogicalType: CustomStringConvertible {
     /// The text that is stored in files and shown to users, such as `decimal(15,2)`; `init(text:)` reads it.
     package var description: String {
@@ -168,6 +180,7 @@ extension ColumnSchema {
     private static let logicalAttribute = "logical-type"
 
     /// The logical type of the column; nil if it has none, or one that this program does not know or that does not fit the storage type.
+    /// Setting one also sets the notation that it implies, unless the column has another notation.
     package var logical: LogicalType? {
         get {
             guard let attribute = otherAttributes.first(where: { $0.name == ColumnSchema.logicalAttribute }),
@@ -180,6 +193,7 @@ extension ColumnSchema {
             if let newValue {
                 trap(unless: newValue.fits(type), "a column of type \(type.name) cannot be \(newValue)")
                 others.append(SchemaAttribute(ColumnSchema.logicalAttribute, Array("\(newValue)".utf8)))
+                if notation == .plain { notation = newValue.notation(for: type) }
             }
             otherAttributes = others
         }

@@ -29,6 +29,8 @@ package struct Notation: Hashable, Sendable {
     package static func dateTimeT(_ digits: UInt8) -> Notation { Notation(code: 8, parameter: digits) }
     /// UUIDs in upper case.
     package static let uuidUpper = Notation(code: 9)
+    /// Dates as `2016-09-29T10:11:12`, without time zone (read as UTC), with as many fractional digits of the second as they need.
+    package static let localDateTime = Notation(code: 11)
 }
 
 /// A named property of a column, a type or a schema, which is stored with it.

@@ -48,6 +48,10 @@ struct GoldenFile: Sendable {
             name: "originals.firn", hash: "8d08d6371a32141d0dbef857904b7aba", readerFeatures: 4, writerFeatures: 0,
             write: GoldenRows.writeOriginals,
             rows: ["Score": GoldenRows.scores]),
+        GoldenFile(
+            name: "attributes.firn", hash: "85cd842ea3756bb8403a6aedd088f7c0", readerFeatures: 12, writerFeatures: 0,
+            write: GoldenRows.writeAttributes,
+            rows: ["Order": GoldenRows.orders]),
     ]
 }
 
@@ -189,6 +193,48 @@ enum GoldenRows {
         try transaction.commit()
     }
 
+    /// Logical types, and metadata of the file, of a type and of a column.
+    static let order: TypeSchema = {
+        var type = TypeSchema(
+            "Order",
+            columns: [
+                ColumnSchema("id", ColumnType(.decimal)), ColumnSchema("price", ColumnType(.double)),
+                ColumnSchema("at", ColumnType(.string)),
+                ColumnSchema("made", ColumnType(.date)), ColumnSchema("state", ColumnType(.string)),
+                ColumnSchema("vector", ColumnType(.double, collection: .list)),
+            ], key: [0])
+        let logical: [LogicalType] = [
+            .integer(bits: 64, isSigned: false), .decimal(precision: 15, scale: 2), .time(.second), .timestamp(.microsecond, zone: nil),
+            .enumeration(["new", "paid"]), .fixedList(3),
+        ]
+        for (i, logical) in logical.enumerated() { type.columns[i].logical = logical }
+        type.setMetadata("origin", Array("a test".utf8))
+        type.columns[1].setMetadata("unit", Array("EUR".utf8))
+        type.columns[1].setMetadata("", [0, 255])
+        return type
+    }()
+    static var orders: [[Value]] {
+        (0..<300).map { i in
+            let x = mix(i)
+            return [
+                .decimal(Decimal("\(UInt64.max - UInt64(i))")!), .double(Double(x % 100_000) / 100),
+                .string("\(10 + x % 10):\(10 + x % 50):\(10 + x % 50)"), .date(Timestamp(seconds: Int64(x % 2_000_000_000))),
+                .string(x & 1 == 0 ? "new" : "paid"), .list((0..<3).map { .double(Double(x % 7) + Double($0) / 4) }),
+            ]
+        }
+    }
+
+    static func writeAttributes(_ path: String) throws {
+        let transaction = try Database.create(path: path).begin()
+        var schema = Schema([order])
+        schema.setMetadata("application", Array("golden".utf8))
+        schema.otherAttributes.append(SchemaAttribute("later", [7]))
+        try transaction.extendSchema(schema.types)
+        try transaction.setAttributes(like: schema)
+        try transaction.bulkWriter("Order").append(RandomBatches.batch(orders, of: order))
+        try transaction.commit()
+    }
+
     static let owner = TypeSchema(
         "Owner",
         columns: [
@@ -300,6 +346,16 @@ enum RandomBatches {
         #expect(
             after.readerFeatures == file.readerFeatures && after.writerFeatures == file.writerFeatures,
             "the file has an unexpected feature")
+    }
+
+    @Test func `attributes of the golden file are those that were written`() throws {
+        let schema = try Database.open(path: GoldenFile.folder + "attributes.firn").snapshot().schema
+        #expect(schema.metadata == [MetadataEntry("application", Array("golden".utf8))])
+        #expect(schema.otherAttributes.last == SchemaAttribute("later", [7]))
+        #expect(schema.types[0].metadata == GoldenRows.order.metadata)
+        #expect(schema.types[0].columns.map(\.logical) == GoldenRows.order.columns.map(\.logical))
+        #expect(schema.types[0].columns.map(\.metadata) == GoldenRows.order.columns.map(\.metadata))
+        #expect(schema.types[0].columns.map(\.notation) == [.plain, .fixed(2), .plain, .localDateTime, .plain, .plain])
     }
 
     private func check(_ file: GoldenFile, _ database: Database) throws {

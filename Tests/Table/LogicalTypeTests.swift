@@ -47,4 +47,31 @@ import Testing
         let column = schema.types[0].columns[0]
         #expect(column.metadata == [MetadataEntry("unit", Array("m/s".utf8))] && column.logical == .integer(bits: 32, isSigned: true))
     }
+
+    @Test func `times of day are brought into the form in which they are stored, whose order is that of the times`() {
+        #expect(TimeUnit.second.stored(timeOfDay: "9:30") == "09:30:00")
+        #expect(TimeUnit.millisecond.stored(timeOfDay: "10:00:00.5") == "10:00:00.500")
+        #expect(TimeUnit.second.stored(timeOfDay: "10:00:00.000") == "10:00:00")
+        #expect(TimeUnit.second.stored(timeOfDay: "10:00:00.25") == "10:00:00.25")
+        #expect(TimeUnit.nanosecond.stored(timeOfDay: "23:59:59") == "23:59:59.000000000")
+        for text in [
+            "", "10", "10:", "24:00", "10:60", "10:5", "100:00", "10:00:00.", "10:00.5", "10:00:00.1234567890", "a:bc", "10:00:0x",
+        ] {
+            #expect(TimeUnit.second.stored(timeOfDay: text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `a logical type sets the notation that it implies, unless the column has another`() {
+        var column = ColumnSchema("price", ColumnType(.double))
+        column.logical = .decimal(precision: 15, scale: 2)
+        #expect(column.notation == .fixed(2))
+        column.logical = .decimal(precision: 15, scale: 3)
+        #expect(column.notation == .fixed(2))
+        var made = ColumnSchema("made", ColumnType(.date))
+        made.logical = .timestamp(.microsecond, zone: nil)
+        #expect(made.notation == .localDateTime)
+        made = ColumnSchema("made", ColumnType(.date))
+        made.logical = .timestamp(.microsecond, zone: "UTC")
+        #expect(made.notation == .plain)
+    }
 }

@@ -8,7 +8,8 @@ extension DatabaseTransaction {
     /// It must be the first change of the transaction.
     ///
     /// Types and columns that were added since then stay, without rows and values, so that programs that use them still find them. A type
-    /// whose columns were changed in other ways gets its former columns back.
+    /// whose columns were changed in other ways gets its former columns back. Attributes (metadata, logical types) become those of the
+    /// older version; types and columns that it does not have keep theirs.
     package func revert(to snapshot: DatabaseSnapshot) throws(FirnError) {
         checkOpen()
         trap(unless: tables.isEmpty && bulkWriters.isEmpty, "revert must be the first change of a transaction")
@@ -34,6 +35,9 @@ extension DatabaseTransaction {
                 try take(old.columns, of: wanted, type, .all)
             }
         }
+        var whole = schema
+        whole.takeAttributes(of: wanted.schema)
+        try adoptAttributes(whole)
         do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
     }
 
@@ -62,6 +66,10 @@ extension DatabaseTransaction {
                     try reading { () throws(Damage) in try ChangedRows(between: before, wanted, type: type) })
                 if marked != known { try matchIndexes(next) }
             }
+        }
+        if schema.otherAttributes != wanted.schema.otherAttributes {
+            schema.otherAttributes = wanted.schema.otherAttributes
+            schemaIsNew = true
         }
         do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
     }

@@ -25,6 +25,7 @@ extension DatabaseTransaction {
         var type = wanted
         type.detachCompanions()
         type.envelope = old.envelope
+        if type.otherAttributes.isEmpty { type.otherAttributes = old.otherAttributes }
         // The type gets a new id: ids of dropped columns must not be used again within a type, and its key indexes are not valid any more.
         type.id = (schema.types.map(\.id).max() ?? 0) + 1
         var next = old.columns.map(\.id).max() ?? 0
@@ -35,6 +36,7 @@ extension DatabaseTransaction {
                 type.columns[i].notation = kept.notation
                 type.columns[i].writesNull = kept.writesNull
                 type.columns[i].indexes.formUnion(kept.indexes)
+                if type.columns[i].otherAttributes.isEmpty { type.columns[i].otherAttributes = kept.otherAttributes }
             } else {
                 next += 1
                 type.columns[i].id = next

@@ -42,6 +42,7 @@ extension Schema {
     /// Checks what later code relies on: names and ids are distinct, targets exist, and keys are within the columns.
     /// - Throws: `Damage` if this is not so.
     func validate() throws(Damage) {
+        try otherAttributes.check("the file")
         let byName = Dictionary(types.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         guard byName.count == types.count else { throw Damage("two types have the same name") }
         for type in types {
@@ -51,7 +52,10 @@ extension Schema {
             guard Set(type.columns.map(\.id)).count == type.columns.count else {
                 throw Damage("two columns have the same id in type \"\(type.name)\"")
             }
+            try type.otherAttributes.check("type \"\(type.name)\"")
             for column in type.columns {
+                try column.otherAttributes.check(
+                    "column \"\(column.name)\" of type \"\(type.name)\"", others: column.originalTextOf == nil ? 0 : 1)
                 let needsTarget = column.type.kind == .link || column.type.kind == .embedded
                 guard needsTarget == (column.type.target != nil) else {
                     throw Damage("column \"\(column.name)\" of type \"\(type.name)\" lacks a target, or has one without being a link")
@@ -208,6 +212,26 @@ extension ColumnSchema {
 extension [SchemaAttribute] {
     /// The maximum number of attributes in one list, and of bytes of a value; more is damage.
     private static let maximumAttributes = 65_536, maximumAttributeLength = 1 << 26
+
+    /// Throws unless the list can be written: the names are distinct, and the numbers are within the limits. `others` is the number of
+    /// attributes that are written with them.
+    fileprivate func check(_ owner: String, others: Int = 0) throws(Damage) {
+        guard !isEmpty else { return }
+        guard count + others <= Self.maximumAttributes else {
+            throw Damage("\(owner) has \(count + others) attributes, more than \(Self.maximumAttributes)")
+        }
+        var names: Set<String> = []
+        for attribute in self {
+            guard names.insert(attribute.name).inserted else {
+                throw Damage("\(owner) has two attributes with the name \"\(attribute.name)\"")
+            }
+            guard attribute.value.count <= Self.maximumAttributeLength else {
+                throw Damage(
+                    "the attribute \"\(attribute.name)\" of \(owner) has \(attribute.value.count) bytes, more than \(Self.maximumAttributeLength)"
+                )
+            }
+        }
+    }
 
     fileprivate func encode(into out: inout ByteWriter) {
         out.appendVarint(count)
