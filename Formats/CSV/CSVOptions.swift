@@ -60,6 +60,8 @@ package struct CSVOptions: Sendable {
     package var mayLackColumns = false
     /// Columns that are listed here get this type instead of an inferred one. Cells that do not fit it are bad input.
     package var types: TypeSchema?
+    /// The attributes of the schema.
+    package var fileAttributes: [SchemaAttribute] = []
     /// Whether every column is text, unchanged.
     package var allText = false
     /// Receives bad rows, with the bytes of the input, and reading continues. Nil makes the first bad row an error.

@@ -138,10 +138,13 @@ package final class CSVReader: BatchReader {
         type.columns += cells.indices.filter { originals[$0] }.map { type.makeCompanion(of: columns[$0]) }
         for i in type.columns.indices { type.columns[i].id = UInt32(i + 1) }
         if let forcedType = options.types {
+            type.otherAttributes = forcedType.otherAttributes
             type.key = forcedType.key.compactMap { position in type.index(of: forcedType.columns[position].name) }
             if type.key.count != forcedType.key.count { type.key = [] }
         }
-        let schema = Schema([type])
+        var whole = Schema([type])
+        whole.otherAttributes = options.fileAttributes
+        let schema = whole
         self.schema = schema
         empty = type.columns.map { Column($0, in: schema) }
 

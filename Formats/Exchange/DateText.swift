@@ -73,7 +73,7 @@ package enum DateText {
         var digits = Int(notation.parameter), style = notation.code
         let known = style == Notation.dateTimeSpace(0).code || style == Notation.dateTimeT(0).code || style == Notation.dateTimeZ(0).code
         if !known || digits > 9 || nanoseconds % Int64(bitPattern: wholePowersOfTen[9 &- min(digits, 9)]) != 0 {
-            if !known { style = Notation.dateTimeZ(0).code }
+            if !known, style != Notation.localDateTime.code { style = Notation.dateTimeZ(0).code }
             digits = 0
             while nanoseconds % Int64(bitPattern: wholePowersOfTen[9 &- digits]) != 0 { digits &+= 1 }
         }

@@ -77,6 +77,8 @@ struct ColumnBuilder {
     let isBare: Bool
     /// Whether null is a value of the column.
     let keepsNull: Bool
+    /// Whether values are stored as their JSON text.
+    let isJSON: Bool
     /// The number of rows, and the number of rows that have a value.
     private(set) var count = 0
     private(set) var held = 0
@@ -100,17 +102,16 @@ struct ColumnBuilder {
     /// What was taken: the number of rows, the number of values, the index of the next gap, and how many rows of that gap.
     var taken = (rows: 0, values: 0, gap: 0, gapRows: 0)
 
-    private init(_ type: ColumnType, collection: CollectionKind, isBare: Bool, keepsNull: Bool) {
-        self.isBare = isBare
-        self.keepsNull = keepsNull
-        self.type = type
+    private init(_ plan: ColumnPlan) {
+        (isBare, keepsNull, isJSON) = (plan.isBare, plan.keepsNull, plan.isJSON)
+        type = plan.type
         kind = type.kind
-        self.collection = collection
+        collection = type.collection
     }
 
     static func make(_ plan: ColumnPlan) -> Node {
         let node = Node.allocate(capacity: 1)
-        node.initialize(to: ColumnBuilder(plan.type, collection: plan.type.collection, isBare: plan.isBare, keepsNull: plan.keepsNull))
+        node.initialize(to: ColumnBuilder(plan))
         switch plan.type.collection {
         case .map: node.pointee.children = [make(ColumnPlan(ColumnType(.string))), make(plan.element!)]
         case .list, .set: node.pointee.children = [make(plan.element!)]

@@ -21,12 +21,15 @@ final class ColumnView {
     let children: [ColumnView]
     /// Whether the value of the only field stands for an embedded object.
     private let isBare: Bool
+    /// Whether the texts are JSON, which is written as the values that it describes.
+    private let isJSON: Bool
 
     init(_ column: Column, _ description: ColumnSchema, _ schema: Schema, isPretty: Bool) {
         kind = column.type.kind
         collection = column.type.collection
         notation = description.notation.standardDate
         writesNull = description.writesNull
+        isJSON = description.logical == .json
         var name = JSONBytes()
         name.append(quoted: description.name)
         name.append(isPretty ? ": " : ":")
@@ -93,6 +96,12 @@ final class ColumnView {
 
     private func write(scalar tag: UInt8, _ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
         switch tag {
+        case ScalarKind.string.rawValue where isJSON:
+            withText(row) { text in
+                if out.append(json: text) { return }
+                loss.notJSON += 1
+                out.append(quoted: text)
+            }
         case ScalarKind.string.rawValue: withText(row) { out.append(quoted: $0) }
         case ScalarKind.int.rawValue, ScalarKind.link.rawValue: out.append(words[row])
         case ScalarKind.double.rawValue:
@@ -146,6 +155,8 @@ final class ColumnView {
 struct JSONLoss {
     var nonFinite = 0
     var hasData = false
+    /// The number of texts in columns of JSON that are not JSON.
+    var notJSON = 0
 
     mutating func writeNonFinite(_ out: inout JSONBytes) {
         nonFinite += 1

@@ -145,7 +145,7 @@ final class Fit {
             return Misfit(item: index, message: "\(Fit.found(item)) would be written back as \(float) (column \"\(node.path)\")")
         case .double: fits = TapeScalar.double(item) != nil
         case .decimal: fits = TapeScalar.decimal(item) != nil
-        case .string: fits = item.tag == TapeTag.string
+        case .string: fits = item.tag == TapeTag.string || node.plan.isJSON
         case .data: fits = TapeScalar.data(item) != nil
         case .date:
             guard let date = TapeScalar.date(item) else { return misfit(items, index, node) }

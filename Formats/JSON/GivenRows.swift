@@ -37,10 +37,13 @@ struct GivenRows: Sendable {
                 nested = try self.fields(target, schema, inside: inside + [type.name])
             }
             let leaf = ColumnPlan(
-                ColumnType(column.type.kind, target: column.type.target), notation: column.notation, fields: nested, isBare: isBare)
+                ColumnType(column.type.kind, target: column.type.target), notation: column.notation, fields: nested, isBare: isBare,
+                attributes: column.type.isCollection ? [] : column.otherAttributes)
             var whole = column.type
             whole.isOptional = false
-            let plan = column.type.isCollection ? ColumnPlan(whole, notation: column.notation, element: leaf) : leaf
+            let plan =
+                column.type.isCollection
+                ? ColumnPlan(whole, notation: column.notation, element: leaf, attributes: column.otherAttributes) : leaf
             fields.append(
                 .init(name: Array(column.name.utf8), column: column.name, plan: plan, isOptional: column.type.isOptional, writesNull: false)
             )

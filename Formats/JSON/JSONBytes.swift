@@ -13,6 +13,7 @@ struct JSONBytes: ~Copyable {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: run.base, count: run.count) }
     var string: String { String(decoding: bytes, as: UTF8.self) }
     mutating func removeAll() { run.truncate() }
+    mutating func truncate(_ count: Int) { run.truncate(count) }
 
     @inline(__always) mutating func append(_ byte: UInt8) { run.append(byte) }
 

@@ -58,7 +58,9 @@ package final class JSONReader: BatchReader {
         // Given types keep their order; inferred types follow them.
         func rank(_ type: TypeSchema) -> Int { names.firstIndex(of: type.name) ?? names.count }
         let types = [source.rowType] + source.embedded
-        schema = Schema(types.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element))
+        var schema = Schema(types.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element))
+        schema.otherAttributes = options.given?.schema.otherAttributes ?? []
+        self.schema = schema
         batchCells = options.batchCells
         columnCount = schema.types.reduce(0) { $0 + $1.columns.count }
         let layout = [options.note, remark].compactMap(\.self)
@@ -229,6 +231,7 @@ struct RowPlan {
         let given = options.given?.type
         var type = TypeSchema(given?.name ?? options.typeName, columns: JSONTypes.columns(fields), envelope: envelope)
         guard let given else { return type }
+        type.otherAttributes = given.otherAttributes
         type.key = given.key.compactMap { type.index(of: given.columns[$0].name) }
         return type
     }

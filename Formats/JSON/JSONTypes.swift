@@ -23,11 +23,19 @@ final class ColumnPlan: Sendable {
     let isBare: Bool
     /// Of type any: whether null is a value, so that it differs from a missing one.
     let keepsNull: Bool
+    /// Attributes of the column, which a given schema has.
+    let attributes: [SchemaAttribute]
+    /// Of type string: whether any value is read, as its JSON text.
+    let isJSON: Bool
 
     init(
         _ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: ColumnPlan? = nil, isBare: Bool = false,
-        keepsNull: Bool = false
+        keepsNull: Bool = false, attributes: [SchemaAttribute] = []
     ) {
+        self.attributes = attributes
+        var column = ColumnSchema("", type)
+        if !attributes.isEmpty { column.otherAttributes = attributes }
+        isJSON = column.logical == .json
         self.isBare = isBare
         self.keepsNull = keepsNull
         self.type = type
@@ -318,7 +326,9 @@ struct JSONTypes {
         fields.enumerated().map { index, field in
             var type = field.plan.type
             type.isOptional = field.isOptional
-            return ColumnSchema(field.column, type, id: UInt32(index), notation: field.plan.notation, writesNull: field.writesNull)
+            var column = ColumnSchema(field.column, type, id: UInt32(index), notation: field.plan.notation, writesNull: field.writesNull)
+            if !field.plan.attributes.isEmpty { column.otherAttributes = field.plan.attributes }
+            return column
         }
     }
 }

@@ -34,6 +34,7 @@ package final class JSONWriter: BatchWriter {
         } else if originalTexts.count > 1 {
             remarks.append("the original texts of \(originalTexts.count) columns were left out")
         }
+        if loss.notJSON > 0 { remarks.append("\(loss.notJSON) texts in columns of JSON are not JSON, and were written as strings") }
         if loss.hasData { remarks.append("bytes were written as base64 text") }
         return remarks
     }

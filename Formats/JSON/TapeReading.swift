@@ -117,6 +117,7 @@ final class RowBuilder: @unchecked Sendable {
             guard tag == TapeTag.array else { return fail(node) }
             return appendList(items, index, node)
         }
+        if node.pointee.isJSON { return appendJSON(items, index, node) }
         switch node.pointee.kind {
         case .string:
             guard tag == TapeTag.string else { return fail(node) }
@@ -162,6 +163,14 @@ final class RowBuilder: @unchecked Sendable {
             guard let bytes = TapeScalar.data(item) else { return fail(node) }
             bytes.withUnsafeBytes { appendText($0, node) }
         }
+        node.pointee.advance()
+    }
+
+    /// Appends any value as its JSON text.
+    private func appendJSON(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
+        var text = JSONBytes()
+        text.append(items, index, keysOf: parser)
+        appendText(text.bytes, node)
         node.pointee.advance()
     }
 

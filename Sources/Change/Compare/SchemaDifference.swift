@@ -6,6 +6,21 @@ package struct SchemaDifference: Sendable {
         package var name: String
         package var old: ColumnType
         package var new: ColumnType
+        /// The logical types, if both columns have one and they differ.
+        package var logical: (old: LogicalType, new: LogicalType)?
+
+        package init(name: String, old: ColumnType, new: ColumnType, logical: (old: LogicalType, new: LogicalType)? = nil) {
+            self.name = name
+            self.old = old
+            self.new = new
+            self.logical = logical
+        }
+
+        /// The types as they are shown: logical types are added to the storage types if they differ.
+        package var names: (old: String, new: String) {
+            guard let logical else { return (old.name, new.name) }
+            return ("\(old.name) \(logical.old)", "\(new.name) \(logical.new)")
+        }
     }
     /// Columns that only the new table has, in its order.
     package var added: [ColumnSchema] = []
@@ -26,8 +41,11 @@ package struct SchemaDifference: Sendable {
             if index < previous { reordered = true }
             previous = max(previous, index)
             let before = old.columns[index].type
-            if before.kind != column.type.kind || before.collection != column.type.collection {
-                retyped.append(Retyped(name: column.name, old: before, new: column.type))
+            var logical: (old: LogicalType, new: LogicalType)?
+            // A column without a logical type is from a format that has none, and its values are compared as they are.
+            if let was = old.columns[index].logical, let becomes = column.logical, was != becomes { logical = (was, becomes) }
+            if before.kind != column.type.kind || before.collection != column.type.collection || logical != nil {
+                retyped.append(Retyped(name: column.name, old: before, new: column.type, logical: logical))
             }
         }
     }

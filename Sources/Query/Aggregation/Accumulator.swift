@@ -5,17 +5,17 @@ import FirnThreads
 /// One aggregate of every group. `form` determines which arrays are used; each array has one entry for each group.
 struct Accumulator {
     enum Form {
-        case rows, counts, distinct, sums, wholeSums, realSums, words, reals, values, first, samples
+        case rows, counts, distinct, sums, wholeSums, realSums, decimalSums, words, reals, values, first, samples
     }
-    private let measure: GroupPlan.Measure
+    let measure: GroupPlan.Measure
     let form: Form
     private var counts: [Int] = []
     /// For sums: the number of rows without a value.
     private var absent: [Int] = []
     private var known: [Bool] = []
     private var sums: [Sum] = []
-    private var wholes = WholeSums()
-    private var reals: [Double] = []
+    var wholes = WholeSums()
+    var reals: [Double] = []
     private var words: [Int64] = []
     private var values: [Value] = []
     private let samples = Samples()
@@ -45,7 +45,8 @@ struct Accumulator {
         let kind = measure.operand?.kind ?? .int
         switch measure.function {
         case .count: form = measure.operand == nil ? .rows : measure.isDistinct ? .distinct : .counts
-        case .sum, .avg: form = kind == .int ? .wholeSums : kind == .float || kind == .double ? .realSums : .sums
+        case .sum, .avg:
+            form = kind == .int ? .wholeSums : measure.scale != nil ? .decimalSums : kind == .float || kind == .double ? .realSums : .sums
         case .min, .max:
             form = kind == .bool || kind == .int || kind == .link ? .words : kind == .float || kind == .double ? .reals : .values
         case .first: form = .first
@@ -56,7 +57,7 @@ struct Accumulator {
     /// Whether the accumulator needs the list of chosen rows even if there is only one group.
     var needsRows: Bool {
         switch form {
-        case .rows, .wholeSums, .realSums: false
+        case .rows, .wholeSums, .realSums, .decimalSums: false
         default: true
         }
     }
@@ -75,6 +76,10 @@ struct Accumulator {
             wholes.resize(count)
             grow(&absent, 0)
         case .realSums:
+            grow(&reals, 0)
+            grow(&absent, 0)
+        case .decimalSums:
+            wholes.resize(count)
             grow(&reals, 0)
             grow(&absent, 0)
         case .words:
@@ -125,6 +130,9 @@ struct Accumulator {
         case .realSums:
             note(absentOf: column, chosen)
             addReals(column, chosen)
+        case .decimalSums:
+            note(absentOf: column, chosen)
+            column.reals.withUnsafeBufferPointer { addDecimals($0, column.present, chosen) }
         case .words: Accumulator.each(column, chosen) { group, row in keep(word: column.words[row], group, isMinimum) }
         case .reals:
             column.reals.withUnsafeBufferPointer { reals in
@@ -152,7 +160,7 @@ struct Accumulator {
     var numbers: Numbers {
         switch form {
         case .wholeSums: .words
-        case .realSums: .reals
+        case .realSums, .decimalSums: .reals
         case .words: measure.operand?.kind == .int ? .words : .none
         case .reals, .samples: .reals
         default: .none
@@ -171,6 +179,7 @@ struct Accumulator {
         switch form {
         case .reals: chosen.forEach { group, row in keep(real: values[row], group, isMinimum) }
         case .samples: samples.add(values, chosen)
+        case .decimalSums: addDecimals(UnsafeBufferPointer(start: values, count: chosen.count), nil, chosen)
         default: addReals(values, chosen)
         }
     }
@@ -295,6 +304,12 @@ struct Accumulator {
                 reals[groupOf[g]] += other.reals[g]
                 absent[groupOf[g]] += other.absent[g]
             }
+        case .decimalSums:
+            for g in other.reals.indices {
+                wholes.add(other.wholes.total(g), to: groupOf[g])
+                reals[groupOf[g]] += other.reals[g]
+                absent[groupOf[g]] += other.absent[g]
+            }
         case .words: for g in other.words.indices where other.known[g] { keep(word: other.words[g], groupOf[g], isMinimum) }
         case .reals: for g in other.reals.indices where other.known[g] { keep(real: other.reals[g], groupOf[g], isMinimum) }
         case .values: for g in other.values.indices { keep(other.values[g], groupOf[g], isMinimum) }
@@ -335,6 +350,9 @@ struct Accumulator {
         case .realSums:
             let count = rows - absent[group]
             return isSum ? .double(reals[group]) : count == 0 ? .null : .double(reals[group] / Double(count))
+        case .decimalSums:
+            let count = rows - absent[group], sum = decimalSum(group)
+            return isSum ? .double(sum) : count == 0 ? .null : .double(sum / Double(count))
         case .words:
             guard known[group] else { return .null }
             return measure.type.kind == .bool

@@ -15,10 +15,26 @@ struct GroupPlan: Sendable {
         /// The source text of the operand.
         var text = ""
 
-        /// The notation of the result: that of the column if the values are those of a column.
-        var notation: Notation {
-            guard [.min, .max, .first].contains(function), case .path(let path)? = operand else { return .plain }
-            return path.notation
+        /// For sums of decimals that are stored as doubles: the number of digits after the point, to which they are exact.
+        var scale: Int? {
+            guard function == .sum || function == .avg, case .path(let path)? = operand, !path.isMany, path.type.kind == .double,
+                case .decimal(_, let scale)? = path.logical, 0...15 ~= scale
+            else { return nil }
+            return scale
+        }
+
+        /// The column of the result. It has the notation and the logical type of the column whose values it has, and sums of decimals have
+        /// their notation.
+        func schema(id: Int) -> ColumnSchema {
+            var column = ColumnSchema(name, type, id: UInt32(id))
+            guard case .path(let path)? = operand else { return column }
+            if [.min, .max, .first].contains(function) {
+                column.notation = path.notation
+                if let logical = path.logical, logical.fits(type) { column.logical = logical }
+            } else if function == .sum, scale != nil {
+                column.notation = path.notation
+            }
+            return column
         }
 
         /// Whether one pass over the same numbers computes both measures.
@@ -39,13 +55,13 @@ struct GroupPlan: Sendable {
             binder.text = text
             let path = try binder.scalar(try binder.path(text), for: "group by")
             keys.append(path)
-            columns.append(ColumnSchema(text, path.type, id: UInt32(columns.count), notation: path.notation))
+            columns.append(path.schema(text, id: columns.count))
         }
         for aggregate in request.aggregates {
             binder.text = aggregate.path ?? ""
             let measure = try GroupPlan.bind(aggregate, &binder)
             measures.append(measure)
-            columns.append(ColumnSchema(measure.name, measure.type, id: UInt32(columns.count), notation: measure.notation))
+            columns.append(measure.schema(id: columns.count))
         }
         var names: Set<String> = []
         for column in columns where !names.insert(column.name).inserted {

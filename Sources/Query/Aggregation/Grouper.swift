@@ -99,7 +99,11 @@ final class Grouper: @unchecked Sendable {
             guard let operand = plan.measures[i].operand, filled[i] == i else { continue }
             measures[i].resize(rowCounts.count)
             if case .path(let path) = operand, path.steps.isEmpty {
-                if plan.keys.isEmpty, chosen.isWhole, !measures[i].needsRows, measures[i].add(try scan.sum(path.slot, vector)) { continue }
+                if plan.keys.isEmpty, chosen.isWhole, !measures[i].needsRows, measures[i].form != .decimalSums,
+                    measures[i].add(try scan.sum(path.slot, vector))
+                {
+                    continue
+                }
             }
             if case .path(let path) = operand, path.isPlain, measures[i].takesCodes, let dictionary = try scan.dictionary(path.slot) {
                 try scan.withCodes(path.slot, vector) { (codes) throws(FirnError) in

@@ -99,7 +99,7 @@ extension Binder {
         guard let kind = operand.kind else { throw mismatch(nil, constant.value.scalarKind, syntax) }
         if !constant.value.isNull || kind != .embedded { try checkOperator(syntax, kind) }
         if kind == .link, constant.value.isNull { operand = resolved(operand) }
-        let constant = try checked(constant, against: operand)
+        let constant = stored(try checked(constant, against: operand), in: operand, comparator)
         let test = try elementTest(kind, comparator, constant, syntax)
         return node(operand, test, quantifier(operand), syntax)
     }
@@ -207,7 +207,8 @@ extension Binder {
             guard let kind = list.kind else { throw mismatch(nil, nil, syntax) }
             try checkOperator(syntax, kind)
             if kind == .link, constant.value.isNull { list = resolved(list) }
-            return node(list, try elementTest(kind, .equal, checked(constant, against: list), syntax), quantifier(list), syntax)
+            let constant = stored(try checked(constant, against: list), in: list, .equal)
+            return node(list, try elementTest(kind, .equal, constant, syntax), quantifier(list), syntax)
         }
         return try pair(left, .equal, list, syntax)
     }

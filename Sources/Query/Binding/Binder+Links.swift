@@ -26,7 +26,7 @@ extension Binder {
         trail.follows.append((target, column))
         trail.add(.follow(trail.follows.count - 1), type)
         trail.name = "\(target.type.name).\(name)"
-        trail.notation = target.type.columns[column].notation
+        trail.description = BoundPath.Description(target.type.columns[column])
     }
 
     private mutating func target(of trail: Trail, _ offset: Int) throws(QueryError) -> any Table {
@@ -76,7 +76,7 @@ extension Binder {
             throw error("the rows of \"\(typeName)\", which link to \"\(trail.name)\", are not available here", at: offset)
         }
         try resolve(&trail)
-        trail.notation = .plain
+        trail.description = BoundPath.Description()
         trail.add(.inverse(slots.backlinks(table, index)), ColumnType(.link, collection: .list, target: typeName))
         trail.name = "\(typeName).\(column)"
     }

@@ -80,6 +80,7 @@ extension Binder {
             if kind == .link, values.contains(where: { $0.value.isNull }) { elements = resolved(elements) }
             for i in values.indices { values[i] = try checked(values[i], against: elements) }
         }
+        values = values.map { stored($0, in: elements, comparator) }
         if listQuantifier == nil, comparator.isOrder || comparator.isTextual { return try anyOf(elements, kind, values, syntax) }
         if listQuantifier == nil || listQuantifier == .any && !comparator.isOrder && !comparator.isTextual {
             guard comparator.isEquality || comparator == .isIn else {
@@ -108,6 +109,7 @@ extension Binder {
             throw error("Only \"ALL\" is supported for operator \"BETWEEN\" on lists", at: syntax.position.offset)
         }
         guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
+        let values = values.map { stored($0, in: elements, .lessOrEqual) }
         let low = try elementTest(kind, .greaterOrEqual, values[0], syntax), high = try elementTest(kind, .lessOrEqual, values[1], syntax)
         return AndNode([
             node(elements, low, quantifier(elements), ComparisonSyntax(syntax.left, .greaterOrEqual, .constant(values[0]))),

@@ -13,8 +13,8 @@ extension Binder {
         var isColumn: Bool
         /// The current end of the path as messages name it, such as `Dog.toys`.
         var name: String
-        /// The notation of the current column's values.
-        var notation = Notation.plain
+        /// How the current column describes its values.
+        var description = BoundPath.Description()
 
         mutating func add(_ step: BoundPath.Step, _ type: ColumnType) {
             steps.append((step, type))
@@ -61,7 +61,7 @@ extension Binder {
         var trail = Trail(
             type: root.map { type.columns[$0].type } ?? ColumnType(.link, target: type.name), isColumn: root != nil,
             name: root.map { "\(type.name).\(type.columns[$0].name)" } ?? type.name)
-        if let root { trail.notation = type.columns[root].notation }
+        if let root { trail.description = BoundPath.Description(type.columns[root]) }
         while let step = rest.popFirst() {
             if step.isAggregate {
                 try aggregate(step, &trail, &rest, path.position.offset)
@@ -135,7 +135,7 @@ extension Binder {
                 trail.enter()
             }
         case .count:
-            trail.notation = .plain
+            trail.description = BoundPath.Description()
             if case .inverse(let number)? = trail.steps.last?.step {
                 // Counts without building the lists.
                 trail.steps.removeLast()
@@ -152,7 +152,7 @@ extension Binder {
                     "Property \"\(trail.name)\" is not a dictionary: it has no \(step == .keys ? "@keys" : "@values")", at: position)
             }
             if step == .values { return trail.enter() }
-            trail.notation = .plain
+            trail.description = BoundPath.Description()
             trail.add(.keys, ColumnType(.string))
             trail.isMany = true
         case .type: throw error("@type can only be compared with the name of a type, such as x.@type == 'int'", at: position)
@@ -182,7 +182,7 @@ extension Binder {
         if type.collection == .map { return trail.add(.key(Array(name.utf8)), optional(type.element)) }
         if type.isCollection, name == "length", type.kind == .string || type.kind == .data {
             trail.enter()
-            trail.notation = .plain
+            trail.description = BoundPath.Description()
             return trail.add(.length, ColumnType(.int))
         }
         switch type.kind {
@@ -195,7 +195,7 @@ extension Binder {
             var field = target.columns[index].type
             field.isOptional = field.isOptional || trail.type.isOptional
             trail.add(.field(index), field)
-            trail.notation = target.columns[index].notation
+            trail.description = BoundPath.Description(target.columns[index])
             trail.name = "\(target.name).\(name)"
         case .any where !type.isCollection: trail.add(try member(name), ColumnType(.any, optional: true))
         case .any:
@@ -220,7 +220,7 @@ extension Binder {
         guard kind.isNumber || kind == .any || kind == .date && (function == .minimum || function == .maximum) else {
             throw error("\(word) cannot be used with values of type \"\(kind.queryName)\"", at: position)
         }
-        if function == .sum || function == .average { trail.notation = .plain }
+        if function == .sum || function == .average { trail.description = BoundPath.Description() }
         trail.add(.aggregate(function), BoundPath.aggregateType(function, kind))
         trail.isMany = false
     }
@@ -251,7 +251,7 @@ extension Binder {
         let isPrimitive = trail.type.isCollection && !trail.isMany
         return BoundPath(
             slot: slot, steps: steps, type: trail.type, isMany: trail.isMany, quantifier: syntax.quantifier,
-            syntax: syntax, isPrimitiveCollection: isPrimitive, notation: trail.notation)
+            syntax: syntax, isPrimitiveCollection: isPrimitive, description: trail.description)
     }
 
     /// Returns what one reader does of the steps from `start` on: the leading fields of embedded objects, also through collections of them.

@@ -22,8 +22,30 @@ struct BoundPath: Sendable {
     var syntax: PathSyntax
     /// Whether the path names a collection column or its elements directly, not through embedded objects.
     var isPrimitiveCollection: Bool
-    /// The notation of the column that the values are read from; plain for computed values.
-    var notation = Notation.plain
+    /// How the column that the values are read from describes them; plain for computed values.
+    var description = Description()
+    var notation: Notation { description.notation }
+    var logical: LogicalType? { schema("").logical }
+
+    /// The notation and the attributes of a column.
+    struct Description: Sendable {
+        var notation = Notation.plain
+        var attributes: [SchemaAttribute] = []
+
+        init() {}
+
+        init(_ column: ColumnSchema) {
+            notation = column.notation
+            attributes = column.otherAttributes
+        }
+    }
+
+    /// Returns the schema of a column with the values of the path.
+    func schema(_ name: String, id: Int = 0) -> ColumnSchema {
+        var column = ColumnSchema(name, type, id: UInt32(id), notation: notation)
+        if !description.attributes.isEmpty { column.otherAttributes = description.attributes }
+        return column
+    }
 
     enum Step: Sendable, Equatable {
         /// A field of an embedded object.

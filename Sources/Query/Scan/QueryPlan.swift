@@ -77,7 +77,7 @@ struct QueryPlan: Sendable {
             }
             for text in request.select {
                 var path = try binder.bind(try binder.path(text))
-                var column = ColumnSchema(text, path.type, id: UInt32(columns.count), notation: path.notation)
+                var column = path.schema(text, id: columns.count)
                 if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany,
                     let known = table.type.index(of: name), (try binder.path(text)).steps.count == 1
                 {
