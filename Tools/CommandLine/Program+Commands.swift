@@ -244,13 +244,32 @@ extension Command {
 
     static let schema = Command(
         "schema", operands: "FILE...", count: 1...Int.max, "prints the types of a file with their columns",
-        detail: "For CSV and JSON files, these are the types that would be inferred. Several files are united as 'firn convert' does.",
+        detail: """
+            For CSV and JSON files, these are the types that would be inferred. Several files are united as 'firn convert' does.
+
+            With --set-meta the command changes the metadata of a .firn file, in a new version, and prints nothing. Metadata are named texts that Firn keeps \
+            and does not interpret.
+            """,
         examples: [
             .init("firn schema people.firn", "as a table"),
             .init("firn schema --json people.csv > people.schema.json", "as a file for --schema"),
+            .init("firn schema people.firn --as swift", "as Swift classes for 'import Firn'"),
+            .init("firn schema people.firn --set-meta unit=cm --of people.height", "a note on a column"),
         ],
-        flags: [.type, .json] + Flag.readingText,
-        exit: "0 done")
+        flags: [
+            .type,
+            Flag(
+                "as", nil, in: .writing, "print the schema in another form",
+                detail:
+                    "sql: CREATE TABLE. json-schema: JSON Schema 2020-12. parquet, arrow: their schema texts. swift: classes of the Firn library.",
+                choices: ["sql", "json-schema", "parquet", "arrow", "swift"]),
+            Flag(
+                "set-meta", nil, "KEY=VALUE", in: .working, "set metadata of the file, or of what --of names",
+                detail: "KEY= without a value removes the entry. The flag can be repeated; all changes are one version.", repetition: .many),
+            Flag("of", nil, "TYPE|TYPE.COLUMN", in: .working, "the type or column whose metadata --set-meta changes"),
+            .json,
+        ] + Flag.readingText,
+        exit: "0 done, 1 no such metadata to remove")
 
     static let index = Command(
         "index", operands: "FILE [TYPE.COLUMN...]", count: 1...Int.max, "creates, drops and lists the indexes of a file",

@@ -6,6 +6,7 @@ import FirnTable
 /// Prints differences as NDJSON. The keys never change; new ones can be added.
 ///
 ///     {"kind":"schema","added":[{"name":…,"type":…}],"removed":[…],"retyped":[{"name":…,"old":…,"new":…}],"reordered":false}   if columns differ
+///         "retyped" also has "oldLogical" and "newLogical" if both columns have a logical type and these differ
 ///     {"kind":"removed","key":{…},"old":{…}}
 ///     {"kind":"added","key":{…},"new":{…}}
 ///     {"kind":"changed","key":{…},"cells":{"score":{"old":1.5,"new":2}}}
@@ -60,7 +61,9 @@ struct DiffLines {
                     separator: ",") + "]"
         }
         let retyped = schema.retyped.map {
-            "{\"name\":\(JSONString.quoted($0.name)),\"old\":\(JSONString.quoted($0.old.name)),\"new\":\(JSONString.quoted($0.new.name))}"
+            "{\"name\":\(JSONString.quoted($0.name)),\"old\":\(JSONString.quoted($0.old.name)),\"new\":\(JSONString.quoted($0.new.name))"
+                + ($0.logical.map { ",\"oldLogical\":\(JSONString.quoted("\($0.old)")),\"newLogical\":\(JSONString.quoted("\($0.new)"))" }
+                    ?? "") + "}"
         }
         return
             "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"

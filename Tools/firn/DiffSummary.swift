@@ -50,7 +50,7 @@ struct DiffSummary {
         }
         lines += schema.added.map { style.green("+ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible($0.type.name))" }
         lines += schema.retyped.map {
-            style.yellow("~ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible("\($0.old.name) → \($0.new.name)"))"
+            style.yellow("~ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible("\($0.names.old) → \($0.names.new)"))"
         }
         if schema.reordered { lines.append(style.yellow("~ the columns are in another order")) }
         return lines

@@ -7,7 +7,15 @@ struct FieldPath {
     var path: [Int]
     /// The name of the column that it becomes.
     var name: String
-    var notation = Notation.plain
+    /// The column or the field.
+    var described: ColumnSchema
+
+    /// Returns the schema of the column that it becomes, whose type is `type`.
+    func schema(_ type: ColumnType) -> ColumnSchema {
+        var column = ColumnSchema(name, type, notation: described.notation)
+        if !described.otherAttributes.isEmpty { column.otherAttributes = described.otherAttributes }
+        return column
+    }
 
     /// Returns the values of the field in a batch.
     func column(of batch: Batch) throws(FirnError) -> Column {
@@ -17,17 +25,19 @@ struct FieldPath {
     /// Finds a path such as `birth.place`: a column of that name, or a field of the objects in a column. Returns nil if there is none.
     static func find(_ name: String, in type: TypeSchema, _ schema: Schema) -> FieldPath? {
         guard let path = find(name[...], in: type, schema, depth: 0) else { return nil }
-        return FieldPath(path: path.path, name: name, notation: path.notation)
+        return FieldPath(path: path.path, name: name, described: path.described)
     }
 
-    private static func find(_ name: Substring, in type: TypeSchema, _ schema: Schema, depth: Int) -> (path: [Int], notation: Notation)? {
-        if let position = type.index(of: String(name)) { return ([position], type.columns[position].notation) }
+    private static func find(_ name: Substring, in type: TypeSchema, _ schema: Schema, depth: Int) -> (
+        path: [Int], described: ColumnSchema
+    )? {
+        if let position = type.index(of: String(name)) { return ([position], type.columns[position]) }
         guard depth < Column.maximumNesting else { return nil }
         for (position, column) in type.columns.enumerated() where column.type.kind == .embedded && name.hasPrefix(column.name + ".") {
             guard let target = column.type.target.flatMap({ schema[$0] }),
                 let rest = find(name.dropFirst(column.name.count + 1), in: target, schema, depth: depth + 1)
             else { continue }
-            return ([position] + rest.path, rest.notation)
+            return ([position] + rest.path, rest.described)
         }
         return nil
     }
@@ -44,7 +54,7 @@ struct FieldPath {
                 {
                     add(target, path + [position], names)
                 } else {
-                    leaves.append(FieldPath(path: path + [position], name: names.joined(separator: "."), notation: column.notation))
+                    leaves.append(FieldPath(path: path + [position], name: names.joined(separator: "."), described: column))
                 }
             }
         }

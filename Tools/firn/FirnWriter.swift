@@ -35,6 +35,7 @@ final class FirnWriter: BatchWriter {
         let transaction = try database.begin(threads: options.threads)
         setEffort(transaction)
         try transaction.extendSchema(schema.types)
+        if !schema.otherAttributes.isEmpty { try transaction.setAttributes(like: schema) }
         // Indexes are filled while rows are written.
         for type in schema.types {
             for column in type.columns {

@@ -118,6 +118,7 @@ enum FormatShelf {
         if !options.columns.isEmpty { csv.columns = options.columns }
         csv.mayLackColumns = options.mayLackColumns
         csv.types = given?.type
+        csv.fileAttributes = given?.schema.otherAttributes ?? []
         csv.threads = options.threads
         csv.progress = progress
         csv.rejects = options.rejects
@@ -184,58 +185,5 @@ enum FormatShelf {
         try writer.write(Batch(count: 1, columns: batch.columns.map { $0.slice(row..<row + 1) }), type: schema.types[index].name)
         try writer.finish()
         return output.bytes
-    }
-
-    /// Returns a type as a line of JSON, in the form of `firn schema --json` and `firn convert --schema`.
-    static func line(_ type: TypeSchema) -> String {
-        var members: [(String, JSONDocument)] = [("v", .number("1")), ("type", .string(type.name))]
-        if type.isEmbedded { members.append(("embedded", .bool(true))) }
-        if type.isBare { members.append(("bare", .bool(true))) }
-        members.append(("key", .array(type.key.map { .string(type.columns[$0].name) })))
-        members.append(
-            (
-                "columns",
-                .array(
-                    type.visible.columns.map { column in
-                        var members: [(String, JSONDocument)] = [("name", .string(column.name)), ("type", .string(column.type.name))]
-                        if let notation = SchemaText.name(of: column.notation) { members.append(("notation", .string(notation))) }
-                        return .object(members)
-                    })
-            ))
-        return JSONDocument.object(members).compact
-    }
-
-    /// Reads a file in the form of `firn schema --json`, with one or more types.
-    static func schema(of path: String) throws(FirnError) -> SchemaFile {
-        func refusal(_ what: String) -> FirnError { SchemaFile.refusal(path, what) }
-        let bytes = try Input(path: path).readToEnd()
-        let documents: [JSONDocument]
-        do throws(FirnError) { documents = try JSONDocument.several(bytes: bytes, file: path) } catch {
-            var advised = error
-            advised.advice = advised.advice ?? SchemaFile.advice
-            throw advised
-        }
-        var spellings: [SchemaFile.Spelling] = []
-        for document in documents {
-            if let version = document["v"], version.int != 1 { throw refusal("unknown version: \(version.compact)") }
-            guard let columns = document["columns"]?.elements else { throw refusal("a type has no array \"columns\"") }
-            var spelling = SchemaFile.Spelling(
-                name: document["type"]?.text, isEmbedded: document["embedded"]?.truth ?? false, isBare: document["bare"]?.truth ?? false,
-                key: [], columns: [])
-            for column in columns {
-                guard let name = column["name"]?.text else { throw refusal("a column has no \"name\"") }
-                guard let type = column["type"]?.text else { throw refusal("column \"\(name)\" has no type") }
-                if let notation = column["notation"], notation.text == nil {
-                    throw refusal("the notation of column \"\(name)\" is not a text")
-                }
-                spelling.columns.append(.init(name: name, type: type, notation: column["notation"]?.text))
-            }
-            if let key = document["key"] {
-                guard let names = key.elements?.map(\.text), !names.contains(nil) else { throw refusal("\"key\" is not an array of names") }
-                spelling.key = names.compactMap(\.self)
-            }
-            spellings.append(spelling)
-        }
-        return try SchemaFile(path: path, spellings)
     }
 }

@@ -26,11 +26,12 @@ struct InfoCommand {
         let versions = try database.versions().map { (number: $0.version, time: $0.time) }.sorted { $0.number < $1.number }
         let tags = try database.tags()
         if session.arguments.has("json") {
-            try session.out.write(json(file, snapshot.version, types, size, used, versions, tags, try database.space()).object + "\n")
+            try session.out.write(json(file, snapshot, types, size, used, versions, tags, try database.space()).object + "\n")
             return .done
         }
         try header(file, snapshot.version, size, used, versions, tags, try database.space())
-        for type in types { try print(type) }
+        for entry in snapshot.schema.metadata { try session.out.write(InfoCommand.line(entry)) }
+        for type in types { try print(type, snapshot.schema[type.name]) }
         return .done
     }
 
@@ -71,7 +72,11 @@ struct InfoCommand {
         )
     }
 
-    private func print(_ type: TypeStatistics) throws(FirnError) {
+    private static func line(_ entry: MetadataEntry) -> String {
+        DisplayWidth.visible("metadata \(entry.key): \(MetadataText.shown(entry.value))") + "\n"
+    }
+
+    private func print(_ type: TypeStatistics, _ schema: TypeSchema?) throws(FirnError) {
         let style = session.outStyle, out = session.out
         let whole = type.bytes
         var facts = [Quantity.count(type.rows, "row"), Quantity.bytes(whole)]
@@ -83,6 +88,7 @@ struct InfoCommand {
         if type.deletedRows > 0 { facts.append("\(Quantity.count(type.deletedRows)) deleted rows not yet dropped") }
         try out.write(
             "\n\(style.strong(DisplayWidth.visible(type.name)))\(type.isEmbedded ? " (embedded)" : ""): \(facts.joined(separator: ", "))\n")
+        for entry in schema?.metadata ?? [] { try out.write(InfoCommand.line(entry)) }
         guard !type.columns.isEmpty else { return }
         var table = TextTable([
             .init("column"), .init("type"), .init("bytes", isNumber: true), .init("share", isNumber: true), .init("encodings"),
@@ -90,7 +96,7 @@ struct InfoCommand {
         for column in type.columns {
             let bytes = column.bytes + column.sharedBytes + column.indexBytes + column.originalTextBytes
             table.append([
-                column.name, column.type.name, Quantity.bytes(bytes),
+                column.name, column.type.name + (schema?.logical(of: column.name).map { " \($0)" } ?? ""), Quantity.bytes(bytes),
                 whole > 0 ? "\(Quantity.decimal(100 * Double(bytes) / Double(whole), 1)) %" : "",
                 encodings(column, segments: type.segments)
                     + (column.originalTextBytes > 0 ? ", original texts \(Quantity.bytes(column.originalTextBytes))" : "")
@@ -116,15 +122,16 @@ struct InfoCommand {
     }
 
     private func json(
-        _ file: OpenedFile, _ version: UInt64, _ types: [TypeStatistics], _ size: Int, _ used: Int,
+        _ file: OpenedFile, _ snapshot: DatabaseSnapshot, _ types: [TypeStatistics], _ size: Int, _ used: Int,
         _ versions: [(number: UInt64, time: Int64)], _ tags: [VersionTag], _ space: FileSpace
     ) -> JSONLine {
+        let schema = snapshot.schema
         var line = JSONLine()
         line.addHead()
         line.add("file", file.name)
         line.add("bytes", size)
         line.add("encrypted", file.key != nil)
-        line.add("version", Int(clamping: version))
+        line.add("version", Int(clamping: snapshot.version))
         line.add("liveBytes", used)
         line.add("deadBytes", space.dead)
         line.add("freeBytes", space.free)
@@ -137,8 +144,11 @@ struct InfoCommand {
             inner.add("version", Int(clamping: tag.version))
             inner.add("time", InfoCommand.date(tag.time))
         }
+        if !schema.metadata.isEmpty { line.add("metadata", schema.metadata, InfoCommand.add) }
         line.add("types", types) { type, inner in
+            let described = schema[type.name]
             inner.add("name", type.name)
+            if let entries = described?.metadata, !entries.isEmpty { inner.add("metadata", entries, InfoCommand.add) }
             inner.add("embedded", type.isEmbedded)
             inner.add("rows", type.rows)
             inner.add("bytes", type.bytes)
@@ -150,6 +160,10 @@ struct InfoCommand {
             inner.add("columns", type.columns) { column, cell in
                 cell.add("name", column.name)
                 cell.add("type", column.type.name)
+                if let logical = described?.logical(of: column.name) { cell.add("logical", "\(logical)") }
+                if let entries = described?.metadata(of: column.name), !entries.isEmpty {
+                    cell.add("metadata", entries, InfoCommand.add)
+                }
                 cell.add("bytes", column.bytes + column.sharedBytes + column.indexBytes + column.originalTextBytes)
                 cell.add("sharedBytes", column.sharedBytes)
                 cell.add("indexBytes", column.indexBytes)
@@ -163,9 +177,19 @@ struct InfoCommand {
         return line
     }
 
+    private static func add(_ entry: MetadataEntry, to line: inout JSONLine) {
+        line.add("key", entry.key)
+        line.add("value", MetadataText.shown(entry.value))
+    }
+
     /// Formats nanoseconds since 1970 as `2026-11-21T10:11:12Z`.
     static func date(_ nanoseconds: Int64) -> String {
         let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
         return CellText.text(.date(Timestamp(seconds: seconds)), ColumnSchema("", ColumnType(.date), notation: .dateTimeZ(0)), in: Schema())
     }
+}
+
+extension TypeSchema {
+    fileprivate func logical(of column: String) -> LogicalType? { index(of: column).flatMap { columns[$0].logical } }
+    fileprivate func metadata(of column: String) -> [MetadataEntry] { index(of: column).map { columns[$0].metadata } ?? [] }
 }

@@ -41,6 +41,8 @@ final class InputUnion {
     private let progress: Progress
     private var typeName: String
     let rows: UnionType
+    /// The attributes of the files.
+    private(set) var attributes = UnionAttributes()
     /// The number of rows read of each input.
     var rowCounts: [Int] = []
 
@@ -100,6 +102,7 @@ final class InputUnion {
                 UnionInput(
                     index: index, name: file.name, isText: file.isCSV, schema: file.schema,
                     facts: { position in reader?.facts(ofColumn: position) }))
+            attributes.add(file.schema.otherAttributes)
             if index == 0 { note(first: type) } else { note(type, file) }
             for guess in reader?.guesses ?? [] { notes.add(guess, of: file.name) }
             members.append(member)
@@ -202,6 +205,7 @@ final class InputUnion {
         }
         rows.addCompanions(to: &types[0])
         schema = Schema(types)
+        schema.otherAttributes = attributes.united
         remarks = UnionReport(self, types[0], order: (inOtherOrder, firstInOtherOrder)).lines
     }
 

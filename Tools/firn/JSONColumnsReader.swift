@@ -78,6 +78,8 @@ final class JSONColumnsReader: BatchReader {
                 guard let column = found.type.columns.first else { continue }
                 var inferred = column
                 (inferred.name, inferred.id, inferred.writesNull) = (name, root.columns[position].id, false)
+                // The values are no texts any more, so the column has no logical type of texts.
+                if !root.columns[position].metadata.isEmpty { inferred.metadata = root.columns[position].metadata }
                 type.columns[position] = inferred
                 schema.types += found.embedded
                 remarks += found.remarks + [cells.remark(position, name)].compactMap(\.self)

@@ -58,7 +58,9 @@ final class NestedReader: BatchReader {
         made.key = key.contains(nil) ? [] : key.compactMap(\.self)
         if key.contains(nil) { notes = ["the key consists of fields of objects, which cannot be a key, and is left out"] }
         made.envelope = nil
-        schema = Schema(source.schema.types.map { $0.name == type.name ? made : $0 } + types)
+        var whole = source.schema
+        whole.types = source.schema.types.map { $0.name == type.name ? made : $0 } + types
+        schema = whole
     }
 
     /// The maximum number of names in a path; also the limit for values of type any.

@@ -284,18 +284,21 @@ extension Schema {
                 }
             }
         }
-        return Schema(types.filter { wanted.contains($0.name) })
+        var schema = self
+        schema.types = types.filter { wanted.contains($0.name) }
+        return schema
     }
 
     /// Returns the schema with a type renamed, also as the target of columns.
     func renaming(_ name: String, to new: String) -> Schema {
-        Schema(
-            types.map { type in
-                var type = type
-                if type.name == name { type.name = new }
-                for i in type.columns.indices where type.columns[i].type.target == name { type.columns[i].type.target = new }
-                return type
-            })
+        var schema = self
+        schema.types = types.map { type in
+            var type = type
+            if type.name == name { type.name = new }
+            for i in type.columns.indices where type.columns[i].type.target == name { type.columns[i].type.target = new }
+            return type
+        }
+        return schema
     }
 }
 

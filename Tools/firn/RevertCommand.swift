@@ -40,7 +40,9 @@ struct RevertCommand {
             facts.append("\(type.name): \(counts.filter { $0.1 > 0 }.map { "\(Quantity.count($0.1)) \($0.0)" }.joined(separator: ", "))")
             reverted.append((type.name, counts))
         }
-        let isSame = facts.isEmpty && wanted.schema.types.allSatisfy { old in newest.schema[old.name].map { $0.id == old.id } ?? false }
+        let isSame =
+            facts.isEmpty && newest.schema.hasAttributes(of: wanted.schema)
+            && wanted.schema.types.allSatisfy { old in newest.schema[old.name].map { $0.id == old.id } ?? false }
         var version = newest.version
         if !isSame {
             try transaction.revert(to: wanted)
@@ -59,7 +61,7 @@ struct RevertCommand {
             }
             try session.out.write(line.object + "\n")
         } else if isSame {
-            session.remark("version \(newest.version) already has the rows of version \(wanted.version): nothing was changed")
+            session.remark("version \(newest.version) already has the rows and metadata of version \(wanted.version): nothing was changed")
         } else if !session.isQuiet {
             try session.out.write("version \(version) now has the rows of version \(wanted.version)\n")
             for fact in facts { try session.out.write("    \(DisplayWidth.visible(fact))\n") }

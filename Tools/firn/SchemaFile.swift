@@ -11,6 +11,9 @@ struct SchemaFile {
             var name: String
             var type: String
             var notation: String?
+            /// The logical type as a text.
+            var logical: String?
+            var metadata: [MetadataEntry] = []
         }
 
         /// Nil if the file has no name for it.
@@ -20,16 +23,21 @@ struct SchemaFile {
         var isBare: Bool
         var key: [String]
         var columns: [Column]
+        var metadata: [MetadataEntry] = []
+        /// The metadata of the whole file.
+        var fileMetadata: [MetadataEntry] = []
     }
 
     let path: String
     private let types: [TypeSchema]
     /// Whether the file has only one type, without a name.
     private let isUnnamed: Bool
+    private let metadata: [MetadataEntry]
 
     init(path: String, _ spellings: [Spelling]) throws(FirnError) {
         self.path = path
         guard !spellings.isEmpty else { throw SchemaFile.refusal(path, "the file has no type") }
+        metadata = spellings.first { !$0.fileMetadata.isEmpty }?.fileMetadata ?? []
         isUnnamed = spellings.count == 1 && spellings[0].name == nil
         guard isUnnamed || spellings.allSatisfy({ $0.name != nil }) else {
             throw SchemaFile.refusal(path, "the file has several types, and one of them has no name (\"type\")")
@@ -81,8 +89,12 @@ struct SchemaFile {
                 }
                 notation = read
             }
-            columns.append(ColumnSchema(name, columnType, notation: notation))
+            var made = ColumnSchema(name, columnType, notation: notation)
+            if let text = column.logical { made.logical = try logical(text, columnType, of: name, path) }
+            if !column.metadata.isEmpty { made.metadata = column.metadata }
+            columns.append(made)
         }
+        if !spelling.metadata.isEmpty { type.metadata = spelling.metadata }
         type.columns = columns
         if spelling.isBare {
             type.envelope = TypeSchema.bareEnvelope
@@ -107,6 +119,16 @@ struct SchemaFile {
         return type
     }
 
+    private static func logical(_ text: String, _ type: ColumnType, of name: String, _ path: String) throws(FirnError) -> LogicalType {
+        guard let logical = LogicalType(text: text) else {
+            throw refusal(path, "column \"\(name)\" has an unknown logical type: \"\(text)\"")
+        }
+        guard logical.fits(type) else {
+            throw refusal(path, "column \"\(name)\" is \(type.name), which cannot have the logical type \"\(text)\"")
+        }
+        return logical
+    }
+
     /// Returns the schema to read an input with. The type of its rows is the one named `wanted`, the only one for rows, or the one with the
     /// name of the input (`stem`). If the only type for rows has another name than `wanted`, it is renamed.
     func given(wanted: String?, stem: String) throws(FirnError) -> GivenSchema {
@@ -116,17 +138,22 @@ struct SchemaFile {
                 .usage, "\"\(wanted)\" is an embedded type of \"\(path)\", and rows cannot have an embedded type",
                 advice: "its types of rows are \(roots.map(\.name).joined(separator: ", "))")
         }
-        if roots.count == 1 { return SchemaFile.renamed(types, roots[0].name, wanted ?? (isUnnamed ? stem : roots[0].name)) }
+        if roots.count == 1 {
+            let name = wanted ?? (isUnnamed ? stem : roots[0].name)
+            return GivenSchema(schema.renaming(roots[0].name, to: name), rows: name)
+        }
         guard let chosen = roots.first(where: { $0.name == wanted ?? stem }) else {
             if let wanted { throw unknownType(wanted, in: Schema(types), of: path) }
             throw FirnError(
                 .usage, "the file has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: path),
                 advice: "choose one with --type")
         }
-        return GivenSchema(Schema(types).reachable(from: chosen.name, throughLinks: true), rows: chosen.name)
+        return GivenSchema(schema.reachable(from: chosen.name, throughLinks: true), rows: chosen.name)
     }
 
-    private static func renamed(_ types: [TypeSchema], _ name: String, _ new: String) -> GivenSchema {
-        GivenSchema(Schema(types).renaming(name, to: new), rows: new)
+    private var schema: Schema {
+        var schema = Schema(types)
+        if !metadata.isEmpty { schema.metadata = metadata }
+        return schema
     }
 }

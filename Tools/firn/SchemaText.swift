@@ -43,7 +43,7 @@ enum SchemaText {
         ("upperCase", Notation.upperCase.code, false), ("date", Notation.dateOnly.code, false),
         ("dateTimeSpace", Notation.dateTimeSpace(0).code, true),
         ("dateTimeZ", Notation.dateTimeZ(0).code, true), ("dateTimeT", Notation.dateTimeT(0).code, true),
-        ("uuidUpper", Notation.uuidUpper.code, false),
+        ("uuidUpper", Notation.uuidUpper.code, false), ("localDateTime", Notation.localDateTime.code, false),
     ]
 
     /// Returns whether values of a kind can be written in a notation.

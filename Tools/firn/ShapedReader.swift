@@ -43,7 +43,7 @@ final class ShapedReader: BatchReader {
             let companions = root.companions, named = Set(columns)
             for path in kept ?? [] where path.path.count == 1 {
                 guard let companion = companions[path.path[0]], !named.contains(root.columns[companion].name) else { continue }
-                kept?.append(FieldPath(path: [companion], name: root.columns[companion].name))
+                kept?.append(FieldPath(path: [companion], name: root.columns[companion].name, described: root.columns[companion]))
             }
         }
         if isFlat { kept = ShapedReader.flat(kept, root, schema) }
@@ -51,7 +51,7 @@ final class ShapedReader: BatchReader {
             let empty = Batch(root, in: schema)
             shaped.columns = try kept.enumerated().map { (index, path) throws(FirnError) in
                 if path.path.count == 1, path.name == root.columns[path.path[0]].name { return root.columns[path.path[0]] }
-                return ColumnSchema(path.name, try path.column(of: empty).type, notation: path.notation)
+                return path.schema(try path.column(of: empty).type)
             }
             // Fields have no id in the type of the rows.
             if kept.contains(where: { $0.path.count > 1 }) {

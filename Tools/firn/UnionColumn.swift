@@ -38,6 +38,9 @@ final class UnionColumn {
     /// The types that fit all values so far, in some notation.
     private var commonKinds: Set<ScalarKind>?
 
+    /// The logical types and metadata of the inputs.
+    private(set) var attributes = UnionAttributes()
+
     init(_ column: ColumnSchema, input: Int) {
         name = column.name
         vacant = column
@@ -51,6 +54,7 @@ final class UnionColumn {
         inputs += 1
         self.hasOriginals = self.hasOriginals || hasOriginals
         if hasOriginals, NumberLayout(column.notation) == nil, facts?.hasNumbersInTexts ?? true { hasNumbersInTexts = true }
+        attributes.add(column.otherAttributes)
         isOptional = isOptional || column.type.isOptional
         elementIsOptional = elementIsOptional || column.type.elementIsOptional
         writesNull = writesNull || column.writesNull
@@ -103,6 +107,7 @@ final class UnionColumn {
         var column = vacant
         (column.id, column.indexes) = (0, [])
         column.writesNull = writesNull
+        column.otherAttributes = attributes.united
         if let use = uses.first {
             (column.type, column.notation) = (use.type, use.notation)
             if isContested { choose(&column) }
@@ -111,6 +116,8 @@ final class UnionColumn {
         column.type.isOptional = isOptional || !isEverywhere
         column.type.elementIsOptional = column.type.isCollection && elementIsOptional
         if column.type.kind == .any { (column.type.isOptional, column.type.elementIsOptional) = (true, column.type.isCollection) }
+        // A logical type does not outlast the storage type that it needs.
+        if column.logical == nil, column.otherAttributes.count > 0 { column.logical = nil }
         return column
     }
 
@@ -181,11 +188,13 @@ final class UnionType {
     private(set) var inputs = 0
     /// Of an embedded type: how its objects are written in JSON.
     private var envelope: String?
+    private(set) var attributes = UnionAttributes()
 
     init(name: String) { self.name = name }
 
     func add(_ type: TypeSchema, _ input: UnionInput, path: [String] = []) throws(FirnError) {
         inputs += 1
+        attributes.add(type.otherAttributes)
         if type.isEmbedded, inputs == 1 { envelope = type.envelope }
         let companions = type.companions
         for position in type.visibleColumns {
@@ -205,6 +214,7 @@ final class UnionType {
     /// Returns the type, and the embedded types of its columns. `names` are the names in use.
     func types(named name: String, _ names: inout Set<String>) -> [TypeSchema] {
         var type = TypeSchema(name, columns: [], envelope: envelope), others: [TypeSchema] = []
+        type.otherAttributes = attributes.united
         for (i, union) in columns.enumerated() {
             var column = union.column(isEverywhere: union.inputs == inputs)
             column.id = UInt32(i + 1)

@@ -29,8 +29,10 @@ struct UnionReport {
                 parts.append("written in several notations; read as \(column.type.kind.name)")
             }
             if known.losesOriginals(column) { parts.append("its original texts were left out") }
+            if count > 1 { parts += known.attributes.losses }
             if !parts.isEmpty { lines.append("column \"\(column.name)\": \(parts.joined(separator: "; "))") }
         }
+        lines += (union.attributes.losses + union.rows.attributes.losses).map { "files: \($0)" }
         lines += Self.similar(type, name, union)
         if let first = order.first {
             lines.append("columns are in another order in \(Quantity.count(order.count, "input")) (first: \(first)), and united by name")
