@@ -27,8 +27,26 @@ package enum FormatName: String, Sendable, CaseIterable {
     package static func detect(path: String, firstBytes: [UInt8]) -> FormatName {
         if isFirn(firstBytes) { return .firn }
         if isRealm(firstBytes) { return .realm }
-        guard let named = FormatName(extensionOf: path) else { return guess(firstBytes) }
-        return named == .csv || named == .tsv ? jsonObjects(firstBytes) ?? named : named
+        let text = utf8(firstBytes)
+        guard let named = FormatName(extensionOf: path) else { return guess(text) }
+        return named == .csv || named == .tsv ? jsonObjects(text) ?? named : named
+    }
+
+    /// Returns the bytes of UTF-16 text as UTF-8, and other bytes unchanged. Without a byte order mark, UTF-16 is recognised by its first
+    /// character, which is ASCII in JSON.
+    private static func utf8(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.count >= 4 else { return bytes }
+        let isMarked = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+        let isBig = isMarked ? bytes[0] == 0xFE : bytes[0] == 0
+        let (first, other) = isBig ? (bytes[1], bytes[0]) : (bytes[0], bytes[1])
+        let begins: [UInt8] = Array("{[\" \t\r\n".utf8)
+        guard isMarked || (other == 0 && begins.contains(first)) else { return bytes }
+        var units: [UInt16] = []
+        for at in stride(from: isMarked ? 2 : 0, to: bytes.count - 1, by: 2) {
+            let a = UInt16(bytes[at]), b = UInt16(bytes[at + 1])
+            units.append(isBig ? a << 8 | b : b << 8 | a)
+        }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
     /// Returns the format of bytes that begin with an object of JSON, or with an array of objects; nil if they do not, or if something else
@@ -99,8 +117,7 @@ package enum FormatName: String, Sendable, CaseIterable {
     package var hasObjects: Bool { self == .firn || self == .realm }
 
     private static func guess(_ bytes: [UInt8]) -> FormatName {
-        var text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { text = bytes[2...].filter { $0 != 0 }[...] }
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         guard let first = text.first(where: { !" \t\r\n".utf8.contains($0) }) else { return .csv }
         if first == UInt8(ascii: "[") || first == 0x1E { return .json }
         if first == UInt8(ascii: "{") { return looksLikeLines(text) ? .ndjson : .json }

@@ -101,3 +101,17 @@ extension TypeSchema {
     /// Whether outside formats show the value of the only field in place of the object.
     package var isBare: Bool { isEmbedded && columns.count == 1 && columns[0].type.isCollection && envelope == TypeSchema.bareEnvelope }
 }
+
+extension TypeSchema {
+    /// The attribute of a column whose values are those of a field of objects in the same row: `convert --key a.b`. Permanent.
+    package static let fieldCopyAttribute = "copy-of-field"
+
+    /// Whether a column has the values of a field of an object that the type still has, so that JSON need not contain it.
+    package func isFieldCopy(_ column: Int) -> Bool {
+        guard let path = columns[column].otherAttributes.first(where: { $0.name == TypeSchema.fieldCopyAttribute })?.value else {
+            return false
+        }
+        let name = String(decoding: path, as: UTF8.self)
+        return columns.contains { $0.type.kind == .embedded && name.hasPrefix($0.name + ".") }
+    }
+}

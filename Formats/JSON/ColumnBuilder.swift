@@ -99,11 +99,14 @@ struct ColumnBuilder {
     var slots: [Int] = []
     var lookup: [UInt32: Int] = [:]
     var fieldsByName: [[UInt8]: Int] = [:]
+    /// The companion, if the column keeps original texts. It is another child of the same object.
+    var companion: Node?
+    let notation: Notation
     /// What was taken: the number of rows, the number of values, the index of the next gap, and how many rows of that gap.
     var taken = (rows: 0, values: 0, gap: 0, gapRows: 0)
 
     private init(_ plan: ColumnPlan) {
-        (isBare, keepsNull, isJSON) = (plan.isBare, plan.keepsNull, plan.isJSON)
+        (isBare, keepsNull, isJSON, notation) = (plan.isBare, plan.keepsNull, plan.isJSON, plan.notation)
         type = plan.type
         kind = type.kind
         collection = type.collection
@@ -120,7 +123,11 @@ struct ColumnBuilder {
             node.pointee.keys = [UInt32](repeating: .max, count: plan.fields.count)
             node.pointee.slots = [Int](repeating: -1, count: plan.fields.count)
             node.pointee.fieldsByName.reserveCapacity(plan.fields.count)
-            for (index, field) in plan.fields.enumerated() { node.pointee.fieldsByName[field.name] = index }
+            for (index, field) in plan.fields.enumerated() where field.textsOf == nil { node.pointee.fieldsByName[field.name] = index }
+            for (index, field) in plan.fields.enumerated() {
+                guard let target = field.textsOf, let position = plan.fields.firstIndex(where: { $0.column == target }) else { continue }
+                node.pointee.children[position].pointee.companion = node.pointee.children[index]
+            }
         }
         return node
     }

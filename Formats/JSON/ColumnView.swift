@@ -23,8 +23,11 @@ final class ColumnView {
     private let isBare: Bool
     /// Whether the texts are JSON, which is written as the values that it describes.
     private let isJSON: Bool
+    /// The original texts of the column; nil if it has none.
+    private let originals: OriginalTexts?
 
-    init(_ column: Column, _ description: ColumnSchema, _ schema: Schema, isPretty: Bool) {
+    init(_ column: Column, _ description: ColumnSchema, _ schema: Schema, isPretty: Bool, originals: (Column, ColumnSchema)? = nil) {
+        self.originals = originals.map { OriginalTexts($0.0, isTokens: OriginalToken.isForm(of: $0.1), of: column, description.notation) }
         kind = column.type.kind
         collection = column.type.collection
         notation = description.notation.standardDate
@@ -67,6 +70,7 @@ final class ColumnView {
 
     /// Writes the value of a row, or null. `indent` is the depth in an indented document; a negative one writes a single line.
     func write(_ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
+        if let originals, originals.write(row, to: &out, &loss) { return }
         guard isPresent(row) else { return out.append("null") }
         switch collection {
         case .none: write(scalar: kind.rawValue, row, to: &out, &loss, indent: indent)
@@ -135,7 +139,7 @@ final class ColumnView {
         out.append(UInt8(ascii: "{"))
         var isFirst = true
         for field in fields {
-            if !field.writesNull, !field.isPresent(row) { continue }
+            if !field.writesNull, !field.isPresent(row), field.originals?.has(row) != true { continue }
             if !isFirst { out.append(UInt8(ascii: ",")) }
             isFirst = false
             if indent >= 0 { out.breakLine(indent &+ 1) }
@@ -157,6 +161,8 @@ struct JSONLoss {
     var hasData = false
     /// The number of texts in columns of JSON that are not JSON.
     var notJSON = 0
+    /// Original texts of other formats: those written as strings, and numbers in a notation that JSON does not have.
+    var textStrings = 0, plainNumbers = 0
 
     mutating func writeNonFinite(_ out: inout JSONBytes) {
         nonFinite += 1

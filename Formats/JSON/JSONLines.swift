@@ -62,7 +62,7 @@ final class JSONLines: JSONRows {
         rejects = options.rejects
         blocks = LineBlocks(TextSource(input, cutsValues: options.layout == .values), blockSize: options.blockSize)
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: 2 * Int(clamping: size)) }
-        let isBare = try JSONLines.isBare(input, given)
+        let isBare = options.column == nil ? try JSONLines.isBare(input, given) : true
         var lanes = (0..<(options.threads + 2)).map { _ in Lane(input) }
         for lane in lanes {
             lane.tree = ShapeTree(lane.parser, options, input.budget)

@@ -37,12 +37,15 @@ package struct JSONOptions: Sendable {
     package var takenNames: [String] = []
     /// Whether strings become dates and UUIDs if every value of the column round-trips exactly.
     package var recognisesText = true
+    /// Whether columns of numbers keep the original texts of values that they would not write back unchanged.
+    var keepsTexts: Bool { keepsOriginals && given == nil && column == nil }
+    package var keepsOriginals = true
     /// Whether anything that would not be written back with equal values is an error instead of a remark.
     package var isLossless = false
     /// The number of threads that parse lines.
     package var threads = defaultThreads
     /// The number of bytes of text that are parsed at a time.
-    package var blockSize = 2 << 20
+    package var blockSize = 3 << 19
     /// The maximum number of slots (rows × columns with a value) of a batch. Types with many columns have batches with fewer rows.
     package var batchCells = 1 << 22
     /// Whether documents are written indented by two spaces. Nil writes them as the input was.

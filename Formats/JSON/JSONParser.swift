@@ -89,7 +89,7 @@ final class JSONParser: @unchecked Sendable {
     /// Charges the memory for the tape and for the values in it.
     private func tape(_ result: firn_json_result) -> Tape {
         var result = result
-        let wanted = result.item_count * JSONParser.itemSize
+        let wanted = result.item_count * JSONParser.itemSize + firn_json_spelling_count(handle) * MemoryLayout<firn_json_spelling>.size
         if wanted > itemBytes {
             if charge.take(wanted - itemBytes) {
                 itemBytes = wanted
@@ -103,6 +103,19 @@ final class JSONParser: @unchecked Sendable {
 
     /// The bytes that are charged for items.
     private var itemBytes = 0
+
+    /// Returns the text of a double of the last tape that may be spelled unusually (`firn_json_item.isUnusual`).
+    func spelling(ofItem item: Int) -> UnsafeRawBufferPointer {
+        var length = 0
+        let base = firn_json_spelling_of(handle, item, &length)
+        return UnsafeRawBufferPointer(start: base, count: length)
+    }
+
+    /// Frees the text and the tape, which must not be used any more. The memory stays charged.
+    func release() {
+        firn_json_release(handle)
+        capacity = 0
+    }
 
     func key(_ number: UInt32) -> UnsafeRawBufferPointer {
         var length = 0
@@ -173,6 +186,10 @@ enum TapeTag {
 extension firn_json_item {
     @inline(__always) var tag: UInt32 { head >> 28 }
     @inline(__always) var key: UInt32 { head & 0x0FFF_FFFF }
+    /// Whether the text of a double may differ from its shortest text, apart from ".0" at its end.
+    @inline(__always) var isUnusual: Bool { size & UInt32(FIRN_JSON_UNUSUAL) != 0 }
+    /// Whether the text of a double ends in exactly ".0".
+    @inline(__always) var endsInPointZero: Bool { size & UInt32(FIRN_JSON_POINT_ZERO) != 0 }
     @inline(__always) var double: Double { Double(bitPattern: word) }
     @inline(__always) var integer: Int64 { Int64(bitPattern: word) }
     /// The number of items from this one to the next one after everything that it contains.

@@ -19,8 +19,8 @@ import FirnTable
 ///
 /// The `envelope` of the type records which case it was, so that `JSONWriter` writes the same document. Kept are: every value, null as
 /// opposed to missing if a column has only one of them or the options are lossless, empty as opposed to missing collections, the order of rows and array elements. Not
-/// kept are: the order of keys (columns are in the order of first appearance), the notation of a number (1e2, 100) unless a whole column
-/// agrees, and all but the last value of repeated keys.
+/// kept are: the order of keys (columns are in the order of first appearance), the notation of a number (1e2, 100) in nested values unless a
+/// whole column agrees, and all but the last value of repeated keys.
 /// Errors have the line and the byte within it, both from 1.
 ///
 /// With a schema (`JSONOptions.given`), each row is checked against it in the first reading. With `rejects`, the following are rejected,
@@ -220,6 +220,7 @@ struct RowPlan {
             ]
         } else {
             fields = types.fields(root, path: options.typeName, depth: 0)
+            JSONTypes.addCompanions(to: &fields)
         }
         embedded = types.embedded
         remarks = types.remarks

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// How the values of one path are stored in a column.
@@ -10,6 +11,10 @@ final class ColumnPlan: Sendable {
         var plan: ColumnPlan
         var isOptional: Bool
         var writesNull: Bool
+        /// Whether the column is followed, after all fields, by a companion with original texts.
+        var keepsTexts = false
+        /// Of a companion: the column whose texts it holds.
+        var textsOf: String?
     }
 
     /// The type of the column; never optional.
@@ -124,8 +129,18 @@ struct JSONTypes {
                 let childShownPath = (shownPath.isEmpty ? "" : shownPath + ".") + PathPins.spelled(String(decoding: name, as: UTF8.self))
                 let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
                 let isMixed = missing > 0 && nulls > 0, shownPath = childShownPath
-                let made =
-                    keepsNulls && isMixed ? ColumnPlan(ColumnType(.any)) : plan(shape, path: childPath, shownPath: shownPath, depth: depth)
+                var made: ColumnPlan, keepsTexts = false, hasTexts = false
+                if keepsNulls, isMixed {
+                    made = ColumnPlan(ColumnType(.any))
+                } else if shape.pointee.isField, let choice = NumberChoice(shape.pointee, column) {
+                    notes += choice.remarks
+                    made = ColumnPlan(ColumnType(.any))
+                    if case .number(let kind, let notation, let keeps, let hasNulls) = choice.result {
+                        (made, keepsTexts, hasTexts) = (ColumnPlan(ColumnType(kind), notation: notation), keeps, hasNulls)
+                    }
+                } else {
+                    made = plan(shape, path: childPath, shownPath: shownPath, depth: depth)
+                }
                 // A column of type any, or one without any value, keeps both at no cost.
                 if isMixed, made.type == ColumnType(.any) || shape.pointee.hasNoValues {
                     if keepsNulls {
@@ -138,8 +153,21 @@ struct JSONTypes {
                 let writesNull = writesNull("column \"\(shownPath)\"", nulls: nulls, missing: missing)
                 return ColumnPlan.Field(
                     name: name, column: column, plan: made,
-                    isOptional: missing > 0 || nulls > 0, writesNull: writesNull)
+                    isOptional: missing + nulls > 0 || hasTexts, writesNull: writesNull, keepsTexts: keepsTexts)
             }
+    }
+
+    /// Appends the companions of fields that keep original texts.
+    static func addCompanions(to fields: inout [ColumnPlan.Field]) {
+        guard fields.contains(where: \.keepsTexts) else { return }
+        let type = TypeSchema("", columns: columns(fields))
+        for (position, field) in fields.enumerated() where field.keepsTexts {
+            let companion = type.makeCompanion(of: type.columns[position])
+            fields.append(
+                ColumnPlan.Field(
+                    name: [], column: companion.name, plan: ColumnPlan(ColumnType(.string)), isOptional: true, writesNull: false,
+                    textsOf: field.column))
+        }
     }
 
     /// Notes that objects at a node have a key twice.
@@ -221,7 +249,17 @@ struct JSONTypes {
         let numbers = shape.ints + shape.doubles + shape.numberTexts
         let kinds = [shape.bools, numbers, shape.strings, shape.arrays, shape.objects].count { $0 > 0 }
         if kinds == 0 { return ColumnPlan(ColumnType(.string)) }
-        if kinds > 1 { return ColumnPlan(ColumnType(.any)) }
+        if kinds > 1 {
+            let filled = numbers + shape.bools + shape.strings + shape.arrays + shape.objects
+            if numbers * 2 > filled {
+                let name = shownPath.isEmpty ? path : shownPath
+                let others = filled - numbers
+                notes.append(
+                    "column \"\(name)\" is of type any: \(others) of \(filled) values \(others == 1 ? "is not a number" : "are not numbers")"
+                )
+            }
+            return ColumnPlan(ColumnType(.any))
+        }
         if shape.bools > 0 { return ColumnPlan(ColumnType(.bool)) }
         if numbers > 0 { return number(shape, path: path) }
         if shape.strings > 0 {
@@ -243,7 +281,7 @@ struct JSONTypes {
             return ColumnPlan(ColumnType(.decimal))
         }
         if shape.doubles == 0 { return ColumnPlan(ColumnType(.int)) }
-        let isAllPointZero = shape.ints == 0 && shape.hasPointZero && !shape.hasWholeDoubles
+        let isAllPointZero = shape.ints == 0 && shape.pointZeros > 0 && !shape.hasWholeDoubles
         if shape.ints == 0, shape.fraction > 1 { return ColumnPlan(ColumnType(.double), notation: .fixed(UInt8(shape.fraction))) }
         return ColumnPlan(ColumnType(.double), notation: isAllPointZero ? .pointZero : .plain)
     }
@@ -303,7 +341,7 @@ struct JSONTypes {
     /// Adds a remark about rows that become maps because they have too many different keys.
     mutating func noteRowsAsMaps(_ path: String) {
         notes.append(
-            "\(path): the rows have more than \(ShapeTree.maximumColumns) different keys, too many for columns: each row is a map in the column \"value\""
+            "\(path): the keys of the rows are data, or too many for columns: each row is a map in the column \"value\""
         )
     }
 
@@ -328,6 +366,10 @@ struct JSONTypes {
             type.isOptional = field.isOptional
             var column = ColumnSchema(field.column, type, id: UInt32(index), notation: field.plan.notation, writesNull: field.writesNull)
             if !field.plan.attributes.isEmpty { column.otherAttributes = field.plan.attributes }
+            if let target = field.textsOf {
+                column.originalTextOf = target
+                column.otherAttributes.append(OriginalToken.attribute)
+            }
             return column
         }
     }

@@ -14,7 +14,8 @@ final class JSONWhole: JSONRows {
 
     private let parser: JSONParser
     private let tape: Tape
-    private let rows: RowBuilder
+    /// Nil after the last row.
+    private var rows: RowBuilder?
     private let keyColumn: String?
     private var item: Int
     private var left: Int
@@ -239,7 +240,7 @@ final class JSONWhole: JSONRows {
     }
 
     func next() throws(FirnError) -> Batch? {
-        guard left > 0 else { return nil }
+        guard left > 0, let rows else { return nil }
         var keys = Text(), count = 0
         while left > 0, !rows.isBatchFull {
             let row = item
@@ -259,8 +260,11 @@ final class JSONWhole: JSONRows {
                     .rejected, JSONReader.tooDeep, at: .init(file: input.name, line: location.line + 1, column: location.column + 1))
             }
         }
+        // The values are in the columns: the document is not needed any more.
+        if left == 0 { parser.release() }
         guard var batch = try rows.take() else { return nil }
         _ = try rows.take()
+        if left == 0 { self.rows = nil }
         if keyColumn != nil {
             var column = Column(ColumnType(.string))
             column.text = keys

@@ -29,19 +29,21 @@ package final class JSONWriter: BatchWriter {
         var remarks: [String] = []
         if loss.nonFinite > 0 { remarks.append("\(loss.nonFinite) values that are not finite numbers were written as null") }
         if hasLeftOutDocument { remarks.append("the JSON around the rows in their document was left out") }
-        if originalTexts.count == 1 {
-            remarks.append("the original texts of column \"\(originalTexts[0])\" were left out")
-        } else if originalTexts.count > 1 {
-            remarks.append("the original texts of \(originalTexts.count) columns were left out")
+        if loss.textStrings > 0 {
+            remarks.append(
+                loss.textStrings == 1
+                    ? "1 original text that is not a number was written as a string"
+                    : "\(loss.textStrings) original texts that are not numbers were written as strings")
+        }
+        if loss.plainNumbers > 0 {
+            remarks.append(
+                loss.plainNumbers == 1
+                    ? "1 number has an original text that is not a number in JSON; its value was written"
+                    : "\(loss.plainNumbers) numbers have original texts that are not numbers in JSON; their values were written")
         }
         if loss.notJSON > 0 { remarks.append("\(loss.notJSON) texts in columns of JSON are not JSON, and were written as strings") }
         if loss.hasData { remarks.append("bytes were written as base64 text") }
         return remarks
-    }
-
-    /// The columns whose original texts are not written.
-    private var originalTexts: [String] {
-        schema.types.flatMap { type in type.companions.keys.sorted().map { type.columns[$0].name } }
     }
 
     private var hasSeveralTypes: Bool { schema.roots.count > 1 }
@@ -90,7 +92,12 @@ package final class JSONWriter: BatchWriter {
     package func write(_ batch: Batch, type name: String) throws(FirnError) {
         guard let type = schema[name] else { trap("write only batches of types that were passed to begin") }
         if hasSeveralTypes { try open(name) }
-        let fields = type.visibleColumns.map { ColumnView(batch.columns[$0], type.columns[$0], schema, isPretty: isPretty) }
+        let companions = type.companions
+        let fields = type.visibleColumns.filter { !type.isFieldCopy($0) }.map { position in
+            ColumnView(
+                batch.columns[position], type.columns[position], schema, isPretty: isPretty,
+                originals: companions[position].map { (batch.columns[$0], type.columns[$0]) })
+        }
         let form = envelope?.form
         if form == .one || form == .oneValue, rowsWritten + batch.count > 1 {
             throw FirnError(.schema, "the original document is a single value and cannot hold several rows", advice: "use --to ndjson")

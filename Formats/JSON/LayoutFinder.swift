@@ -27,9 +27,9 @@ enum LayoutFinder {
         if start < first.count, first[start] == ValueCutter.separator { return Finding(layout: .values, hasSeparators: true) }
         var values: [Value] = [], at = start, last: Skim?
         while values.count < 1000, let next = first[at...].firstIndex(where: { $0 > 32 }) {
-            // A bracket is followed by brackets only: a word after it is an error in the text rather than a value.
+            // After a bracket, a word that is no value is an error in the text rather than another value.
             let isBracketed = "{[".utf8.contains(first[start])
-            guard beginsValue(first[next]), values.isEmpty || !isBracketed || "{[".utf8.contains(first[next]) else { break }
+            guard beginsValue(first[next]), values.isEmpty || !isBracketed || isValue(first[next...]) else { break }
             let skim = Skim(first, from: next)
             last = skim
             guard skim.outcome == .complete else { break }
@@ -63,6 +63,14 @@ enum LayoutFinder {
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
         default: "tfn".utf8.contains(byte)
         }
+    }
+
+    /// Whether a text begins with a value that is whole, or with a bracket or a quote.
+    private static func isValue(_ text: ArraySlice<UInt8>) -> Bool {
+        if let first = text.first, "{[\"".utf8.contains(first) { return true }
+        let word = Array(text.prefix { $0 > 32 && !"{}[],:\"".utf8.contains($0) })
+        if ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) { return true }
+        return word.withUnsafeBytes { OriginalToken.isNumber($0) }
     }
 
     private struct Value {

@@ -11,7 +11,7 @@ import FirnTable
 /// | scalars of one kind, or lists | nearly all keys look like data, and there are 3; or there are 12 keys, each rare; or at most two objects have 64 keys |
 /// | of any kind | there are more than 1,000 keys; or more than 64, and no object has a fifth of them |
 ///
-/// Objects of at least three rows that all have the same members are records unless their keys look like data.
+/// Rows are maps only if they have more than 1,000 keys, each of which is in few rows, for objects. Objects of at least three rows that all have the same members are records unless their keys look like data.
 struct MapFinder {
     /// Returns the bytes of a key.
     let keys: (UInt32) -> [UInt8]
@@ -37,7 +37,7 @@ struct MapFinder {
         }
         if let element = node.pointee.element { convert(element) }
         if let value = node.pointee.mapValue { convert(value) }
-        if !isRow, node.pointee.mapValue == nil, isMap(node) {
+        if node.pointee.mapValue == nil, isRow ? given.isEmpty && areKeysOfRowsData(node) : isMap(node) {
             ShapeTree.collapse(node)
             // Merged values can show more than each of them did.
             if let value = node.pointee.mapValue { convert(value) }
@@ -52,6 +52,15 @@ struct MapFinder {
         case .map: for member in node.pointee.members { convert(member.node, given: leaf.fields, isRow: true) }
         default: if let element = node.pointee.element { convert(element, given: leaf.fields, isRow: true) }
         }
+    }
+
+    /// Whether the rows are maps: there are more than 1,000 keys in at least 100 rows, on average each key is in at most two rows, and most
+    /// values are objects. Each of these would otherwise have a type of its own.
+    private func areKeysOfRowsData(_ node: Shape.Node) -> Bool {
+        let count = node.pointee.members.count
+        guard count > ShapeTree.maximumKeys, node.pointee.objects >= 100, node.pointee.pins == nil else { return false }
+        let objects = node.pointee.members.count { $0.node.pointee.objects > 0 && !$0.node.pointee.members.isEmpty }
+        return 2 * objects > count && node.pointee.members.reduce(0) { $0 + $1.node.pointee.presence } <= 2 * count
     }
 
     /// Whether the objects at a node are maps. Objects below it have been converted.

@@ -29,8 +29,8 @@ struct Shape {
     var hasWideInts = false
     /// Whether there is a whole double that was written without ".0".
     var hasWholeDoubles = false
-    /// Whether there is a double that ends in ".0".
-    var hasPointZero = false
+    /// The number of doubles that end in ".0".
+    var pointZeros = 0
     /// The number of digits after the point that all doubles share; -1 if there are none; -2 if they differ or cannot be written so.
     var fraction: Int32 = -1
     /// The form that all strings share, see `TextForm`.
@@ -59,6 +59,10 @@ struct Shape {
     var examined = 8
     /// The paths of `--map` and `--object` that begin here or below; nil if there are none.
     var pins: PathPins?
+    /// Whether this is a field of the rows, whose numbers can keep their original texts.
+    var isField = false
+    /// Of a field: values that a column of numbers does not write back as the same text; nil if there are none.
+    var odd: OddValues?
 }
 
 /// A tree of shapes that one parser fills; keys are the numbers of that parser.
@@ -88,6 +92,8 @@ final class ShapeTree: @unchecked Sendable {
     private let charge: MemoryCharge
     /// The number of nodes, and of those that are charged.
     private var nodes = 0, chargedNodes = 0
+    /// The memory of odd values, in nodes.
+    private var oddNodes = 0
     /// For each key number, the last map that had it, to find repeated keys.
     private var owners: [Int] = []
     /// Whether objects become maps during the reading, to bound the memory. Only one tree that sees the values in their order may do this:
@@ -158,12 +164,14 @@ final class ShapeTree: @unchecked Sendable {
             if item.integer.magnitude > 1 << 53, !TapeScalar.isShortest(String(item.integer), of: Double(item.integer)) {
                 node.pointee.hasWideInts = true
             }
-        case TapeTag.double: observe(double: item, node)
+        case TapeTag.double: observe(double: item, index, node)
         case TapeTag.numberText:
             node.pointee.numberTexts &+= 1
+            if node.pointee.isField { odd(node).note(longNumber: item.bytes, (block, index)) }
             if Decimal(item.string) == nil, fault == nil { fault = Fault(item: index, message: JSONReader.unfitNumber, isNumber: true) }
         case TapeTag.string:
             node.pointee.strings &+= 1
+            if node.pointee.isField { odd(node).note(string: item.bytes, (block, index)) }
             if node.pointee.form != TextForm.other {
                 node.pointee.form = options.recognisesText ? TextForm.common(node.pointee.form, item.bytes) : TextForm.other
             }
@@ -172,11 +180,22 @@ final class ShapeTree: @unchecked Sendable {
         }
     }
 
-    private func observe(double item: firn_json_item, _ node: Shape.Node) {
+    /// Returns the odd values of a field.
+    private func odd(_ node: Shape.Node) -> OddValues {
+        if let odd = node.pointee.odd { return odd }
+        let odd = OddValues()
+        node.pointee.odd = odd
+        oddNodes &+= 2
+        takeMemory(item: 0)
+        return odd
+    }
+
+    private func observe(double item: firn_json_item, _ index: Int, _ node: Shape.Node) {
         node.pointee.doubles &+= 1
         let value = item.double
-        if item.size & UInt32(FIRN_JSON_POINT_ZERO) != 0 {
-            node.pointee.hasPointZero = true
+        if item.isUnusual, node.pointee.isField { odd(node).note(item.double, parser.spelling(ofItem: index), (block, index)) }
+        if item.endsInPointZero {
+            node.pointee.pointZeros &+= 1
         } else if value == value.rounded(.towardZero) {
             node.pointee.hasWholeDoubles = true
         }
@@ -267,6 +286,7 @@ final class ShapeTree: @unchecked Sendable {
         }
         let child = charged(item: item)
         if let pins = node.pointee.pins { child.pointee.pins = pins.below(Array(parser.key(key))) }
+        child.pointee.isField = node == root && options.keepsTexts
         node.pointee.lookup[key] = node.pointee.members.count
         node.pointee.members.append(.init(key: key, node: child))
         node.pointee.cursor = node.pointee.members.count
@@ -275,13 +295,16 @@ final class ShapeTree: @unchecked Sendable {
 
     private func charged(item: Int) -> Shape.Node {
         nodes &+= 1
-        if nodes > chargedNodes {
-            chargedNodes += 1024
-            if fault == nil, !charge.take(1024 * ShapeTree.nodeSize) {
-                fault = Fault(item: item, message: JSONReader.beyondMemory, isNumber: false)
-            }
-        }
+        takeMemory(item: item)
         return ShapeTree.make(block: block, item: item)
+    }
+
+    private func takeMemory(item: Int) {
+        guard nodes &+ oddNodes > chargedNodes else { return }
+        chargedNodes += 1024
+        if fault == nil, !charge.take(1024 * ShapeTree.nodeSize) {
+            fault = Fault(item: item, message: JSONReader.beyondMemory, isNumber: false)
+        }
     }
 
     /// Records the first key that an object of a map has twice.
@@ -341,10 +364,12 @@ final class ShapeTree: @unchecked Sendable {
         node.pointee.objects += o.objects
         node.pointee.presence += o.presence
         if o.hadKeys { node.pointee.hadKeys = true }
+        if o.isField { node.pointee.isField = true }
         if node.pointee.pins == nil { node.pointee.pins = o.pins }
         node.pointee.hasWideInts = node.pointee.hasWideInts || o.hasWideInts
         node.pointee.hasWholeDoubles = node.pointee.hasWholeDoubles || o.hasWholeDoubles
-        node.pointee.hasPointZero = node.pointee.hasPointZero || o.hasPointZero
+        node.pointee.pointZeros += o.pointZeros
+        if let odd = o.odd { if node.pointee.odd?.merge(odd) == nil { node.pointee.odd = odd } }
         if let twice = o.duplicate, node.pointee.duplicate.map({ twice.position < $0.position }) ?? true {
             node.pointee.duplicate = Shape.Duplicate(keys(twice.key), twice.position)
         }

@@ -276,7 +276,67 @@ final class RowBuilder: @unchecked Sendable {
             child.pointee.batch = batch
             columns &+= 1
         }
+        if let companion = child.pointee.companion { return append(items, at, child, companion: companion, row: row) }
         append(items, at, child)
+    }
+
+    /// Appends the value of a column of numbers that keeps original texts.
+    private func append(
+        _ items: UnsafePointer<firn_json_item>, _ at: Int, _ node: ColumnBuilder.Node, companion: ColumnBuilder.Node, row: Int
+    ) {
+        let item = items[at]
+        switch item.tag {
+        case TapeTag.string:
+            append(number: item.bytes, node)
+            keep(OriginalToken.token(ofString: item.bytes), companion, row)
+        case TapeTag.no, TapeTag.yes:
+            appendNull(node)
+            keep(Array((item.tag == TapeTag.yes ? "true" : "false").utf8), companion, row)
+        case TapeTag.double where node.pointee.kind == .int:
+            let text = parser.spelling(ofItem: at)
+            append(number: text, node)
+            keep(Array(text), companion, row)
+        case TapeTag.double where node.pointee.kind == .double:
+            append(items, at, node)
+            if item.isUnusual {
+                let text = parser.spelling(ofItem: at)
+                if !OddValues.isWritten(item.double, node.pointee.notation, as: text) { keep(Array(text), companion, row) }
+            } else if item.endsInPointZero, node.pointee.notation != .pointZero {
+                var text = JSONBytes()
+                text.append(item.double, .pointZero)
+                keep(Array(text.bytes), companion, row)
+            }
+        case TapeTag.numberText where node.pointee.kind == .double:
+            append(number: item.bytes, node)
+            keep(Array(item.bytes), companion, row)
+        default: append(items, at, node)
+        }
+    }
+
+    /// Appends the number that a text denotes, or null if it denotes none.
+    private func append(number text: UnsafeRawBufferPointer, _ node: ColumnBuilder.Node) {
+        switch node.pointee.kind {
+        case .int:
+            guard let value = OriginalText.int(text) else { return appendNull(node) }
+            node.pointee.words.append(value)
+        case .double:
+            guard let value = OriginalText.double(text) else { return appendNull(node) }
+            node.pointee.reals.append(value)
+        default:
+            guard let value = OriginalText.decimal(text) else { return appendNull(node) }
+            appendPair(Column.pair(value), node)
+        }
+        node.pointee.advance()
+    }
+
+    private func keep(_ text: [UInt8], _ companion: ColumnBuilder.Node, _ row: Int) {
+        companion.pointee.skip(to: row)
+        if companion.pointee.batch != batch {
+            companion.pointee.batch = batch
+            columns &+= 1
+        }
+        text.withUnsafeBytes { appendText($0, companion) }
+        companion.pointee.advance()
     }
 
     @inline(never)

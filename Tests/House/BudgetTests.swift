@@ -5,8 +5,8 @@ import Testing
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int, long: Int)] = [
     ("Formats/CSV", 167, 19, 1, 14, 3),
-    ("Formats/Exchange", 142, 7, 1, 1, 0),
-    ("Formats/JSON", 109, 23, 5, 8, 2),
+    ("Formats/Exchange", 149, 7, 1, 1, 0),
+    ("Formats/JSON", 127, 23, 5, 8, 2),
     ("Formats/RealmFile", 30, 26, 0, 10, 0),
     ("Sources/Bytes", 60, 5, 2, 0, 0),
     ("Sources/Change", 97, 51, 5, 35, 0),

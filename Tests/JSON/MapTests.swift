@@ -177,4 +177,11 @@ import Testing
         }
         #expect(one.typeName("d") == "map<string, string>" && one.typeName("s")?.hasPrefix("map") == true && one.typeName("r") == "Row_r")
     }
+
+    @Test func `rows that each have an object under a key of their own are maps, and are written back equal`() throws {
+        let text = (0..<3000).map { "{\"k\($0)\":{\"a\":\($0),\"b\":\"x\"}}\n" }.joined()
+        let table = try Table(Array(text.utf8), .lines)
+        #expect(table.typeName("value")?.hasPrefix("map<string") ?? false)
+        #expect(String(decoding: try table.written(.lines), as: UTF8.self) == text)
+    }
 }

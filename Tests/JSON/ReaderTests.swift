@@ -52,7 +52,7 @@ import Testing
         #expect(try column("1.0 2.0 2.5") == ("double", "1.0 2.0 2.5 "))
         #expect(try column("1 2.5") == ("double", "1 2.5 "))
         #expect(try column("1.50 2.25") == ("double", "1.50 2.25 "))
-        #expect(try column("-0 1") == ("double", "-0 1 "))
+        #expect(try column("-0 1") == ("int", "-0 1 "))
         #expect(try column("9223372036854775808 1") == ("decimal128", "9223372036854775808 1 "))
         #expect(try column("9007199254740993 0.5") == ("decimal128", "9007199254740993 0.5 "))
         #expect(try column("0.12345678901234567890 1.5") == ("decimal128", "0.12345678901234567890 1.5 "))

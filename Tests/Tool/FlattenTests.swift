@@ -57,8 +57,25 @@ import Testing
             try scratch.firn("convert", "a.json", "-", "--to", "csv", "-c", "k,name", "--flatten").out.hasPrefix("k,name.first,name.o.z\n"))
         let unknown = try scratch.firn("convert", "a.json", "x.csv", "-c", "name.second")
         #expect(unknown.code == 2 && unknown.errors.contains("has no column \"name.second\""), "\(unknown.errors)")
+    }
+
+    @Test func `a field of objects can be the key, and JSON output is the same`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.json", FlattenTests.rows)
         let key = try scratch.firn("convert", "a.json", "x.firn", "--key", "id.code")
-        #expect(key.code == 2 && key.errors.contains("--flatten or -c id.code"), "\(key.errors)")
+        #expect(key.code == 0 && key.errors.contains("the key \"id.code\" is a column with the values of that field"), "\(key.errors)")
+        #expect(try scratch.firn("schema", "x.firn", "--json").out.contains(#""key":["id.code"]"#))
+        #expect(
+            try scratch.firn("convert", "x.firn", "-", "--to", "json").out == scratch.firn("convert", "a.json", "-", "--to", "json").out)
+        // The other file has the key as a field, in either order and without --key.
+        #expect(try scratch.firn("diff", "x.firn", "a.json").code == 0)
+        #expect(try scratch.firn("diff", "a.json", "x.firn", "--key", "id.code").code == 0)
+        let twice = try scratch.firn("convert", "a.json", "a.json", "y.firn", "--key", "id.code")
+        #expect(twice.code != 0 && twice.errors.contains("id.code"), "\(twice.errors)")
+        let list = try scratch.firn("convert", "a.json", "y.firn", "--key", "terms.t")
+        #expect(list.code == 2 && list.errors.contains("\"terms.t\" cannot be a key"), "\(list.errors)")
+        let none = try scratch.firn("convert", "a.json", "y.firn", "--key", "id.nothing")
+        #expect(none.code == 2 && none.errors.contains("id.nothing"), "\(none.errors)")
     }
 
     @Test func `cells of a column are read as JSON, or rejected with their row`() throws {
@@ -84,11 +101,60 @@ import Testing
         try scratch.write("e.csv", "id,j\n1,null\n2,\n3,{}\n")
         let empty = try scratch.firn("convert", "e.csv", "-", "--to", "ndjson", "--json-column", "j")
         #expect(empty.errors.contains("column \"j\": 1 cell with the JSON null and 1 without text"), "\(empty.errors)")
-        let several = try scratch.firn("convert", "j.csv", "j.csv", "x.firn", "--json-column", "j")
-        #expect(several.code == 2 && several.errors.contains("needs one input"), "\(several.errors)")
         let unknown = try scratch.firn("convert", "j.csv", "x.firn", "--json-column", "k")
         #expect(unknown.code == 2 && unknown.errors.contains("\"k\""), "\(unknown.errors)")
-        #expect(try scratch.firn("convert", "-", "x.firn", "--from", "csv", "--json-column", "j", input: scratch.read("j.csv")).code == 2)
+        let piped = try scratch.firn(
+            "convert", "-", "-", "--from", "csv", "--to", "ndjson", "--json-column", "j", input: scratch.read("j.csv"))
+        #expect(piped.out == (try scratch.firn("convert", "j.firn", "-", "--to", "ndjson").out), "\(piped.errors)")
+    }
+
+    @Test func `--json-column applies wherever rows are read, from several inputs and .firn files too`() throws {
+        let scratch = try Scratch()
+        try scratch.write("j.csv", "id,j\n1,\"{\"\"a\"\":1,\"\"b\"\":[1,2]}\"\n2,\n")
+        try scratch.write("k.csv", "id,j\n3,\"{\"\"a\"\":2.5,\"\"c\"\":true}\"\n4,\"{\"\"b\"\":[\"\"x\"\"]}\"\n")
+        #expect(try scratch.firn("convert", "j.csv", "t.firn").code == 0)
+        #expect(try scratch.firn("convert", "j.csv", "j.firn", "--json-column", "j").code == 0)
+        for file in ["j.csv", "t.firn"] {
+            let query = try scratch.firn("query", file, "j.a = 1", "--select", "id,j.b", "--format", "ndjson", "--json-column", "j")
+            #expect(query.out == "{\"id\":1,\"j.b\":[1,2]}\n", "\(file): \(query.out) \(query.errors)")
+            let sql = try scratch.firn(
+                "sql", file, "SELECT id FROM j WHERE json_extract(j, '$.a') = 1", "--json-column", "j", "--format", "csv")
+            #expect(sql.out == "id\n1\n", "\(file): \(sql.out) \(sql.errors)")
+            #expect(try scratch.firn("schema", file, "--json-column", "j").out.contains("(embedded)"), "\(file)")
+            let diff = try scratch.firn("diff", file, "j.firn", "--key", "id", "--json-column", "j")
+            #expect(diff.code == 0, "\(file): \(diff.out) \(diff.errors)")
+            #expect(
+                try scratch.firn("hash", file, "--json-column", "j").out.prefix(32) == scratch.firn("hash", "j.firn").out.prefix(32),
+                "\(file)")
+            let unknown = try scratch.firn("query", file, "--json-column", "x")
+            #expect(unknown.code == 2 && unknown.errors.contains("\"x\""), "\(unknown.errors)")
+        }
+        for inputs in [["j.csv", "k.csv"], ["t.firn", "k.csv"]] {
+            let united = try FirnRun(["convert"] + inputs + ["-", "--to", "ndjson", "--json-column", "j"], in: scratch.folder)
+            #expect(
+                united.out
+                    == "{\"id\":1,\"j\":{\"a\":1,\"b\":[1,2]}}\n{\"id\":2}\n{\"id\":3,\"j\":{\"a\":2.5,\"c\":true}}\n{\"id\":4,\"j\":{\"b\":[\"x\"]}}\n",
+                "\(united.out) \(united.errors)")
+            let unknown = try FirnRun(["query"] + inputs + ["--json-column", "x"], in: scratch.folder)
+            #expect(unknown.code == 2 && unknown.errors.contains("\"x\""), "\(unknown.errors)")
+        }
+    }
+
+    @Test func `the schema of flat columns, or of nested ones, reads a flat CSV back with --nest`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.json", FlattenTests.rows)
+        #expect(try scratch.firn("convert", "--flatten", "a.json", "a.csv").code == 0)
+        #expect(try scratch.firn("convert", "--flatten", "a.json", "flat.firn").code == 0)
+        try scratch.write("flat.json", scratch.firn("schema", "flat.firn", "--json").out)
+        try scratch.write("nested.json", scratch.firn("schema", "a.json", "--json").out)
+        let wanted = try scratch.firn("convert", "a.json", "-", "--to", "ndjson").out
+        for schema in ["flat.json", "nested.json"] {
+            let run = try scratch.firn("convert", "--nest", "--schema", schema, "a.csv", "-", "--to", "ndjson")
+            #expect(run.code == 0 && run.out == wanted, "\(schema): \(run.out) \(run.errors)")
+        }
+        try scratch.write("bad.csv", scratch.read("a.csv").replacing("\"[\"\"p\"\",\"\"q\"\"]\"", with: "5"))
+        let bad = try scratch.firn("convert", "--nest", "--schema", "flat.json", "bad.csv", "-", "--to", "ndjson")
+        #expect(bad.code == 3 && bad.errors.contains("column \"tags\" of row 1"), "\(bad.errors)")
     }
 
     @Test func `what flattening cannot keep is reported, and contradictions are refused`() throws {

@@ -55,7 +55,74 @@ import Testing
         #expect(
             try scratch.firn("convert", "s.firn", "-", "--to", "csv", "-c", "id,score", "--where", "id = 12").out == "id,score\n12,.5\n")
         let json = try scratch.firn("convert", "s.firn", "s.ndjson")
-        #expect(json.errors.contains("the original texts of column \"score\" were left out"), "\(json.errors)")
+        #expect(
+            json.errors.contains("2 original texts that are not numbers were written as strings")
+                && json.errors.contains("1 number has an original text that is not a number in JSON; its value was written"),
+            "\(json.errors)")
+        let lines = try scratch.read("s.ndjson").split(separator: "\n")
+        for (row, start) in [
+            (3, #"{"id":3,"score":8.3e-05,"#), (7, #"{"id":7,"score":"NA","#), (12, #"{"id":12,"score":0.5,"#),
+            (20, #"{"id":20,"score":"see note","#), (200, #"{"id":200,"score":1e3,"#),
+        ] { #expect(lines[row].hasPrefix(start), "\(lines[row])") }
+    }
+
+    @Test func `odd values among the numbers of JSON are numbers in queries and the same tokens in JSON`() throws {
+        let scratch = try Scratch()
+        let odd = [
+            3: "8.3e-05", 7: "\"NA\"", 12: "1.50", 20: "\"see \\\"note\\\"\"", 200: "1e3", 300: "-0", 400: "\"12\"",
+            500: "0.12345678901234567890",
+        ]
+        let text = (0..<2000).map { "{\"id\":\($0),\"score\":\(odd[$0] ?? "\(Double($0) / 8)")}\n" }.joined()
+        try scratch.write("s.ndjson", text)
+        try scratch.write("s.json", "[" + text.split(separator: "\n").joined(separator: ",") + "]")
+        for file in ["s.ndjson", "s.json"] {
+            let run = try scratch.firn("convert", "--key", "id", file, "s.firn", "--force")
+            #expect(
+                run.errors.contains("column \"score\": 2 of 2000 values are kept as text next to null (first: \"NA\")")
+                    && run.errors.contains("column \"score\": 1 string is read as a number (first: \"12\")")
+                    && run.errors.contains("column \"score\": 1 number has more digits than a double (first: 0.12345678901234567890)")
+                    && run.errors.contains("column \"score\": 4 numbers are spelled unusually (first: 8.3e-05)"), "\(run.errors)")
+            for input in [file, "s.firn"] {
+                let answer = try scratch.firn("query", input, "--agg", "max(score),count(score)", "--format", "csv")
+                #expect(answer.out == "max(score),count(score)\n1000.0,1998\n", "\(input): \(answer.out) \(answer.errors)")
+            }
+            #expect(try scratch.firn("convert", "s.firn", "-", "--to", "ndjson").out == text)
+            #expect(try scratch.firn("convert", "s.firn", "-", "--to", "ndjson", "-c", "id,score", "--where", "id > -1").out == text)
+            let csv = try scratch.firn("convert", "s.firn", "-", "--to", "csv").out.split(separator: "\n")
+            for (row, cell) in [(3, "8.3e-05"), (7, "NA"), (12, "1.50"), (20, "\"see \"\"note\"\"\""), (400, "12"), (300, "-0")] {
+                #expect(csv[row + 1] == "\(row),\(cell)", "\(csv[row + 1])")
+            }
+            // Values that other programs change are written instead of their texts.
+            #expect(try scratch.firn("diff", "s.firn", file, "--key", "id").code == 0)
+            #expect(try scratch.firn("verify", "--full", "s.firn").code == 0)
+        }
+        #expect(
+            try scratch.firn("hash", "s.json", "--key", "id").out.prefix(32) == scratch.firn("hash", "s.firn", "--key", "id").out.prefix(32)
+        )
+        // Several inputs are united by the types of all of them.
+        try scratch.write("t.ndjson", "{\"id\":-1,\"score\":\"NA\"}\n")
+        #expect(try scratch.firn("convert", "s.ndjson", "t.ndjson", "u.firn").code == 0)
+        let united = try scratch.firn("convert", "u.firn", "-", "--to", "ndjson").out
+        #expect(united.hasSuffix("{\"id\":-1,\"score\":\"NA\"}\n") && united.contains("\"see \\\"note"), "\(united.suffix(100))")
+    }
+
+    @Test func `JSON columns that stay of type any say why`() throws {
+        let scratch = try Scratch()
+        for (values, reason) in [
+            (
+                (0..<1200).map { $0 % 100 == 7 ? "\"x\($0)\"" : "\($0)" },
+                "column \"v\" is of type any: 12 of 1200 values are not numbers (first: \"x7\")"
+            ),
+            (["1", "2", "\"007\""], "column \"v\" is of type any: it contains strings of digits that a number would not keep"),
+            (["1", "2", "3", "[4]"], "column \"v\" is of type any: 1 of 4 values is not a number"),
+        ] {
+            let text = values.map { "{\"v\":\($0)}\n" }.joined()
+            try scratch.write("v.ndjson", text)
+            #expect(try scratch.firn("schema", "v.ndjson").errors.contains(reason), "\(reason)")
+            let run = try scratch.firn("convert", "v.ndjson", "v.firn", "--force")
+            #expect(run.errors.contains(reason), "\(run.errors)")
+            #expect(try scratch.firn("convert", "v.firn", "-", "--to", "ndjson").out == text)
+        }
     }
 
     @Test func `texts of many columns do not count among the columns that SQL permits`() throws {

@@ -33,11 +33,6 @@ extension Command {
                     "Columns of text in which every cell is a JSON array or object are read as JSON. An object without any value is missing."
             ),
             Flag(
-                "json-column", nil, "NAMES", in: .choosing, "read the cells of these CSV columns as JSON",
-                detail:
-                    "Their types are inferred as those of JSON are. An invalid cell is an error with its row; with --rejects, the row is left out.",
-                repetition: .many),
-            Flag(
                 "to", nil, in: .writing, "format of OUT",
                 detail: "By default the extension decides. A compression can follow the format: csv.gz, ndjson.zst.", choices: Flag.formats,
                 endings: ["gz", "zst", "xz", "bz2"]),
@@ -48,7 +43,7 @@ extension Command {
             Flag(
                 "key", "k", "NAMES", in: .writing, "the columns of the primary key",
                 detail:
-                    "Their values identify a row: two rows with the same key are an error that names both. Fields of objects cannot be part of the key.",
+                    "Their values identify a row: two rows with the same key are an error that names both. a.b is field b of the objects in a: the key is then an additional column of that name, which JSON output omits.",
                 repetition: .many),
             .profile, .newKeyFile, .plain,
             Flag(

@@ -156,6 +156,11 @@ extension Flag {
     static let object = Flag(
         "object", nil, "PATH", in: .reading, "read the JSON objects at this path as objects with fields, whatever their keys",
         repetition: .many)
+    static let jsonColumn = Flag(
+        "json-column", nil, "NAMES", in: .reading, "read the cells of these columns of text as JSON",
+        detail:
+            "Their types are inferred as those of JSON are. An invalid cell is an error with its row; with --rejects, the row is left out.",
+        repetition: .many)
     static let filename = Flag(
         "filename", nil, "COLUMN", in: .reading, "add a column with the path of the input that a row is from",
         detail: "It is the last column. The path is as given; for a folder or pattern, it begins with the folder as given.")
@@ -168,7 +173,8 @@ extension Flag {
         preset: "wide", choices: ["wide", "strict"])
 
     static let readingText = [
-        from, null, dates, decimal, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects, schema, rows,
-        map, object, internalTables, filename, union,
+        from, null, dates, decimal, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects,
+        schema, rows,
+        map, object, jsonColumn, internalTables, filename, union,
     ]
 }

@@ -7,6 +7,8 @@ struct ColumnWidening {
     private let sources: [Int?]
     /// The companions of the columns of the input.
     private let companions: [Int: Int]
+    /// Those of JSON, which are texts in the union.
+    private let tokens: [Int]
     private let from: (type: TypeSchema, schema: Schema)
     private let to: (type: TypeSchema, schema: Schema)
     private let empty: [Column]
@@ -18,13 +20,16 @@ struct ColumnWidening {
         to = (union, unionSchema)
         let companions = type.companions
         self.companions = companions
+        tokens = companions.values.filter { OriginalToken.isForm(of: type.columns[$0]) }
         sources = union.columns.map { column in
             column.originalTextOf.map { name in type.index(of: name).flatMap { companions[$0] } } ?? type.index(of: column.name)
         }
         empty = union.columns.map { Column($0, in: unionSchema) }
     }
 
-    mutating func columns(_ batch: [Column], count: Int) throws(FirnError) -> [Column] {
+    mutating func columns(_ source: [Column], count: Int) throws(FirnError) -> [Column] {
+        var batch = source
+        for position in tokens { batch[position] = OriginalToken.plain(batch[position]) }
         var result: [Column] = []
         result.reserveCapacity(sources.count)
         for (i, source) in sources.enumerated() {

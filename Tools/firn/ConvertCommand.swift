@@ -181,6 +181,7 @@ struct ConvertCommand {
 
     private func readingOptions() throws(FirnError) -> ReadingOptions {
         var options = try ReadingOptions(arguments, threads: session.threads())
+        options.readsStoredJSON = false
         if readsColumns { options.columns = arguments.names("columns") }
         return options
     }
@@ -206,8 +207,12 @@ struct ConvertCommand {
         // --type selects a type of the input if there is one of that name; otherwise it names the result.
         let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
         var reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
-        reader = try JSONColumnsReader.applied(
-            to: reader, of: file, arguments, options, isOnly: file.fileCount == 1, progress: progress)
+        if case .stored = file.content {
+            let wanted = JSONColumnsReader.Wanted(names: options.jsonColumns), threads = options.threads
+            reader = try JSONColumnsReader.applied(to: reader, wanted, options, file: file.name, format: .firn) { _ throws(FirnError) in
+                try file.reader(chooses ? given : nil, threads: threads, progress: progress)
+            }
+        }
         if arguments.has("nest") {
             guard !arguments.has("flatten") else {
                 throw FirnError(.usage, "--nest and --flatten are opposites", advice: "omit one of them")

@@ -33,6 +33,7 @@ struct DiffCommand {
                 session.remark("both files have one row, and no value by which to match them; they are compared with each other")
             }
         }
+        if options.key.isEmpty { options.key = DiffCommand.keyOfFields(old, new) ?? DiffCommand.keyOfFields(new, old) ?? [] }
         options.comparesMissing = comparesMissing
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         if changes != nil, let member = difference.memberKey {
@@ -48,6 +49,15 @@ struct DiffCommand {
             try write([ChangedType(plain, newKnowsKeys: new is StoredTable)], recorded, to: changes, key: key)
         }
         return try report(difference, oldName, newName)
+    }
+
+    /// Returns the key of a table if the other one has some of its columns as fields of objects only (`convert --key a.b`).
+    private static func keyOfFields(_ table: any Table, _ other: any Table) -> [String]? {
+        let names = table.type.key.map { table.type.columns[$0].name }
+        guard names.contains(where: { other.type.index(of: $0) == nil }),
+            names.allSatisfy({ FieldPath.find($0, in: other.type, other.schema) != nil })
+        else { return nil }
+        return names
     }
 
     /// Whether each table has one row and no common key, as documents that are one row have.

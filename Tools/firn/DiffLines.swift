@@ -82,7 +82,7 @@ struct DiffLines {
             var cells: [String] = []
             for index in columns {
                 let column = difference.columns[index]
-                let old = try readers.old.value(before, column.old), new = try readers.new.value(after, column.new)
+                let old = try readers.old.shownValue(before, column.old), new = try readers.new.shownValue(after, column.new)
                 let notations = (
                     old: readers.old.table.type.columns[column.old].notation, new: readers.new.table.type.columns[column.new].notation
                 )
@@ -104,7 +104,7 @@ struct DiffLines {
     private func object(_ row: RowLocation, _ reader: RowReader) throws(FirnError) -> String {
         var members: [String] = []
         for (i, column) in difference.columns(of: reader).enumerated() {
-            members.append(JSONString.quoted(column.name) + ":" + nestedText(try reader.value(row, i), notation: column.notation))
+            members.append(JSONString.quoted(column.name) + ":" + nestedText(try reader.shownValue(row, i), notation: column.notation))
         }
         return "{" + members.joined(separator: ",") + "}"
     }

@@ -64,7 +64,7 @@ struct DiffListing {
             try line("~ " + name, "", style.yellow)
             for index in columns {
                 let column = difference.columns[index]
-                let old = try readers.old.value(before, column.old), new = try readers.new.value(after, column.new)
+                let old = try readers.old.shownValue(before, column.old), new = try readers.new.shownValue(after, column.new)
                 for edit in difference.parts(old, new) {
                     let name = edit.text(column.name)
                     let left = shown(edit.old, readers.old.table.type.columns[column.old].notation)
@@ -83,7 +83,7 @@ struct DiffListing {
     private func rest(_ row: RowLocation, _ reader: RowReader, _ key: [Int]) throws(FirnError) -> String {
         var parts: [String] = []
         for (i, column) in difference.columns(of: reader).enumerated() where !key.contains(i) {
-            let value = try reader.value(row, i)
+            let value = try reader.shownValue(row, i)
             if !value.isNull { parts.append("\(column.name)=\(shown(value, column.notation))") }
         }
         return parts.joined(separator: ", ")

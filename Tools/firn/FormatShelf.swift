@@ -25,6 +25,8 @@ enum FormatShelf {
             json.maps = options.maps
             json.objects = options.objects
             json.isLossless = options.isLossless
+            // In a union, the type of a column can change with the next input.
+            json.keepsOriginals = !options.mayLackColumns
             json.threads = options.threads
             json.given = given
             json.rejects = options.rejects
@@ -73,12 +75,13 @@ enum FormatShelf {
     }
 
     /// Returns a reader of the values of a column: one JSON text per line.
-    static func reader(cells: [UInt8], column: String, of schema: Schema, name: String, rejects: Rejects?, threads: Int) throws(FirnError)
-        -> any BatchReader
-    {
+    static func reader(
+        cells: [UInt8], column: String, of schema: Schema, given: GivenSchema?, name: String, rejects: Rejects?, threads: Int
+    ) throws(FirnError) -> any BatchReader {
         var options = JSONOptions(layout: .lines, typeName: schema.roots.first?.name ?? "Row")
         options.column = column
         options.takenNames = schema.types.map(\.name)
+        options.given = given
         options.rejects = rejects
         options.threads = threads
         return try JSONReader(Input(bytes: cells, name: name), options: options)
@@ -155,7 +158,7 @@ enum FormatShelf {
             } else if let dialect, dialect.delimiter == tab, !dialect.isExact {
                 csv.delimiter = UInt8(ascii: ",")
             }
-            return CSVWriter(output, options: csv)
+            return PlainTextsWriter(CSVWriter(output, options: csv))
         case .json, .ndjson:
             var json = JSONOptions(layout: format == .json ? .document : .lines)
             json.isLossless = options.isLossless

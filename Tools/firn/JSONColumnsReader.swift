@@ -8,7 +8,7 @@ import FirnTable
 /// then the rows.
 final class JSONColumnsReader: BatchReader {
     let schema: Schema
-    private(set) var remarks: [String]
+    private let notes: [String]
     private let source: any BatchReader
     private let typeName: String
     /// By position: the values of all rows.
@@ -19,52 +19,53 @@ final class JSONColumnsReader: BatchReader {
     private let format: FormatName
     private var row = 0
 
-    /// Returns a reader of the input with the columns of `--json-column`, or with `--nest` those that contain JSON, as JSON; or the reader
-    /// itself if there are none.
+    /// What to read as JSON.
+    struct Wanted {
+        /// The columns of `--json-column`.
+        var names: [String] = []
+        /// The types of cells that are given, by column; their columns are read as JSON too. `schema` has the types of objects in them.
+        var given: [String: ColumnSchema] = [:]
+        var schema = Schema()
+        /// Whether columns that contain only arrays or objects are found.
+        var detects = false
+        /// Whether a column that is named can be missing.
+        var mayLack = false
+
+        var isEmpty: Bool { names.isEmpty && given.isEmpty && !detects }
+    }
+
+    /// Returns a reader of an input in which columns of text are read as JSON; or the reader itself if it has none of them.
+    ///
+    /// - Parameter again: Opens the input from its beginning, with other options.
     static func applied(
-        to reader: any BatchReader, of file: OpenedFile, _ arguments: Arguments, _ options: ReadingOptions, isOnly: Bool,
-        progress: Progress
+        to reader: any BatchReader, _ wanted: Wanted, _ options: ReadingOptions, file: String, format: FormatName,
+        again: (ReadingOptions) throws(FirnError) -> any BatchReader
     ) throws(FirnError) -> any BatchReader {
-        let names = arguments.names("json-column"), detects = arguments.has("nest")
-        guard !names.isEmpty || (detects && file.isCSV), reader.schema.roots.count == 1, let type = reader.schema.roots.first else {
-            return reader
-        }
-        // The types of the cells are inferred for one input, and could differ in others.
-        guard isOnly else {
-            guard names.isEmpty else {
-                throw FirnError(.usage, "--json-column needs one input, and there are several", advice: "convert each input separately")
-            }
-            return reader
-        }
-        for name in names { _ = try type.position(of: name) }
-        var cells = Cells(type, names: names, detects: detects)
-        guard !cells.texts.isEmpty else { return reader }
-        guard !file.paths.contains("-") else {
+        guard !wanted.isEmpty, let type = reader.schema.roots.first else { return reader }
+        guard reader.schema.roots.count == 1 else {
+            guard !wanted.names.isEmpty else { return reader }
             throw FirnError(
-                .usage, "columns of JSON are read twice, and standard input can be read only once", advice: "save it to a file first")
+                .usage,
+                "--json-column names columns of one type, and the input has several: \(reader.schema.roots.map(\.name).joined(separator: ", "))",
+                at: .init(file: file), advice: "choose one with FILE:Type")
         }
-        while let (_, batch) = try reader.next() { try cells.add(batch, file.name) }
-        var again = options
+        if !wanted.mayLack { for name in wanted.names { _ = try type.position(of: name) } }
+        var cells = Cells(type, names: wanted.names + wanted.given.keys, detects: wanted.detects)
+        guard !cells.texts.isEmpty else { return reader }
+        while let (_, batch) = try reader.next() { try cells.add(batch, file) }
+        var rest = options
         // The first reading has written the rows that cannot be read.
-        again.rejected = nil
-        again.dropsRejected = options.rejected != nil
-        let second: any BatchReader
-        if case .stream = file.content {
-            let (inputs, target) = (Array(arguments.operands.dropLast()), arguments.operands.last)
-            second = try OpenedFile.input(inputs, again, progress: progress, target: target).file.reader(
-                nil, threads: options.threads, progress: progress)
-        } else {
-            second = try file.reader(arguments.text("type"), threads: options.threads, progress: progress)
-        }
-        return try JSONColumnsReader(second, cells, file: file.name, file.format, options: options, isNamed: Set(names))
+        (rest.rejected, rest.dropsRejected) = (nil, options.rejected != nil)
+        return try JSONColumnsReader(try again(rest), cells: cells, wanted: wanted, options, file: file, format: format)
     }
 
     private init(
-        _ source: any BatchReader, _ cells: Cells, file: String, _ format: FormatName, options: ReadingOptions, isNamed names: Set<String>
+        _ source: any BatchReader, cells: Cells, wanted: Wanted, _ options: ReadingOptions, file: String, format: FormatName
     ) throws(FirnError) {
         self.source = source
         self.format = format
-        rejects = options.rejected
+        let names = Set(wanted.names + wanted.given.keys)
+        rejects = options.dropsRejected ? nil : options.rejected
         var schema = source.schema, remarks: [String] = [], rejected: [Int: FirnError] = [:],
             read: [(position: Int, batches: [Batch], bad: [Int: FirnError])] = []
         guard let root = schema.roots.first else { throw FirnError(.schema, "the input has no rows", at: .init(file: file)) }
@@ -74,14 +75,15 @@ final class JSONColumnsReader: BatchReader {
             let name = root.columns[position].name, isNamed = names.contains(name)
             do throws(FirnError) {
                 let found = try JSONColumnsReader.values(
-                    text, of: name, schema, file: file, isNamed ? options : nil, threads: options.threads)
+                    text, of: name, schema, given: JSONColumnsReader.given(wanted, name), file: file, isNamed ? options : nil,
+                    threads: options.threads)
                 guard let column = found.type.columns.first else { continue }
                 var inferred = column
                 (inferred.name, inferred.id, inferred.writesNull) = (name, root.columns[position].id, false)
                 // The values are no texts any more, so the column has no logical type of texts.
                 if !root.columns[position].metadata.isEmpty { inferred.metadata = root.columns[position].metadata }
                 type.columns[position] = inferred
-                schema.types += found.embedded
+                schema.types += found.embedded.filter { schema[$0.name] == nil }
                 remarks += found.remarks + [cells.remark(position, name)].compactMap(\.self)
                 if !isNamed { remarks.append("column \"\(name)\" contains JSON, and is read as \(inferred.type.name)") }
                 rejected.merge(found.bad) { first, _ in first }
@@ -94,12 +96,22 @@ final class JSONColumnsReader: BatchReader {
         type.envelope = nil
         for i in schema.types.indices where schema.types[i].name == root.name { schema.types[i] = type }
         self.schema = schema
-        self.remarks = remarks
+        notes = remarks
         self.rejected = rejected
         for (position, batches, bad) in read {
             columns[position] = JSONColumnsReader.column(
                 batches, without: bad, Column(type.columns[position], in: schema), rows: cells.rows)
         }
+    }
+
+    /// Returns the given type of a column's cells.
+    private static func given(_ wanted: Wanted, _ name: String) -> GivenSchema? {
+        guard var column = wanted.given[name] else { return nil }
+        column.name = "value"
+        var row = "cells"
+        while wanted.schema[row] != nil { row += "_" }
+        let type = TypeSchema(row, columns: [column])
+        return GivenSchema(Schema([type] + wanted.schema.types.filter(\.isEmbedded)).reachable(from: row), rows: row)
     }
 
     /// Returns all values as one column, with nulls for rejected rows.
@@ -137,7 +149,7 @@ final class JSONColumnsReader: BatchReader {
 
     /// Reads the cells of a column. With `options`, cells that are not JSON are left out if rows can be rejected.
     private static func values(
-        _ text: [UInt8], of name: String, _ schema: Schema, file: String, _ options: ReadingOptions?, threads: Int
+        _ text: [UInt8], of name: String, _ schema: Schema, given: GivenSchema?, file: String, _ options: ReadingOptions?, threads: Int
     ) throws(FirnError) -> Found {
         let bad = RejectedCells()
         var rejects: Rejects?
@@ -148,7 +160,8 @@ final class JSONColumnsReader: BatchReader {
             }
         }
         do throws(FirnError) {
-            let reader = try FormatShelf.reader(cells: text, column: name, of: schema, name: file, rejects: rejects, threads: threads)
+            let reader = try FormatShelf.reader(
+                cells: text, column: name, of: schema, given: given, name: file, rejects: rejects, threads: threads)
             var batches: [Batch] = []
             while let (_, batch) = try reader.next() { batches.append(batch) }
             guard let type = reader.schema.roots.first else { throw FirnError(.schema, "the column has no values", at: .init(file: file)) }
@@ -165,6 +178,17 @@ final class JSONColumnsReader: BatchReader {
         return FirnError(
             error.code, "column \"\(name)\" of row \(row) is not JSON: \(error.message)", at: .init(file: file),
             advice: error.code == .rejected ? "correct the cell, or leave such rows out with --rejects FILE" : error.advice)
+    }
+
+    var remarks: [String] { source.remarks + notes }
+    var guesses: [String] { source.guesses }
+    var key: EncryptionKey? { source.key }
+
+    func facts(ofColumn position: Int) -> ColumnFacts? {
+        guard let values = columns[position], let type = schema[typeName] else { return source.facts(ofColumn: position) }
+        if values.nullCount == values.count { return ColumnFacts(hasValues: false, readings: []) }
+        guard type.columns[position].type.kind != .embedded else { return nil }
+        return ColumnFacts.of(values, type.columns[position], in: schema, isText: false)
     }
 
     func next() throws(FirnError) -> (type: String, batch: Batch)? {

@@ -34,8 +34,12 @@ final class OpenedFile {
             return (try OpenedFile(paths[0], options, progress: progress), remarks)
         }
         remarks += leaveOutEmpty(&paths)
+        var each = options
+        each.readsStoredJSON = true
         let union = try InputUnion(
-            paths, typeName: inputs[0].typeName, wanted: options.typeName, options: options, progress: progress, target: target)
+            paths, typeName: inputs[0].typeName, wanted: options.typeName, options: each, progress: progress, target: target)
+        // One of several inputs can lack a column.
+        for name in options.jsonColumns { _ = try union.schema.roots.first?.position(of: name) }
         return (OpenedFile(union, named: operands.count == 1 ? operands[0] : operands.joined(separator: ", ")), remarks)
     }
 
@@ -58,6 +62,7 @@ final class OpenedFile {
     private init(_ union: InputUnion, named name: String) {
         self.union = union
         self.name = name
+        storedKey = nil
         address = Address(path: name)
         format = union.members[0].format
         let sizes = union.members.compactMap(\.size)
@@ -97,9 +102,10 @@ final class OpenedFile {
             if format == .realm { options.rowType = address.type }
             let stem = Address.stem(of: address.path)
             let given = try options.schema?.given(wanted: options.typeName ?? address.type, stem: stem)
-            let reader = try FormatShelf.reader(
-                input, format: format, options, typeName: options.rowType ?? address.type ?? stem, given: given, progress: progress)
-            content = .stream(try OpenedFile.document(of: reader.schema, address, budget: .process) ?? reader)
+            let typeName = options.rowType ?? address.type ?? stem
+            let reader = try OpenedFile.reader(
+                input, format: format, options, typeName: typeName, given: given, name: name, progress: progress)
+            (storedKey, content) = (nil, .stream(try OpenedFile.document(of: reader.schema, address, budget: .process) ?? reader))
             return
         }
         // Opening a named pipe again would wait for another writer.
@@ -140,13 +146,58 @@ final class OpenedFile {
         if let fallback = database.fallback, !allowsEmpty, address.version == nil || !FallbackNotices.isStrict {
             try FallbackNotices.report(name, fallback, version: snapshot.version)
         }
-        if snapshot.schema[OpenedFile.documentName] == nil,
+        storedKey = database.key
+        if !options.jsonColumns.isEmpty, options.readsStoredJSON {
+            content = .stream(try OpenedFile.reader(snapshot, at: address, options, progress: progress))
+        } else if snapshot.schema[OpenedFile.documentName] == nil,
             let document = try OpenedFile.document(of: snapshot.schema, address, budget: .process)
         {
             content = .stream(document)
         } else {
             content = .stored(database, snapshot)
         }
+    }
+
+    /// Returns a reader of a text format. Columns that are to be read as JSON are.
+    private static func reader(
+        _ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, given: GivenSchema?, name: String,
+        progress: Progress
+    ) throws(FirnError) -> any BatchReader {
+        let isCSV = format == .csv || format == .tsv
+        var wanted = JSONColumnsReader.Wanted(names: options.jsonColumns, mayLack: options.mayLackColumns), given = given
+        if options.nests, isCSV {
+            wanted.detects = !options.mayLackColumns
+            given = given.map { FlatSchema($0) }.map { flat in
+                (wanted.given, wanted.schema) = (flat.json, flat.schema)
+                return flat.given
+            }
+        }
+        let types = given
+        func open(_ options: ReadingOptions) throws(FirnError) -> any BatchReader {
+            try FormatShelf.reader(input, format: format, options, typeName: typeName, given: types, progress: progress)
+        }
+        return try JSONColumnsReader.applied(to: try open(options), wanted, options, file: name, format: format) { rest throws(FirnError) in
+            try input.rewind()
+            return try open(rest)
+        }
+    }
+
+    /// Returns a reader of a stored type with columns that are read as JSON.
+    private static func reader(_ snapshot: DatabaseSnapshot, at address: Address, _ options: ReadingOptions, progress: Progress)
+        throws(FirnError) -> any BatchReader
+    {
+        let chosen = options.typeName ?? address.type
+        let names = chosen.map { [$0] } ?? snapshot.schema.roots.map(\.name)
+        let tables = try names.map { (name) throws(FirnError) -> any Table in
+            guard let table = snapshot.table(named: name) else { throw unknownType(name, in: snapshot.schema, of: address.path) }
+            return table
+        }
+        let schema = chosen.map { snapshot.schema.reachable(from: $0) } ?? snapshot.schema
+        func open() -> any BatchReader {
+            StoredReader(tables, schema: schema, path: address.path, threads: options.threads, progress: progress)
+        }
+        let wanted = JSONColumnsReader.Wanted(names: options.jsonColumns, mayLack: options.mayLackColumns)
+        return try JSONColumnsReader.applied(to: open(), wanted, options, file: address.path, format: .firn) { _ in open() }
     }
 
     /// The type that stands for the JSON document around the rows: `FILE:document`.
@@ -190,11 +241,12 @@ final class OpenedFile {
 
     /// The key of an encrypted file.
     var key: EncryptionKey? {
-        switch content {
-        case .stored(let database, _): database.key
-        case .stream(let reader): reader.key
-        }
+        if let storedKey { return storedKey }
+        guard case .stream(let reader) = content else { return nil }
+        return reader.key
     }
+    /// The key of a `.firn` file, also if its rows are read as a stream.
+    private let storedKey: EncryptionKey?
 
     /// Whether some rows are from JSON.
     var isJSON: Bool { !formats.isDisjoint(with: [.json, .ndjson]) }

@@ -24,6 +24,12 @@ struct ReadingOptions {
     var rows: String?
     var maps: [String] = []
     var objects: [String] = []
+    /// The columns of text whose cells are read as JSON, and whether columns that contain only arrays and objects are found in CSV: with
+    /// `--nest`, which also reads the columns of given types that CSV does not have.
+    var jsonColumns: [String] = []
+    var nests = false
+    /// Whether these columns of `.firn` files are read as JSON when the file is opened.
+    var readsStoredJSON = true
     /// The notation of CSV text, as far as it is given.
     var notation = CSVFlags()
     /// The file for rejected rows; nil if the first one aborts the command.
@@ -96,6 +102,8 @@ struct ReadingOptions {
         readsInternal = arguments.has("internal")
         maps = arguments.texts("map")
         objects = arguments.texts("object")
+        jsonColumns = arguments.names("json-column")
+        nests = arguments.has("nest")
         notation = try CSVFlags(arguments)
         if let path = arguments.text("rejects") {
             // Even --force must not replace an input, a schema or the target with the rejected rows.

@@ -14,6 +14,8 @@ final class ShapedReader: BatchReader {
     private var left: Int
     private let isLimited: Bool
     private let isFlat: Bool
+    /// The fields of objects that are columns of the key, by their path in the rows that are passed on.
+    private var keyFields: [FieldPath] = []
     /// The number of objects that have no value in any of the columns that they become.
     private var emptyObjects = 0
 
@@ -51,7 +53,12 @@ final class ShapedReader: BatchReader {
             let empty = Batch(root, in: schema)
             shaped.columns = try kept.enumerated().map { (index, path) throws(FirnError) in
                 if path.path.count == 1, path.name == root.columns[path.path[0]].name { return root.columns[path.path[0]] }
-                return path.schema(try path.column(of: empty).type)
+                var column = path.schema(try path.column(of: empty).type)
+                if path.path.count == 1, let target = root.companionTarget(path.path[0]) {
+                    column.originalTextOf = kept.first { $0.path == [target] }?.name
+                    column.otherAttributes = root.columns[path.path[0]].otherAttributes
+                }
+                return column
             }
             // Fields have no id in the type of the rows.
             if kept.contains(where: { $0.path.count > 1 }) {
@@ -64,14 +71,15 @@ final class ShapedReader: BatchReader {
         }
         if let name { shaped.name = name }
         if !key.isEmpty {
-            shaped.key = try key.map { (column) throws(FirnError) in
-                if shaped.index(of: column) == nil, shaped.hasMember(column) {
-                    throw FirnError(
-                        .usage, "\"\(column)\" is a field of objects, and a primary key consists of whole columns",
-                        advice: "make it a column with --flatten or -c \(column); 'firn diff --key \(column)' compares by fields")
+            for column in key where shaped.index(of: column) == nil {
+                guard let field = FieldPath.find(column, in: shaped, schema), let copy = try field.keyColumn(of: shaped, schema) else {
+                    continue
                 }
-                return try shaped.position(of: column)
+                keyFields.append(field)
+                shaped.columns.append(copy)
             }
+            if !keyFields.isEmpty { for index in shaped.columns.indices { shaped.columns[index].id = UInt32(index) } }
+            shaped.key = try key.map { (column) throws(FirnError) in try shaped.position(of: column) }
         }
         let newName = shaped.name
         shaped.name = root.name
@@ -95,8 +103,11 @@ final class ShapedReader: BatchReader {
     }
 
     var remarks: [String] {
-        guard emptyObjects > 0 else { return source.remarks }
-        return source.remarks + [
+        let keys = keyFields.map { field in
+            "the key \"\(field.name)\" is a column with the values of that field; JSON output omits it"
+        }
+        guard emptyObjects > 0 else { return source.remarks + keys }
+        return source.remarks + keys + [
             "\(Quantity.count(emptyObjects, "object")) without any value: --nest makes \(emptyObjects == 1 ? "it" : "them") missing"
         ]
     }
@@ -106,6 +117,10 @@ final class ShapedReader: BatchReader {
         var batch = rows
         if isFlat { emptyObjects += rows.columns.reduce(0) { $0 + $1.emptyObjects } }
         if let kept { batch.columns = try kept.map { (path) throws(FirnError) in try path.column(of: rows) } }
+        if !keyFields.isEmpty {
+            let rows = batch
+            for field in keyFields { batch.columns.append(try field.column(of: rows)) }
+        }
         if batch.count > left {
             batch.columns = batch.columns.map { $0.slice(0..<left) }
             batch.count = left
@@ -116,9 +131,6 @@ final class ShapedReader: BatchReader {
 }
 
 extension TypeSchema {
-    /// Returns whether a path such as `birth.place` begins with a column of objects.
-    fileprivate func hasMember(_ path: String) -> Bool { columns.contains { $0.type.kind == .embedded && path.hasPrefix($0.name + ".") } }
-
     /// Returns the position of a column. Throws `.usage`, with the nearest name, if there is none.
     func position(of column: String) throws(FirnError) -> Int {
         if let position = index(of: column) { return position }
@@ -133,5 +145,20 @@ extension Column {
         let inner = children.reduce(0) { $0 + $1.emptyObjects }
         guard !children.isEmpty, children.allSatisfy(\.type.isOptional) else { return inner }
         return inner + (0..<count).count { row in isPresent(row) && !children.contains { $0.isPresent(row) } }
+    }
+}
+
+extension FieldPath {
+    /// Returns a column for the values of the field, which is a part of the key.
+    /// - Throws: `.usage` if rows can have several values, or objects, in it.
+    fileprivate func keyColumn(of type: TypeSchema, _ schema: Schema) throws(FirnError) -> ColumnSchema? {
+        let values = try column(of: Batch(type, in: schema)).type
+        guard !values.isCollection, values.kind != .embedded else {
+            throw FirnError(
+                .usage, "\"\(name)\" cannot be a key: its type is \(values.name)", advice: "choose fields with one value in each row")
+        }
+        var column = ColumnSchema(name, values, notation: notation)
+        column.otherAttributes = [SchemaAttribute(TypeSchema.fieldCopyAttribute, Array(name.utf8))]
+        return column
     }
 }

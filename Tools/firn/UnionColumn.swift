@@ -67,7 +67,9 @@ final class UnionColumn {
             isOptional = true
             return
         }
-        isText = isText || input.isText
+        // Columns of CSV with collections or objects were read from JSON.
+        let isJSON = column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any
+        isText = isText || (input.isText && !isJSON)
         if facts == nil { isUnsure = true }
         var type = column.type
         (type.isOptional, type.elementIsOptional, type.target) = (false, false, nil)
@@ -85,7 +87,7 @@ final class UnionColumn {
                 at: .init(file: input.name), advice: "convert each input separately")
         }
         if fields == nil { fields = UnionType(name: target.name) }
-        try fields?.add(target, input, path: path + [target.name])
+        try fields?.add(target, input.json, path: path + [target.name])
     }
 
     /// Adds what fits all values of one input.
@@ -253,4 +255,7 @@ struct UnionInput {
     let schema: Schema
     /// Returns what is known about the values of a column of the rows.
     let facts: (Int) -> ColumnFacts?
+
+    /// The same input for values within JSON.
+    var json: UnionInput { UnionInput(index: index, name: name, isText: false, schema: schema, facts: facts) }
 }

@@ -7,6 +7,7 @@
 #include "fault.hpp"
 #include "number.hpp"
 #include <simdjson.h>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -116,6 +117,7 @@ struct firn_json_parser {
     char *buffer = nullptr;  // one spare byte, text, padding
     size_t capacity = 0;
     std::vector<firn_json_item> items;
+    std::vector<firn_json_spelling> spellings;
     std::vector<Line> lines;
     std::vector<Refused> refused;
     size_t text_count = 0;
@@ -184,7 +186,8 @@ struct firn_json_parser {
             if (n.negative && n.zero) {
                 double zero;
                 if (auto error = value.get_double().get(zero)) return error;
-                push_double(key, -0.0, 0);
+                spellings.push_back({uint64_t(uintptr_t(text)), uint32_t(items.size()), uint32_t(n.length)});
+                push_double(key, -0.0, FIRN_JSON_UNUSUAL);
                 return SUCCESS;
             }
             auto error = value.get_int64().get(integer);
@@ -198,6 +201,10 @@ struct firn_json_parser {
             auto error = value.get_double().get(real);
             if (!error && is_exact(real, text, n)) {
                 uint32_t size = uint32_t(std::min(n.fraction, 255)) | (n.exponent ? FIRN_JSON_EXPONENT : 0) | (n.point_zero ? FIRN_JSON_POINT_ZERO : 0);
+                if (is_unusual(real, text, n)) {
+                    size |= FIRN_JSON_UNUSUAL;
+                    spellings.push_back({uint64_t(uintptr_t(text)), uint32_t(items.size()), uint32_t(n.length)});
+                }
                 push_double(key, real, size);
                 return SUCCESS;
             }
@@ -213,6 +220,13 @@ struct firn_json_parser {
         uint64_t bits;
         std::memcpy(&bits, &real, 8);
         items.push_back({head(FIRN_JSON_DOUBLE, key), size, bits});
+    }
+
+    /// Returns whether the text may differ from the shortest text of `real`. A text that ends in ".0" and otherwise does not is usual.
+    static bool is_unusual(double real, const char *text, const Number &n) {
+        double size = real < 0 ? -real : real;
+        if (n.exponent || size >= 9007199254740992.0 || (size < 1e-6 && !n.zero)) return true;
+        return !n.point_zero && text[n.length - 1] == '0';
     }
 
     /// Returns whether the shortest text of `real` is the same number as `text`.
@@ -308,6 +322,7 @@ struct firn_json_parser {
     /// Parses `[` text `]` at `start`, `count` bytes including the brackets. With `by_line`, element i must begin in line i.
     error_code walk_array(char *start, size_t count, size_t &rows, bool by_line) {
         items.clear();
+        spellings.clear();
         last = start + 1;
         text_end = start + count;
         message = nullptr;
@@ -453,6 +468,20 @@ uint8_t *firn_json_buffer(firn_json_parser *p, size_t capacity, size_t keep) {
     return reinterpret_cast<uint8_t *>(p->buffer + 1);
 }
 
+void firn_json_release(firn_json_parser *p) {
+    std::free(p->buffer);
+    p->buffer = nullptr;
+    p->capacity = 0;
+    p->text_count = 0;
+    p->parser = ondemand::parser();
+    std::vector<firn_json_item>().swap(p->items);
+    std::vector<firn_json_spelling>().swap(p->spellings);
+    std::vector<Line>().swap(p->lines);
+    p->last = nullptr;
+    p->deep = nullptr;
+    p->text_end = nullptr;
+}
+
 static void close_text(firn_json_parser *p, size_t count) {
     p->buffer[0] = '[';
     p->buffer[count + 1] = ']';
@@ -520,6 +549,14 @@ void firn_json_parse_lines(firn_json_parser *p, size_t count, int sets_aside, fi
     } catch (std::bad_alloc &) { error = MEMALLOC; }
     p->fail(result, error, 0, text, count);
 }
+
+const uint8_t *firn_json_spelling_of(const firn_json_parser *p, size_t item, size_t *length) {
+    auto found = std::lower_bound(p->spellings.begin(), p->spellings.end(), item, [](const firn_json_spelling &a, size_t b) { return a.item < b; });
+    if (found == p->spellings.end() || found->item != item) { *length = 0; return nullptr; }
+    *length = found->length;
+    return reinterpret_cast<const uint8_t *>(uintptr_t(found->address));
+}
+size_t firn_json_spelling_count(const firn_json_parser *p) { return p->spellings.size(); }
 
 void firn_json_limit_items(firn_json_parser *p, size_t limit) { p->item_limit = limit; }
 

@@ -89,6 +89,9 @@ private struct NestedComparison {
         case (.map(let a), .map(let b)): hasCommon = compareMembers(a, b, path)
         case (.object(let a), .object(let b)):
             hasCommon = absentIsNull ? compareMembers(members(a, beside: b), members(b, beside: a), path) : compareMembers(a, b, path)
+        case (.map(let a), .object(let b)), (.object(let a), .map(let b)):
+            // The same document can have a map in one file and an object in the other.
+            hasCommon = absentIsNull && compareMembers(members(a, beside: b), members(b, beside: a), path)
         case (.list(let a), .list(let b)): hasCommon = compareLists(a, b, path)
         case (.set(let a), .set(let b)): hasCommon = compareSets(a, b, path)
         default: hasCommon = false

@@ -15,7 +15,7 @@ struct ColumnPairing: Sendable {
             schema = table.schema
         }
 
-        func named(_ value: Value) -> Value { value.named(column.type, in: schema) }
+        func named(_ value: Value) -> Value { value.named(column.type, in: schema, unwraps: true) }
         func canonicalText(_ value: Value) -> String { FirnTable.canonicalText(value, notation: column.notation) }
     }
 

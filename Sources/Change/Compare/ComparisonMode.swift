@@ -40,21 +40,30 @@ enum ComparisonMode: Sendable {
 }
 
 extension Value {
-    /// Returns the value with the fields of embedded objects named as in the schema.
-    func named(_ type: ColumnType, in schema: Schema) -> Value {
+    /// Returns the value with the fields of embedded objects named as in the schema. With `unwraps`, objects that stand for collections
+    /// within a collection (docs/format/model.md, "Envelopes") are replaced by their only field.
+    func named(_ type: ColumnType, in schema: Schema, unwraps: Bool = false) -> Value {
         guard type.kind == .embedded, let target = type.target.flatMap({ schema[$0] }) else { return self }
+        func named(_ value: Value, _ type: ColumnType) -> Value { value.named(type, in: schema, unwraps: unwraps) }
         switch self {
-        case .list(let values): return .list(values.map { $0.named(type.element, in: schema) })
-        case .set(let values): return .set(values.map { $0.named(type.element, in: schema) })
+        case .list(let values): return .list(values.map { named($0, type.element) })
+        case .set(let values): return .set(values.map { named($0, type.element) })
         case .map(let entries) where type.collection == .map:
-            return .map(entries.map { Entry($0.key, $0.value.named(type.element, in: schema)) })
+            return .map(entries.map { Entry($0.key, named($0.value, type.element)) })
         case .object(let entries):
+            if unwraps, target.isCollectionWithinCollection, let entry = entries.first { return named(entry.value, target.columns[0].type) }
             return .object(
                 entries.enumerated().map { i, entry in
                     guard i < target.columns.count else { return entry }
-                    return Entry(target.columns[i].name, entry.value.named(target.columns[i].type, in: schema))
+                    return Entry(target.columns[i].name, named(entry.value, target.columns[i].type))
                 })
         default: return self
         }
+    }
+}
+
+extension TypeSchema {
+    fileprivate var isCollectionWithinCollection: Bool {
+        isEmbedded && columns.count == 1 && columns[0].type.isCollection && envelope == #"{"json":"bare"}"#
     }
 }

@@ -34,10 +34,15 @@ package final class RowReader {
     }
 
     /// Returns the value of a column, with the fields of embedded objects named.
-    package func value(_ location: RowLocation, _ index: Int) throws(FirnError) -> Value {
+    package func value(_ location: RowLocation, _ index: Int) throws(FirnError) -> Value { try value(location, index, unwraps: false) }
+
+    /// Returns the value of a column as outside formats show it: collections within collections without the objects around them.
+    package func shownValue(_ location: RowLocation, _ index: Int) throws(FirnError) -> Value { try value(location, index, unwraps: true) }
+
+    private func value(_ location: RowLocation, _ index: Int, unwraps: Bool) throws(FirnError) -> Value {
         let schema = table.type.columns[index]
         do throws(Damage) {
-            return try read(location, index, schema).named(schema.type, in: table.schema)
+            return try read(location, index, schema).named(schema.type, in: table.schema, unwraps: unwraps)
         } catch { throw FirnError(error, in: name) }
     }
 

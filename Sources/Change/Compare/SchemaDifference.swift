@@ -32,9 +32,10 @@ package struct SchemaDifference: Sendable {
     /// Whether the columns that both have are in a different order.
     package var reordered = false
 
-    package init(old: TypeSchema, new: TypeSchema) {
-        added = new.columns.filter { old.index(of: $0.name) == nil }
-        removed = old.columns.filter { new.index(of: $0.name) == nil }
+    /// `key`: the columns by which rows are matched. Both tables have them, one of them perhaps as fields of objects.
+    package init(old: TypeSchema, new: TypeSchema, key: [String] = []) {
+        added = new.columns.filter { old.index(of: $0.name) == nil && !key.contains($0.name) }
+        removed = old.columns.filter { new.index(of: $0.name) == nil && !key.contains($0.name) }
         var previous = -1
         for column in new.columns {
             guard let index = old.index(of: column.name) else { continue }

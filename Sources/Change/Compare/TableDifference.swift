@@ -117,7 +117,7 @@ package final class TableDifference: Sendable {
             for w in rows.words.indices { rows.words[w] &= ~partnered.words[w] }
             return rows
         }
-        schema = SchemaDifference(old: plain.old.type, new: plain.new.type)
+        schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key)
         self.key = key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
         columns = compared.enumerated().map { i, pairing in
             let changed = segments.reduce(0) { $0 + (i < $1.changedCells.count ? $1.changedCells[i]?.ones ?? 0 : 0) }

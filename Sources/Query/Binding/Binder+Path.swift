@@ -71,6 +71,7 @@ extension Binder {
                 try follow(step, &trail, path.position.offset)
             }
         }
+        unwrap(&trail)
         guard trail.steps.count <= 64 else { throw error("a path has more than 64 steps", at: path.position.offset) }
         return compressed(root, trail, path)
     }
@@ -109,12 +110,27 @@ extension Binder {
             suggestion: Suggestion.nearest(to: name, among: names).map { "\"\($0)\"" }, hint: "its columns are \(some)")
     }
 
+    /// Follows the only field of an object that stands for a collection within a collection: paths need not name it.
+    private func unwrap(_ trail: inout Trail) {
+        while !trail.type.isCollection, trail.type.kind == .embedded, let target = trail.type.target.flatMap({ schema[$0] }),
+            target.isCollectionWithinCollection
+        {
+            var field = target.columns[0].type
+            field.isOptional = field.isOptional || trail.type.isOptional
+            trail.add(.field(0), field)
+            trail.notation = target.columns[0].notation
+        }
+    }
+
     private mutating func follow(_ step: PathStep, _ trail: inout Trail, _ position: Int) throws(QueryError) {
+        if case .name("value", _) = step {} else { unwrap(&trail) }
         let type = trail.type, isAny = type.kind == .any && !type.isCollection
         switch step {
         case .name(let name, let position): try follow(name: name, &trail, position.offset)
         case .key(let key):
             if isAny { return trail.add(try member(key), ColumnType(.any, optional: true)) }
+            // In one file an object, in another a map: both read the same document.
+            if type.kind == .embedded, !type.isCollection { return try follow(name: key, &trail, position) }
             guard type.collection == .map else { throw error("Property \"\(trail.name)\" does not support key \"\(key)\"", at: position) }
             trail.add(.key(Array(key.utf8)), optional(type.element))
         case .index(let index): try pick(.at(index), "\(index)", &trail, position)
@@ -190,6 +206,11 @@ extension Binder {
             guard let target = type.target.flatMap({ schema[$0] }) else {
                 throw error("the type of \"\(trail.name)\" is not known", at: position)
             }
+            if target.isCollectionWithinCollection, target.index(of: name) == nil {
+                if type.isCollection { trail.enter() }
+                unwrap(&trail)
+                return try follow(name: name, &trail, position)
+            }
             guard let index = target.index(of: name) else { throw unknown(name, in: target, at: position) }
             if type.isCollection { trail.enter() }
             var field = target.columns[index].type
@@ -213,6 +234,7 @@ extension Binder {
             rest.removeFirst()
             try follow(name: name, &trail, position.offset)
         }
+        unwrap(&trail)
         if trail.type.isCollection { trail.enter() }
         let word = PathSyntax([function]).description
         guard trail.isMany else { throw error("\(word) needs a collection, but \"\(trail.name)\" is not one", at: position) }
@@ -285,5 +307,13 @@ extension Binder {
             }
         }
         return (path, type, entered, used)
+    }
+}
+
+extension TypeSchema {
+    /// Whether objects of the type stand for collections within a collection: docs/format/model.md, "Envelopes". Outside formats show the
+    /// only field in place of the object.
+    fileprivate var isCollectionWithinCollection: Bool {
+        isEmbedded && columns.count == 1 && columns[0].type.isCollection && envelope == #"{"json":"bare"}"#
     }
 }

@@ -17,7 +17,7 @@ enum {
     /// word = the integer.
     FIRN_JSON_INT = 3,
     /// word = bits of the double, which has exactly the value of the text (its shortest text is the same number);
-    /// size = digits after the point | FIRN_JSON_EXPONENT | FIRN_JSON_POINT_ZERO.
+    /// size = digits after the point | FIRN_JSON_EXPONENT | FIRN_JSON_POINT_ZERO | FIRN_JSON_UNUSUAL.
     FIRN_JSON_DOUBLE = 4,
     /// A number that neither int64 nor double holds exactly: word = address of its text, size = its length.
     FIRN_JSON_NUMBER_TEXT = 5,
@@ -32,6 +32,8 @@ enum {
     FIRN_JSON_EXPONENT = 0x100,
     /// The number ended in exactly ".0".
     FIRN_JSON_POINT_ZERO = 0x200,
+    /// The text may differ from the shortest text of the double, apart from ".0" at its end: see firn_json_spelling_of.
+    FIRN_JSON_UNUSUAL = 0x400,
 };
 
 /// One value. A document is a flat sequence of items in the order of its text.
@@ -42,6 +44,12 @@ typedef struct {
     uint64_t word;
 } firn_json_item;
 #define FIRN_JSON_NO_KEY 0x0FFFFFFFu
+
+/// The text of a number with FIRN_JSON_UNUSUAL.
+typedef struct {
+    uint64_t address;
+    uint32_t item, length;
+} firn_json_spelling;
 
 /// Why a text was rejected; 0 if it was not.
 enum {
@@ -77,6 +85,9 @@ typedef struct firn_json_parser firn_json_parser;
 firn_json_parser *firn_json_create(void);
 void firn_json_destroy(firn_json_parser *parser);
 
+/// Frees the text and the result of the last parse. Keys stay valid.
+void firn_json_release(firn_json_parser *parser);
+
 /// Returns a buffer for at least `capacity` bytes of text, owned by the parser; its first `keep` bytes are kept. Returns NULL without memory.
 /// Addresses in earlier results are invalid afterwards.
 uint8_t *firn_json_buffer(firn_json_parser *parser, size_t capacity, size_t keep);
@@ -106,6 +117,11 @@ const uint8_t *firn_json_refused(const firn_json_parser *parser, size_t index, s
 
 /// Returns the line that contains a row of the lines parsed last, without its newline, or NULL if there is no such row.
 const uint8_t *firn_json_row_text(const firn_json_parser *parser, size_t row, size_t *length);
+
+/// Returns the text of a number of the last result that has FIRN_JSON_UNUSUAL, by the position of its item; NULL for other items.
+const uint8_t *firn_json_spelling_of(const firn_json_parser *parser, size_t item, size_t *length);
+/// Returns the number of these numbers.
+size_t firn_json_spelling_count(const firn_json_parser *parser);
 
 /// Parses the text as one document.
 void firn_json_parse_document(firn_json_parser *parser, size_t count, firn_json_result *result);
