@@ -38,6 +38,10 @@ let modules = [
         name: "FirnRealmFile", path: "Formats/RealmFile", uses: ["FirnBytes", "FirnDisk", "FirnCrypto", "FirnTable", "FirnExchange"],
         kernels: true),
     Module(
+        name: "FirnParquet", path: "Formats/Parquet",
+        uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CZlib", "CSnappy", "CLZ4", "CBrotli"],
+        kernels: true),
+    Module(
         name: "FirnSQL", path: "Tools/SQL",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"],
         kernels: true),
@@ -46,7 +50,7 @@ let modules = [
         uses: [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
             "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "Firn",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "Firn",
         ]),
     Module(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
@@ -82,7 +86,15 @@ let libraries: [Target] = [
     .systemLibrary(
         name: "CLZMA", path: "Sources/CLibraries/CLZMA", pkgConfig: "liblzma",
         providers: [.apt(["liblzma-dev"]), .brew(["xz"])]),
-    // Debian's bzip2 has no pkg-config file.
+    .systemLibrary(
+        name: "CLZ4", path: "Sources/CLibraries/CLZ4", pkgConfig: "liblz4",
+        providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+    .systemLibrary(
+        name: "CBrotli", path: "Sources/CLibraries/CBrotli", pkgConfig: "libbrotlidec",
+        providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]),
+    // Debian's snappy and bzip2 have no pkg-config file.
+    .systemLibrary(
+        name: "CSnappy", path: "Sources/CLibraries/CSnappy", providers: [.apt(["libsnappy-dev"]), .brew(["snappy"])]),
     .systemLibrary(
         name: "CBzip2", path: "Sources/CLibraries/CBzip2", providers: [.apt(["libbz2-dev"]), .brew(["bzip2"])]),
     // The C library's own on Linux.
@@ -115,7 +127,7 @@ let tools: [Target] = [
         name: "firn-tool",
         dependencies: [
             "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
         ],
         path: "Tools/firn", exclude: ["README.md"], swiftSettings: common),
     .executableTarget(
@@ -124,7 +136,8 @@ let tools: [Target] = [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange",
             "FirnCSV", "Firn",
         ],
-        path: "Tools/bench", exclude: ["run", "commits.py", "engine-duckdb.py", "make-table.py"], swiftSettings: kernel),
+        path: "Tools/bench", exclude: ["run", "commits.py", "compare-parquet.py", "engine-duckdb.py", "make-table.py"],
+        swiftSettings: kernel),
     .executableTarget(
         name: "firn-stress", dependencies: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase"], path: "Tools/stress",
         exclude: ["README.md"],

@@ -37,3 +37,15 @@ package protocol BatchWriter: AnyObject {
     func finish() throws(FirnError)
     var remarks: [String] { get }
 }
+
+/// A source of rows that can also be read in any order, so that a query reads only what it needs.
+package protocol TableReader: BatchReader {
+    /// The rows as a table. It is independent of `next`.
+    var table: any Table { get }
+}
+
+/// A table of a file that counts what is read of it.
+package protocol AccountingTable: Table {
+    /// What was read so far, in lines for the user.
+    var account: String { get }
+}

@@ -4,7 +4,7 @@ import FirnBytes
 package enum FormatName: String, Sendable, CaseIterable {
     case firn, csv, tsv, json, ndjson
     /// Read only.
-    case realm
+    case realm, parquet
 
     /// The format of a file name's extension (a final `.zst`, `.gz`, `.xz` or `.bz2` is skipped); nil if the extension is unknown.
     package init?(extensionOf path: String) {
@@ -18,15 +18,17 @@ package enum FormatName: String, Sendable, CaseIterable {
         case "json", "geojson": self = .json
         case "ndjson", "jsonl": self = .ndjson
         case "realm": self = .realm
+        case "parquet", "parq": self = .parquet
         default: return nil
         }
     }
 
-    /// Returns the format: by content if that is certain (the magic of a `.firn` file, or JSON objects in a file with the name of a CSV),
+    /// Returns the format: by content if that is certain (the magic of a `.firn` or Parquet file, or JSON objects in a file with the name of a CSV),
     /// otherwise by name, otherwise by what the first bytes look like.
     package static func detect(path: String, firstBytes: [UInt8]) -> FormatName {
         if isFirn(firstBytes) { return .firn }
         if isRealm(firstBytes) { return .realm }
+        if isParquet(firstBytes) { return .parquet }
         let text = utf8(firstBytes)
         guard let named = FormatName(extensionOf: path) else { return guess(text) }
         return named == .csv || named == .tsv ? jsonObjects(text) ?? named : named
@@ -94,12 +96,19 @@ package enum FormatName: String, Sendable, CaseIterable {
         return bytes.starts(with: magic) || bytes.dropFirst(4096).starts(with: magic)
     }
 
-    /// What a file is that Firn does not read, such as "a Parquet file" or "compressed twice", by its first bytes; nil if they are not
+    /// Whether bytes from the start of a file are those of a Parquet file, plain or encrypted. A text could begin with the same letters, but
+    /// not with the byte that follows them.
+    package static func isParquet(_ bytes: [UInt8]) -> Bool {
+        (bytes.starts(with: "PAR1".utf8) || bytes.starts(with: "PARE".utf8)) && bytes.count > 4 && bytes[4] < 0x20
+            && !"\t\r\n".utf8.contains(bytes[4])
+    }
+
+    /// What a file is that is no text, such as "a Parquet file" or "compressed twice", by its first bytes; nil if they are not
     /// recognised.
     package static func foreign(_ bytes: [UInt8]) -> String? {
         func begins(_ magic: String) -> Bool { bytes.starts(with: magic.utf8) }
         // A text could begin with the same letters, but not with the bytes that follow them in these formats.
-        if begins("PAR1"), bytes.count > 4, bytes[4] < 0x20, !"\t\r\n".utf8.contains(bytes[4]) { return "a Parquet file" }
+        if isParquet(bytes) { return "a Parquet file" }
         if begins("ARROW1\0\0") { return "an Arrow file" }
         if begins("SQLite format 3\0") { return "an SQLite database" }
         // The first compression has been undone.

@@ -30,6 +30,10 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
     ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"]),
     ("Formats/RealmFile", "FirnRealmFile", ["FirnBytes", "FirnDisk", "FirnCrypto", "FirnTable", "FirnExchange"]),
     (
+        "Formats/Parquet", "FirnParquet",
+        ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CZlib", "CSnappy", "CLZ4", "CBrotli"]
+    ),
+    (
         "Tools/SQL", "FirnSQL",
         ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"]
     ),
@@ -38,7 +42,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
         [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
             "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "Firn",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "Firn",
         ]
     ),
     ("Tools/CommandLine", "FirnCommandLine", ["FirnBytes"]),
@@ -53,7 +57,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
 
 /// The only files of the tool that may know the formats by name begin with this.
 private let formatShelf = "FormatShelf"
-private let formats: Set = ["FirnCSV", "FirnJSON", "FirnRealmFile"]
+private let formats: Set = ["FirnCSV", "FirnJSON", "FirnRealmFile", "FirnParquet"]
 
 /// The module of the standard library that every module may use for values that threads share.
 private let synchronization = "Synchronization"

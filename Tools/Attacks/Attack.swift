@@ -17,6 +17,8 @@ package enum Attack: String, CaseIterable, Sendable {
     case lines
     /// A `.realm` file.
     case realm
+    /// A Parquet file.
+    case parquet
     /// The text of a query.
     case query
 
@@ -33,6 +35,7 @@ package enum Attack: String, CaseIterable, Sendable {
         case .json: TextAttack.json(Array(bytes), .document)
         case .lines: TextAttack.json(Array(bytes), .lines)
         case .realm: RealmAttack.run(bytes)
+        case .parquet: ParquetAttack.run(Array(bytes))
         case .query: QueryAttack.run(bytes)
         }
     }

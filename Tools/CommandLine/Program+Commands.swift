@@ -8,7 +8,7 @@ extension Command {
             Types are inferred from the whole input. A column gets another type than text only if that type round-trips every cell: leading zeros, long numbers
             and unusual notations are preserved.
 
-            The formats are firn, csv, tsv, json and ndjson; realm is read only. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with gzip,
+            The formats are firn, csv, tsv, json and ndjson; parquet and realm are read only. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with gzip,
             zstd, xz or bzip2; OUT is compressed if its name ends in .gz, .zst, .xz or .bz2, or by --compress. Several inputs are
             written as one type, united by the names of their columns. An input can be a folder (all files of known formats in it and below) or a pattern in quotes, such
             as 'data/**/*.csv'; inputs are read one after the other, so that there can be thousands.
@@ -18,6 +18,7 @@ extension Command {
             .init("firn convert people.firn people.ndjson", ".firn to NDJSON"),
             .init("firn convert --filename source 'daily/*.csv' all.firn", "several files, one type, and where each row is from"),
             .init("firn convert --key id --null NA in.csv out.firn", "with a primary key"),
+            .init("firn convert people.parquet people.firn", "Parquet to .firn"),
             .init("firn convert log.ndjson.xz log.csv.gz", "compressed input and output"),
             .init("cat log.csv.gz | firn convert - - --to csv --compress zst > log.csv.zst", "in a pipe"),
             .init("firn convert --schema s.json --rejects bad.ndjson in.ndjson out.firn", "with a schema; other rows are rejected"),
@@ -34,7 +35,8 @@ extension Command {
             ),
             Flag(
                 "to", nil, in: .writing, "format of OUT",
-                detail: "By default the extension decides. A compression can follow the format: csv.gz, ndjson.zst.", choices: Flag.formats,
+                detail: "By default the extension decides. A compression can follow the format: csv.gz, ndjson.zst.",
+                choices: Flag.formats,
                 endings: ["gz", "zst", "xz", "bz2"]),
             Flag(
                 "compress", nil, in: .writing, "compress OUT",

@@ -4,12 +4,13 @@ import FirnCommandLine
 import FirnDisk
 import FirnExchange
 import FirnJSON
+import FirnParquet
 import FirnRealmFile
 import FirnTable
 
 /// Creates readers and writers by format. No other file of the command names the modules of formats.
 enum FormatShelf {
-    /// Opens an input of a text format, and infers the schema as far as it is not given.
+    /// Opens an input of an outside format, and infers the schema as far as it is not given.
     static func reader(
         _ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, given: GivenSchema?, progress: Progress
     ) throws(FirnError) -> any BatchReader {
@@ -32,6 +33,12 @@ enum FormatShelf {
             json.rejects = options.rejects
             return try JSONReader(input, options: json, progress: progress)
         case .realm: return try realm(input, options, progress)
+        case .parquet:
+            var parquet = ParquetOptions(typeName: typeName)
+            if !options.columns.isEmpty { parquet.columns = options.columns }
+            parquet.threads = options.threads
+            parquet.staysOffDisk = options.staysOffDisk
+            return try ParquetReader(input, options: parquet, progress: progress)
         case .firn: trap("OpenedFile opens .firn files itself")
         }
     }
@@ -165,6 +172,7 @@ enum FormatShelf {
             json.budget = .process
             return JSONWriter(output, options: json)
         case .realm: trap("OutputForm refuses to write .realm files")
+        case .parquet: trap("OutputForm refuses Parquet")
         case .firn: trap("FirnWriter writes .firn files")
         }
     }

@@ -43,6 +43,9 @@ final class InputUnion {
     let rows: UnionType
     /// The attributes of the files.
     private(set) var attributes = UnionAttributes()
+    /// The columns from the names of folders, and their positions in `partitions` by name.
+    private(set) var partitions = HivePartitions([])
+    private(set) var partitionColumns: [String: Int] = [:]
     /// The number of rows read of each input.
     var rowCounts: [Int] = []
 
@@ -203,10 +206,25 @@ final class InputUnion {
             }
             types[0].columns.append(ColumnSchema(column, ColumnType(.string), id: UInt32(types[0].columns.count + 1)))
         }
+        if members.allSatisfy({ $0.format == .parquet }) {
+            // Columns of the files themselves have precedence.
+            let found = HivePartitions(operands.map { Address($0).path })
+            for (position, column) in found.columns.enumerated() where types[0].index(of: column.name) == nil {
+                partitionColumns[column.name] = position
+                var added = column
+                added.id = UInt32(types[0].columns.count + 1)
+                types[0].columns.append(added)
+            }
+            partitions = found
+        }
         rows.addCompanions(to: &types[0])
         schema = Schema(types)
         schema.otherAttributes = attributes.united
         remarks = UnionReport(self, types[0], order: (inOtherOrder, firstInOtherOrder)).lines
+        if !partitionColumns.isEmpty {
+            let names = types[0].columns.map(\.name).filter { partitionColumns[$0] != nil }.map { "\"\($0)\"" }
+            remarks.append("columns from the names of folders: \(names.joined(separator: ", "))")
+        }
     }
 
     /// Puts the columns of `--columns`, which some inputs may lack, in their order.
@@ -309,6 +327,10 @@ final class UnitedReader: BatchReader {
                 var columns = try current?.widening.columns(batch.columns, count: batch.count) ?? []
                 union.rowCounts[position] += batch.count
                 if let filename = union.filename, let index = root.index(of: filename) { columns[index] = names(batch.count) }
+                for (name, column) in union.partitionColumns {
+                    guard let index = root.index(of: name) else { continue }
+                    columns[index] = union.partitions.column(column, input: position, rows: batch.count)
+                }
                 return (root.name, Batch(count: batch.count, columns: columns))
             } catch {
                 var placed = error

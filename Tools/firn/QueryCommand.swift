@@ -30,6 +30,8 @@ struct QueryCommand {
                 arguments.has("explain")
                 ? try explain(run)
                 : try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
+        } else if case .stream(let reader as any TableReader) = file.content {
+            rows = try search(reader.table, of: file, request, threads: threads, display: display)
         } else {
             rows = try stream(file, request, threads, progress, display)
         }
@@ -83,6 +85,28 @@ struct QueryCommand {
     private func isDocument(_ file: OpenedFile) -> Bool {
         if case .stored = file.content { return false }
         return file.format == .firn
+    }
+
+    /// Runs the query on a table of another format that is read where the query needs it. Returns the number of rows.
+    private func search(_ table: any Table, of file: OpenedFile, _ request: QueryRequest, threads: Int, display: ProgressDisplay)
+        throws(FirnError) -> Int
+    {
+        _ = try file.typeName(arguments.text("type"))
+        do throws(FirnError) {
+            let run = try QueryCommand.run(request, table, file: file.name, threads: threads)
+            display.end()
+            guard arguments.has("explain") else {
+                return try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
+            }
+            let rows = try explain(run)
+            if let account = (table as? any AccountingTable)?.account { try session.out.write(account) }
+            return rows
+        } catch {
+            // The advice for damaged .firn files does not apply.
+            var plain = error
+            if plain.code == .damaged { plain.advice = nil }
+            throw plain
+        }
     }
 
     /// Runs the query batch by batch on the rows of a text format, or of several files. Returns the number of rows.

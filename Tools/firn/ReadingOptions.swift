@@ -136,7 +136,8 @@ struct ReadingOptions {
                 "--internal applies to .realm files only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is one")",
                 advice: "omit it")
         }
-        guard files.allSatisfy({ $0.formats.isSubset(of: [.firn, .realm]) }), let flag = ["schema", "rejects"].first(where: arguments.has)
+        guard files.allSatisfy({ $0.formats.isSubset(of: [.firn, .realm, .parquet]) }),
+            let flag = ["schema", "rejects"].first(where: arguments.has)
         else { return }
         throw FirnError(
             .usage,

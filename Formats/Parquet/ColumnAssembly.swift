@@ -1,0 +1,212 @@
+import FirnBytes
+import FirnTable
+
+/// Builds a column from the levels and values of its leaves (Melnik et al., "Dremel", VLDB 2010).
+///
+/// A node of the plan has slots: one for each value, null or object of the column that it becomes. A slot of a leaf is the position of its
+/// first level.
+struct ColumnAssembly {
+    private let leaves: [LeafRows]
+    private let first: Int
+    private let path: String
+    /// What was changed in maps.
+    private(set) var repeatedKeys = 0
+    private(set) var missingKeys = 0
+
+    /// The positions of levels, for one leaf; nil for all of them.
+    private typealias Slots = [Int]?
+
+    /// `leaves` are those of the plan, in their order.
+    init(_ leaves: [LeafRows], of plan: ParquetPlan) {
+        self.leaves = leaves
+        first = plan.leaves.lowerBound
+        path = plan.name
+    }
+
+    mutating func column(_ plan: ParquetPlan, rows: Int) throws(ParquetFault) -> Column {
+        let slots = leaves.map { leaf -> Slots in
+            leaf.repetitions.isEmpty ? nil : leaf.repetitions.indices.filter { leaf.repetitions[$0] == 0 }
+        }
+        return try build(plan, rows, slots)
+    }
+
+    private func mismatch() -> ParquetFault { ParquetFault("the columns that store \"\(path)\" differ in their number of values or nulls") }
+
+    private func present(_ leaf: LeafRows, _ slots: Slots, _ count: Int, from level: Int) throws(ParquetFault) -> Bits? {
+        guard (slots?.count ?? leaf.count) == count else { throw mismatch() }
+        guard !leaf.definitions.isEmpty, level > 0 else { return nil }
+        var bits = Bits(repeating: true, count: count), hasNull = false
+        let least = UInt8(level)
+        leaf.definitions.withUnsafeBufferPointer { levels in
+            if let slots {
+                for i in 0..<count where levels[slots[i]] < least {
+                    bits[i] = false
+                    hasNull = true
+                }
+            } else {
+                for i in 0..<count where levels[i] < least {
+                    bits[i] = false
+                    hasNull = true
+                }
+            }
+        }
+        return hasNull ? bits : nil
+    }
+
+    private mutating func build(_ plan: ParquetPlan, _ count: Int, _ slots: [Slots]) throws(ParquetFault) -> Column {
+        let position = plan.leaves.lowerBound - first, leaf = leaves[position]
+        var out = Column(plan.type)
+        out.count = count
+        switch plan.shape {
+        case .leaf:
+            out.present = try present(leaf, slots[position], count, from: plan.definition)
+            try ColumnAssembly.spread(leaf.values, count, &out, mismatch())
+        case .object(let fields):
+            out.present = try present(leaf, slots[position], count, from: plan.definition)
+            out.children = []
+            for field in fields { out.children.append(try build(field, count, slots)) }
+        case .wrapped(let inner):
+            out.present = try present(leaf, slots[position], count, from: plan.definition)
+            out.children = [try build(inner, count, slots)]
+        case .list(let element, let definition, let repetition):
+            out.present = try present(leaf, slots[position], count, from: plan.definition)
+            let inner = try elements(plan, count, slots, definition, repetition)
+            out.offsets = inner.offsets
+            out.children = [try build(element, inner.offsets[count], inner.slots)]
+        case .map(let key, let value, let definition, let repetition):
+            out.present = try present(leaf, slots[position], count, from: plan.definition)
+            let inner = try elements(plan, count, slots, definition, repetition)
+            out.offsets = inner.offsets
+            out.children = [try build(key, inner.offsets[count], inner.slots), try build(value, inner.offsets[count], inner.slots)]
+            sortKeys(&out)
+        }
+        return out
+    }
+
+    /// Finds the elements of lists: those of all leaves must have the same offsets.
+    private func elements(_ plan: ParquetPlan, _ count: Int, _ slots: [Slots], _ definition: Int, _ repetition: Int) throws(ParquetFault)
+        -> (offsets: [Int], slots: [Slots])
+    {
+        var common: [Int]?, next = slots
+        let least = UInt8(definition), level = UInt8(repetition)
+        for index in plan.leaves.lowerBound - first..<plan.leaves.upperBound - first {
+            let leaf = leaves[index], total = leaf.count
+            guard leaf.repetitions.count == total, leaf.definitions.count == total, (slots[index]?.count ?? total) == count else {
+                throw mismatch()
+            }
+            var offsets: [Int] = [], found: [Int] = []
+            offsets.reserveCapacity(count + 1)
+            offsets.append(0)
+            leaf.definitions.withUnsafeBufferPointer { definitions in
+                leaf.repetitions.withUnsafeBufferPointer { repetitions in
+                    for i in 0..<count {
+                        let slot = slots[index]?[i] ?? i
+                        if definitions[slot] >= least {
+                            found.append(slot)
+                            var j = slot + 1
+                            while j < total, repetitions[j] >= level {
+                                if repetitions[j] == level { found.append(j) }
+                                j += 1
+                            }
+                        }
+                        offsets.append(found.count)
+                    }
+                }
+            }
+            if let common, common != offsets { throw mismatch() }
+            common = offsets
+            next[index] = found
+        }
+        return (common ?? [Int](repeating: 0, count: count + 1), next)
+    }
+
+    // MARK: Values
+
+    /// Puts values without nulls where `out.present` has a bit.
+    private static func spread(_ values: Column, _ count: Int, _ out: inout Column, _ fault: ParquetFault) throws(ParquetFault) {
+        let have = max(values.words.count, values.reals.count, values.text.count)
+        guard let present = out.present else {
+            guard have == count || out.type.kind == .string && count == 0 else { throw fault }
+            (out.words, out.extra, out.reals, out.text) = (values.words, values.extra, values.reals, values.text)
+            return
+        }
+        guard have == present.ones else { throw fault }
+        out.words = spread(values.words, present, count)
+        out.extra = spread(values.extra, present, count)
+        out.reals = spread(values.reals, present, count)
+        switch out.type.kind {
+        case .string, .data: break
+        case .float, .double:
+            if have == 0 { out.reals = [Double](repeating: 0, count: count) }
+            return
+        case .bool, .int:
+            if have == 0 { out.words = [Int64](repeating: 0, count: count) }
+            return
+        default:
+            if have == 0 { (out.words, out.extra) = ([Int64](repeating: 0, count: count), [Int64](repeating: 0, count: count)) }
+            return
+        }
+        var offsets = [Int](repeating: 0, count: count + 1), next = 0
+        offsets.withUnsafeMutableBufferPointer { offsets in
+            values.text.offsets.withUnsafeBufferPointer { ends in
+                for i in 0..<count {
+                    if present[i] { next += 1 }
+                    offsets[i + 1] = ends[next]
+                }
+            }
+        }
+        out.text = Text(offsets: offsets, bytes: values.text.bytes)
+        out.text.charge = values.text.charge
+    }
+
+    private static func spread<T: BitwiseCopyable & ExpressibleByIntegerLiteral>(_ values: [T], _ present: Bits, _ count: Int) -> [T] {
+        guard !values.isEmpty else { return [] }
+        return [T](unsafeUninitializedCapacity: count) { out, filled in
+            filled = count
+            values.withUnsafeBufferPointer { values in
+                var next = 0
+                for i in 0..<count {
+                    let has = present[i]
+                    out[i] = has ? values[next] : 0
+                    next += has ? 1 : 0
+                }
+            }
+        }
+    }
+
+    // MARK: Maps
+
+    /// Puts the entries of maps into the order of their keys. Of equal keys, the last one is kept; entries without a key are left out.
+    private mutating func sortKeys(_ map: inout Column) {
+        let keys = map.children[0], text = keys.text
+        func precedes(_ a: Int, _ b: Int) -> Bool {
+            text.bytes[text.range(a)].lexicographicallyPrecedes(text.bytes[text.range(b)])
+        }
+        var isSorted = keys.present == nil
+        for row in 0..<map.count where isSorted {
+            for i in map.offsets[row]..<max(map.offsets[row], map.offsets[row + 1] - 1) where !precedes(i, i + 1) {
+                isSorted = false
+                break
+            }
+        }
+        if isSorted { return }
+        var order: [Int] = [], offsets = [0]
+        for row in 0..<map.count {
+            let all = map.offsets[row]..<map.offsets[row + 1], named = all.filter(keys.isPresent)
+            missingKeys += all.count - named.count
+            let start = order.count
+            for i in named.sorted(by: { precedes($0, $1) || !precedes($1, $0) && $0 < $1 }) {
+                if order.count > start, let last = order.last, !precedes(last, i) {
+                    order[order.count - 1] = i
+                    repeatedKeys += 1
+                } else {
+                    order.append(i)
+                }
+            }
+            offsets.append(order.count)
+        }
+        map.children = map.children.map { $0.gather(order) }
+        map.children[0].present = nil
+        map.offsets = offsets
+    }
+}

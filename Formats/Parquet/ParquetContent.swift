@@ -1,0 +1,196 @@
+import FirnBytes
+import FirnExchange
+import FirnTable
+
+/// A file with its metadata, and the plan for its columns. It does not change.
+final class ParquetContent: @unchecked Sendable {
+    let file: ParquetBytes
+    let footer: ParquetFooter
+    let root: ParquetNode
+    /// All leaves, by position.
+    let leaves: [ParquetNode]
+    let plans: [ParquetPlan]
+    let schema: Schema
+    let type: TypeSchema
+    let remarks: [String]
+
+    init(_ file: ParquetBytes, _ options: ParquetOptions) throws(FirnError) {
+        self.file = file
+        do throws(ParquetFault) {
+            footer = try ParquetFooter.read(file)
+            root = try ParquetNode.tree(footer.elements)
+            leaves = root.allLeaves
+            try ParquetContent.check(footer, leaves, file)
+        } catch { throw error.error(in: file.name) }
+        var planner = ParquetPlanner(typeName: options.typeName)
+        var plans: [ParquetPlan]
+        do throws(ParquetFault) { plans = try planner.fields(root, path: options.typeName) } catch { throw error.error(in: file.name) }
+        var embedded = planner.embedded
+        if let wanted = options.columns {
+            let needed = wanted.map { name in plans.firstIndex { name == $0.name || name.hasPrefix($0.name + ".") } }
+            if !needed.contains(nil) {
+                let positions = Set(needed.compactMap(\.self))
+                plans = plans.indices.filter(positions.contains).map { plans[$0] }
+            }
+            let used = ParquetContent.targets(plans.map(\.type), embedded)
+            embedded.removeAll { !used.contains($0.name) }
+        }
+        self.plans = plans
+        type = TypeSchema(options.typeName, columns: ParquetPlanner.columns(plans))
+        var schema = Schema([type] + embedded), values: [String: Int] = [:], entries: [MetadataEntry] = [], lost = 0
+        for (key, value) in footer.metadata where key != ParquetContent.arrowSchema {
+            let entry = MetadataEntry(key, Array((value ?? "").utf8))
+            if let known = values[key] {
+                entries[known] = entry
+            } else if entries.count < 1 << 16, entry.value.count <= 64 << 20 {
+                values[key] = entries.count
+                entries.append(entry)
+            } else {
+                lost += 1
+            }
+        }
+        schema.metadata = entries
+        self.schema = schema
+        remarks = planner.remarks + (lost > 0 ? ["\(lost) entries of the metadata are too many or too long, and are left out"] : [])
+    }
+
+    /// The key under which Arrow's writers keep their own description of the columns, which changes of columns would make wrong.
+    private static let arrowSchema = "ARROW:schema"
+
+    /// Returns the names of the embedded types that columns lead to.
+    private static func targets(_ types: [ColumnType], _ embedded: [TypeSchema]) -> Set<String> {
+        let byName = Dictionary(embedded.map { ($0.name, $0) }) { first, _ in first }
+        var found: Set<String> = [], waiting = types.compactMap(\.target)
+        while let next = waiting.popLast() {
+            guard found.insert(next).inserted, let type = byName[next] else { continue }
+            waiting += type.columns.compactMap(\.type.target)
+        }
+        return found
+    }
+
+    private static func check(_ footer: ParquetFooter, _ leaves: [ParquetNode], _ file: ParquetBytes) throws(ParquetFault) {
+        guard !leaves.isEmpty || footer.rowCount == 0 else {
+            throw ParquetFault.unknown("the file has \(footer.rowCount) rows and no columns")
+        }
+        for (i, group) in footer.groups.enumerated() {
+            guard group.chunks.count == leaves.count else {
+                throw ParquetFault("row group \(i) has \(group.chunks.count) columns, and the schema \(leaves.count)")
+            }
+            for (chunk, leaf) in zip(group.chunks, leaves) {
+                var name: String { "column \"\(leaf.path)\", row group \(i)" }
+                if chunk.isEncrypted {
+                    throw ParquetFault(
+                        "\(name): the column is encrypted (Parquet modular encryption), which cannot be read", code: .encrypted,
+                        advice: "decrypt the file with the program that wrote it")
+                }
+                if let other = chunk.otherFile {
+                    throw ParquetFault.unknown("\(name): the column is in another file, \"\(other)\"", advice: "read that file")
+                }
+                guard chunk.isComplete else { throw ParquetFault("\(name): the metadata of the column is missing") }
+                guard chunk.physical == leaf.physical?.rawValue else {
+                    throw ParquetFault("\(name): the column has the physical type \(chunk.physical), and the schema another one")
+                }
+                guard chunk.valueCount >= group.rowCount, leaf.depth > 0 || chunk.valueCount == group.rowCount else {
+                    throw ParquetFault("\(name): the column has \(chunk.valueCount) values, and the row group \(group.rowCount) rows")
+                }
+            }
+            try checkCount(i, group, leaves, file)
+        }
+    }
+
+    /// Checks the number of rows of a group that has very many for its size: a query that only counts rows reads no page.
+    private static func checkCount(_ index: Int, _ group: ParquetGroup, _ leaves: [ParquetNode], _ file: ParquetBytes) throws(ParquetFault)
+    {
+        let smallest = group.chunks.indices.min { group.chunks[$0].compressedSize < group.chunks[$1].compressedSize } ?? 0
+        let size = max(1, min(group.chunks[smallest].compressedSize, file.count))
+        guard group.rowCount > 1 << 20, group.rowCount / size > 1 << 12 else { return }
+        do throws(ParquetFault) {
+            let chunk = group.chunks[smallest], leaf = leaves[smallest]
+            try ChunkReader(file, chunk, leaf, leaf.leafType().form, LeafScratch()).checkCount()
+        } catch { throw ParquetFault("row group \(index): \(error.what)", at: error.offset, code: error.code) }
+    }
+
+    /// The number of bytes of the chunks that the plans read.
+    var plannedBytes: Int {
+        var sum = 0
+        for group in footer.groups {
+            for plan in plans { for leaf in plan.leaves { sum = sum &+ max(0, min(group.chunks[leaf].compressedSize, file.count)) } }
+        }
+        return sum
+    }
+
+    /// The number of rows of a batch of about 16 MiB.
+    func batchRows(_ options: ParquetOptions) -> Int {
+        var bytes = 0.0, rows = 0.0, leafCount = 0
+        for plan in plans { leafCount += plan.leaves.count }
+        for group in footer.groups {
+            rows += Double(group.rowCount)
+            for plan in plans { for leaf in plan.leaves { bytes += Double(max(0, group.chunks[leaf].uncompressedSize)) } }
+        }
+        let perRow = max(bytes / max(rows, 1), Double(leafCount) * 16)
+        return max(1, min(options.batchRows, max(1024, Int((16.0 * 1_048_576) / max(perRow, 1)))))
+    }
+}
+
+/// Reads one column of the file: a leaf, or the leaves of a list, map or object. Only one thread at a time may use
+/// it.
+final class PlanReader: @unchecked Sendable {
+    let plan: ParquetPlan
+    private let readers: [LeafReader]
+    private let file: ParquetBytes
+    private(set) var repeatedKeys = 0
+    private(set) var missingKeys = 0
+
+    init(_ plan: ParquetPlan, _ content: ParquetContent) {
+        self.plan = plan
+        file = content.file
+        var forms: [(Int, LeafForm)] = []
+        PlanReader.collect(plan, &forms)
+        readers = forms.map { LeafReader(content.file, content.footer, content.leaves[$0.0], $0.1) }
+    }
+
+    private static func collect(_ plan: ParquetPlan, _ forms: inout [(Int, LeafForm)]) {
+        switch plan.shape {
+        case .leaf(let position, let form): forms.append((position, form))
+        case .object(let fields): for field in fields { collect(field, &forms) }
+        case .wrapped(let inner): collect(inner, &forms)
+        case .list(let element, _, _): collect(element, &forms)
+        case .map(let key, let value, _, _):
+            collect(key, &forms)
+            collect(value, &forms)
+        }
+    }
+
+    /// The row of its group that is read next, and the pages so far.
+    var row: Int { readers.first?.row ?? 0 }
+    var pages: PageCounts {
+        var sum = PageCounts()
+        for reader in readers {
+            sum.read += reader.pages.read
+            sum.skipped += reader.pages.skipped
+        }
+        return sum
+    }
+
+    func read(_ parts: [RowPart]) throws(FirnError) -> Column {
+        var leaves: [LeafRows] = []
+        for reader in readers { leaves.append(try reader.read(parts)) }
+        var assembly = ColumnAssembly(leaves, of: plan)
+        do throws(ParquetFault) {
+            let column = try assembly.column(plan, rows: parts.reduce(0) { $0 + $1.rows.count })
+            repeatedKeys += assembly.repeatedKeys
+            missingKeys += assembly.missingKeys
+            return column
+        } catch { throw error.error(in: file.name, "column \"\(plan.name)\", row group \(parts.first?.group ?? 0)") }
+    }
+
+    /// What was changed in the maps of the column.
+    var remarks: [String] {
+        var out: [String] = []
+        if repeatedKeys > 0 {
+            out.append("column \"\(plan.name)\": \(repeatedKeys) entries of maps have a key that follows again; the last one is kept")
+        }
+        if missingKeys > 0 { out.append("column \"\(plan.name)\": \(missingKeys) entries of maps have no key, and are left out") }
+        return out
+    }
+}

@@ -1,0 +1,14 @@
+/// Options for reading Parquet.
+package struct ParquetOptions: Sendable {
+    /// The name of the type of the rows.
+    package var typeName: String
+    /// The columns that are needed, or paths of fields within them; nil for all. If the file lacks one of them, all are read.
+    package var columns: [String]?
+    package var threads = 1
+    /// Whether input from a pipe must not be written to disk.
+    package var staysOffDisk = false
+    /// The maximum number of rows of a batch.
+    package var batchRows = 65_536
+
+    package init(typeName: String) { self.typeName = typeName }
+}

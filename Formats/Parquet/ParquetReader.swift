@@ -1,0 +1,110 @@
+import FirnBytes
+import FirnExchange
+import FirnTable
+import FirnThreads
+
+/// Reads a Parquet file as rows of one type.
+///
+/// The file is mapped. A batch advances all columns by the same number of rows, each column page by page; so memory is needed for a page
+/// of each column and for a few batches. Columns are decoded in parallel, and the next batch while one is used.
+///
+/// What becomes of each type is described in `docs/guide/parquet.md`. Errors have the column, the row group, and the offset of the page.
+package final class ParquetReader: BatchReader, TableReader {
+    package var schema: Schema { content.schema }
+    private let content: ParquetContent
+    private let work: Work
+    private let queue: BlockQueue<[RowPart], Batch>?
+    private let batchRows: Int
+    private let progress: Progress?
+    private let bytesPerRow: Double
+    private var group = 0
+    private var row = 0
+    private let threads: Int
+
+    /// What the threads share: only one of them uses it at a time.
+    private final class Work: @unchecked Sendable {
+        private let content: ParquetContent
+        private let readers: [PlanReader]
+        private let threads: Int
+
+        init(_ content: ParquetContent, threads: Int) {
+            self.content = content
+            self.threads = threads
+            readers = content.plans.map { PlanReader($0, content) }
+        }
+
+        func batch(_ parts: [RowPart]) throws(FirnError) -> Batch {
+            let columns = try parallelMap(count: readers.count, threads: threads) { [self] (index) throws(FirnError) in
+                try readers[index].read(parts)
+            }
+            if content.file.isBroken { throw ParquetReader.truncated(content.file.name) }
+            return Batch(count: parts.reduce(0) { $0 + $1.rows.count }, columns: columns)
+        }
+
+        var remarks: [String] { readers.flatMap(\.remarks) }
+    }
+
+    package init(_ input: Input, options: ParquetOptions, progress: Progress? = nil) throws(FirnError) {
+        content = try ParquetContent(try ParquetBytes(input, staysOffDisk: options.staysOffDisk), options)
+        batchRows = content.batchRows(options)
+        threads = options.threads
+        let work = Work(content, threads: options.threads)
+        self.work = work
+        queue = options.threads > 1 ? BlockQueue(threads: 1) { (parts) throws(FirnError) in try work.batch(parts) } : nil
+        self.progress = progress
+        let bytes = content.plannedBytes
+        progress?.setTotal(bytes: bytes)
+        bytesPerRow = Double(bytes) / Double(max(1, content.footer.rowCount))
+    }
+
+    package var remarks: [String] { content.remarks + work.remarks }
+    package var guesses: [String] { content.remarks }
+
+    /// The number of rows in the file.
+    package var rowCount: Int { content.footer.rowCount }
+
+    /// The number of batches that are decoded before they are asked for.
+    private static let maximumAhead = 2
+
+    package func next() throws(FirnError) -> (type: String, batch: Batch)? {
+        let batch: Batch
+        if let queue {
+            while queue.pending < ParquetReader.maximumAhead, let parts = nextParts() { queue.submit(parts) }
+            guard let next = try queue.next() else { return nil }
+            batch = next
+        } else {
+            guard let parts = nextParts() else { return nil }
+            batch = try work.batch(parts)
+        }
+        progress?.add(rows: batch.count)
+        progress?.add(bytes: Int(Double(batch.count) * bytesPerRow))
+        return (content.type.name, batch)
+    }
+
+    /// Returns the parts of row groups for the next batch; nil at the end.
+    private func nextParts() -> [RowPart]? {
+        var parts: [RowPart] = [], rest = batchRows
+        let groups = content.footer.groups
+        while rest > 0, group < groups.count {
+            let left = groups[group].rowCount - row
+            if left == 0 {
+                (group, row) = (group + 1, 0)
+                continue
+            }
+            // The last batches of a row group are of the same size.
+            let count = left > rest && left < 2 * rest && parts.isEmpty ? (left + 1) / 2 : min(left, rest)
+            parts.append(RowPart(group: group, rows: row..<row + count))
+            row += count
+            rest -= count
+            if row < groups[group].rowCount { break }
+        }
+        return parts.isEmpty ? nil : parts
+    }
+
+    static func truncated(_ name: String) -> FirnError {
+        FirnError(.inputOutput, "the file was truncated while it was read", at: .init(file: name), advice: "run it again")
+    }
+
+    /// The rows as a table, whose columns are decoded when they are needed.
+    package var table: any Table { ParquetTable(content, rows: batchRows, threads: threads) }
+}

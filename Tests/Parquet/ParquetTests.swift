@@ -1,0 +1,5 @@
+import Testing
+
+@testable import FirnParquet
+
+@Suite struct ParquetTests {}

@@ -1,0 +1,86 @@
+import FirnBytes
+import FirnExchange
+import FirnTable
+
+/// Columns whose values are the names of folders, such as `year=2024/month=5/a.parquet` (as Hive, Spark, DuckDB and pyarrow write them).
+struct HivePartitions {
+    /// The columns, in the order of the folders.
+    let columns: [ColumnSchema]
+    /// The values of each input.
+    private let values: [[Value]]
+
+    /// The name of a folder of rows that have no value in the column.
+    private static let null = "__HIVE_DEFAULT_PARTITION__"
+
+    /// Finds the columns that the folders of all paths have in common, in the same order. There are none if the names differ.
+    init(_ paths: [String]) {
+        let pairs = paths.map(HivePartitions.pairs)
+        guard let names = pairs.first?.map(\.name), !names.isEmpty, Set(names).count == names.count,
+            pairs.allSatisfy({ $0.map(\.name) == names })
+        else {
+            columns = []
+            values = []
+            return
+        }
+        var columns: [ColumnSchema] = [], parsed = [[Value]](repeating: [], count: paths.count)
+        for (i, name) in names.enumerated() {
+            let texts = pairs.map { $0[i].value }
+            let isInt = texts.allSatisfy { text in text.map { Int64($0).map(String.init) == $0 } ?? true }
+            let dates = texts.map { text in text.flatMap(HivePartitions.day) }
+            let isDate = !isInt && zip(texts, dates).allSatisfy { $0 == nil || $1 != nil }
+            let kind: ScalarKind = isInt ? .int : isDate ? .date : .string
+            for input in paths.indices {
+                guard let text = texts[input] else {
+                    parsed[input].append(.null)
+                    continue
+                }
+                parsed[input].append(isInt ? .int(Int64(text) ?? 0) : dates[input].flatMap { isDate ? .date($0) : nil } ?? .string(text))
+            }
+            columns.append(
+                ColumnSchema(name, ColumnType(kind, optional: texts.contains(nil)), notation: isDate ? .dateOnly : .plain))
+        }
+        self.columns = columns
+        values = parsed
+    }
+
+    /// Returns the column of an input: the same value in each row.
+    func column(_ position: Int, input: Int, rows: Int) -> Column {
+        var one = Column(columns[position].type)
+        if !one.append(values[input][position]) { one.appendNull() }
+        return one.gather(repeatElement(0, count: rows))
+    }
+
+    private static func pairs(_ path: String) -> [(name: String, value: String?)] {
+        path.split(separator: "/").dropLast().compactMap { folder in
+            guard let mark = folder.firstIndex(of: "="), mark > folder.startIndex else { return nil }
+            let value = decoded(folder[folder.index(after: mark)...])
+            return (decoded(folder[..<mark]), value == null ? nil : value)
+        }
+    }
+
+    /// Returns a name with the bytes that are written as %XX.
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            guard byte == UInt8(ascii: "%"), digits.count == 2,
+                let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(code)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Returns the day that a text such as `2024-05-01` is.
+    private static func day(_ text: String) -> Timestamp? {
+        guard text.utf8.count == 10 else { return nil }
+        return Array(text.utf8).withBytes { bytes in
+            DateText.parse(bytes, like: .dateOnly).map { Timestamp(seconds: $0.seconds, nanoseconds: Int32($0.nanoseconds)) }
+        }
+    }
+}
