@@ -235,6 +235,7 @@ extension CSVGuess {
             text.plain = plain
             text.isUnusual = true
             note(odd: text)
+            marks?.note(unusual: text)
             return true
         }
         if isNumber ?? false { return }

@@ -13,6 +13,8 @@ struct CSVNumberMarks: Sendable {
     /// The first number with a comma or point.
     private(set) var marked = CSVSample()
     private(set) var hasFraction = false
+    /// Whether a number in an unusual spelling has groups.
+    private var hasUnusualGroups = false
     private var fewestSeparators = Int.max, maximumSeparators = 0
 
     init(hasComma: Bool) { self.hasComma = hasComma }
@@ -25,6 +27,14 @@ struct CSVNumberMarks: Sendable {
         maximumSeparators = max(maximumSeparators, fields.separators)
     }
 
+    /// Adds a number with spaces around it, a plus sign or an exponent.
+    mutating func note(unusual cell: CSVCellText) {
+        var text = OriginalText.trimmed(cell.bytes)
+        if text.first == UInt8(ascii: "+") { text = UnsafeRawBufferPointer(rebasing: text.dropFirst()) }
+        if NumberText.parse(text, hasComma: hasComma, { fields, _ in fields.separators > 0 }) ?? false { hasUnusualGroups = true }
+        if text.contains(where: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ".") }) { marked.note(cell) }
+    }
+
     mutating func note(contradicting cell: CSVCellText) { contradicting.note(cell) }
 
     mutating func merge(_ later: CSVNumberMarks, after rows: Int) {
@@ -33,6 +43,7 @@ struct CSVNumberMarks: Sendable {
         contradicting.merge(later.contradicting, after: rows)
         marked.merge(later.marked, after: rows)
         hasFraction = hasFraction || later.hasFraction
+        hasUnusualGroups = hasUnusualGroups || later.hasUnusualGroups
         fewestSeparators = min(fewestSeparators, later.fewestSeparators)
         maximumSeparators = max(maximumSeparators, later.maximumSeparators)
     }
@@ -56,7 +67,7 @@ struct CSVNumberMarks: Sendable {
         let (group, _, regrouped) = choice
         // Ordinary whole numbers without groups have no mark.
         let isPlain = group == .none && (!hasComma || kind == .int)
-        guard isPlain, regrouped == 0, !hasComma || !hasUnusual else {
+        guard isPlain, regrouped == 0, !hasUnusualGroups, !hasComma || !hasUnusual else {
             return NumberLayout(hasComma: hasComma, group: group, digits: digits).notation
         }
         return digits

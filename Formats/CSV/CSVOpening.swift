@@ -275,7 +275,8 @@ struct CSVOpening {
                 opened.remarks.append("a backslash precedes quotes within cells; use --escape none if it is text")
             }
             if survey.form.quote == nil, guess.form.quote != nil {
-                opened.remarks.append("quotes are read as text, because they do not enclose whole cells; use --quote '\"' to read them as quotes")
+                opened.remarks.append(
+                    "quotes are read as text, because they do not enclose whole cells; use --quote '\"' to read them as quotes")
             }
         }
         opened.remarks =

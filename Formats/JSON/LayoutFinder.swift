@@ -65,9 +65,9 @@ enum LayoutFinder {
         }
     }
 
-    /// Whether a text begins with a value that is whole, or with a bracket or a quote.
+    /// Whether a text begins with a bracket, or with a whole value other than a string: a string after an object is garbage more often.
     private static func isValue(_ text: ArraySlice<UInt8>) -> Bool {
-        if let first = text.first, "{[\"".utf8.contains(first) { return true }
+        if let first = text.first, "{[".utf8.contains(first) { return true }
         let word = Array(text.prefix { $0 > 32 && !"{}[],:\"".utf8.contains($0) })
         if ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) { return true }
         return word.withUnsafeBytes { OriginalToken.isNumber($0) }

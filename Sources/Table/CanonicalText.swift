@@ -83,9 +83,12 @@ private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
     if notation == .dateOnly { return date }
     let time = two(rest / 3600) + ":" + two(rest / 60 % 60) + ":" + two(rest % 60)
     let separator = notation.code == Notation.dateTimeSpace(0).code ? " " : "T"
-    let zone = notation.code == Notation.dateTimeSpace(0).code || notation.code == Notation.dateTimeT(0).code ? "" : "Z"
+    let isLocal = notation == .localDateTime
+    let zone = isLocal || notation.code == Notation.dateTimeSpace(0).code || notation.code == Notation.dateTimeT(0).code ? "" : "Z"
     var fraction = ""
-    let fractionDigits = notation == .plain ? (x.nanoseconds == 0 ? 0 : 9) : Int(notation.parameter)
+    // Only these notations state a number of digits.
+    let hasDigits = Notation.dateTimeSpace(0).code...Notation.dateTimeT(0).code ~= notation.code
+    let fractionDigits = hasDigits ? Int(notation.parameter) : x.nanoseconds == 0 ? 0 : 9
     if fractionDigits > 0 {
         fraction = String(x.nanoseconds)
         while fraction.utf8.count < 9 { fraction = "0" + fraction }

@@ -65,7 +65,9 @@ import Testing
                 let table = try Table(bytes, options)
                 read += 1
                 for (column, type) in table.schema.types[0].columns.enumerated() where !type.type.isOptional {
-                    #expect(!table.rows.contains { $0[column].isNull }, "seed \(seed): null in \(type.type.name)")
+                    #expect(
+                        !table.rows.contains { $0[column].isNull },
+                        "seed \(seed): null in \(type.type.name): \(String(decoding: bytes, as: UTF8.self).debugDescription)")
                 }
                 numbers += table.notations.count { NumberLayout($0) != nil }
                 // Delimiters of several characters are not compared in advance.

@@ -86,6 +86,9 @@ import Testing
         #expect(try type(numbers + ["NA", "+1,5", " 7,5", "1,5E+03", "1.234,25"]) == "double? 1234,5 with texts")
         #expect(try type(["1.234,5", "12345,5", "12.345,5"]) == "double 1.234,5 with texts")
         #expect(try type((0..<3000).map { "\($0).25" } + ["1,234.50"]) == "double 1234.00 with texts")
+        #expect(try type([" 1,234", "90", "950"]) == "string")
+        #expect(try type([" 1,234", "90", "950"], decimal: false, values: [.int(1234)]) == "int 1234.5 with texts")
+        #expect(try type(["612 345 ", "7"], decimal: false, values: [.int(612_345)]) == "int 1234.5 with texts")
         #expect(try type((0..<9).map { "\(1000 + $0)" } + ["1.234", " 5"], decimal: true) == "int 1234,5 with texts")
         // Whole numbers without groups that are longer than an ordinary number keep their text.
         #expect(try type(["1.234.567", "12.345", "1234567890123456"]) == "int 1.234,5 with texts")

@@ -153,7 +153,8 @@ import Testing
         let reported = try refusals("d.firn", [row(1, 1), row(2, 3, "z"), row(4, nil), row(5, 6)])
         #expect(
             reported == [
-                "k1=2, k2=null: the file differs from the recorded values in: x", "k1=3, k2=null: the row to change or remove does not exist", "k1=5, k2=null: the row to add already exists",
+                "k1=2, k2=null: the file differs from the recorded values in: x",
+                "k1=3, k2=null: the row to change or remove does not exist", "k1=5, k2=null: the row to add already exists",
             ])
         #expect(try refusals("e.firn", []).count == 3)
         // Other changes are kept, in other rows and in other cells of the same rows.

@@ -286,7 +286,8 @@ import Testing
             ])
         #expect(
             try refusal(changes, database("e.firn", ["A": [1, 2, 3], "Gone": [5], "Loose": [8]])) == [
-                ": rows of \"Loose\" have no key, and are not those that the changes were made from", "A id=3: the row to add already exists",
+                ": rows of \"Loose\" have no key, and are not those that the changes were made from",
+                "A id=3: the row to add already exists",
                 "Gone id=6: the row to change or remove does not exist",
             ])
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("the changes were refused"); return }

@@ -100,8 +100,9 @@ enum Zoo {
     }
 
     @Test(arguments: [
-        ("agee == 5", "did you mean \"age\""), ("good == 1", "good is bool, 1 is int"), ("age == inf", "Infinity not supported for int"),
-        ("name == 5", "name is string, 5 is int"), ("5 == name", "name is string, 5 is int"), ("name == age", "name is string, age is int"),
+        ("agee == 5", "did you mean \"age\""), ("good == 1", "\"good\" (bool) with 1 (int)"),
+        ("age == inf", "Infinity not supported for int"),
+        ("name == 5", "5 (int)"), ("5 == name", "5 (int)"), ("name == age", "name is string, age is int"),
         ("zzzzzzzz == 5", "its columns are"), ("0 = 0", "Cannot compare two constants"),
         ("ALL age == 5", "must contain a list"), ("toys == nil", "Cannot compare linklist"),
         ("ints BETWEEN {1,2}", "Only \"ALL\" is supported"), ("name.length == 3", "has no property \"length\""),
@@ -109,7 +110,7 @@ enum Zoo {
         ("age == $3", "argument at index 3"), ("age IN 5", "must be a list"), ("age ==[c] 5", "[c] needs text"),
         ("age CONTAINS 5", "needs text"), ("name + 1 == 2", "arithmetic needs numbers"), ("best.nam == 'x'", "did you mean \"name\""),
         ("ints < set", "cannot compare two collections"), ("TRUEPREDICATE SORT(ints ASC)", "one value a row"),
-        ("data == 'x'", "'x' is string"), ("age.@type == 'nope'", "not the name of a type"), ("name.@sum == 5", "needs a collection"),
+        ("data == 'x'", "with 'x' (string)"), ("age.@type == 'nope'", "not the name of a type"), ("name.@sum == 5", "needs a collection"),
     ])
     func `a query that does not fit the table is an error before any row is read`(query: String, part: String) {
         do {

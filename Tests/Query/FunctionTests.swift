@@ -263,7 +263,7 @@ import Testing
         ("best == obj('Toy', 5)", "cannot compare"), ("best == obj('Part', 5)", "no primary key"),
         ("best == obj(Toy, 'x')", "the name of a class in quotes"), ("best == obj('Toy')", "\",\" and a primary key"),
         ("best < obj('Toy', 'ball')", "links have no order"), ("O7 == 7", "Cannot compare two constants"),
-        ("id == obj('Toy', 'ball')", "id is int"), ("about == O1", "about is string"),
+        ("id == obj('Toy', 'ball')", "\"id\" (int)"), ("about == O1", "\"about\" (string)"),
     ])
     func `an invalid reference to an object is refused with the reason`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")

@@ -197,7 +197,7 @@ import Testing
             ("agee == 5", 0, "did you mean \"age\"?"), ("best.nmae == 'x'", 5, "did you mean \"name\"?"),
             ("age == 5 AND toys.prize > 1", 18, "did you mean \"price\"?"), ("TRUEPREDICATE SORT(nmae ASC)", 19, "did you mean \"name\"?"),
             ("age == 'five'", 4, "expected a value of type int"), ("good == 1", 5, "expected a value of type bool"),
-            ("name CONTAINS 5", 5, "name is string"), ("weight > inf AND age > inf", 23, "Infinity not supported for int"),
+            ("name CONTAINS 5", 5, "\"name\" (string)"), ("weight > inf AND age > inf", 23, "Infinity not supported for int"),
             ("mixed.@type == 'strnig'", 15, "expected null, int, bool, string"), ("age IN 5", 7, "must be a list"),
             ("age > $9", 6, "argument at index 9"), ("dict == {1}", 5, "a map cannot be compared with a list"),
             ("TRUEPREDICATE SORT(toys.price ASC)", 19, "one value a row"), ("ALL age > 5", 4, "must contain a list"),

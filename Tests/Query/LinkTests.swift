@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: [
         ("owner.nam == 'x'", "did you mean \"name\""), ("owner.name.x == 1", "has no property \"x\""),
         ("owner < $0", "links have no order"), ("toys == nil", "Cannot compare linklist"),
-        ("owner == 5", "owner is link, 5 is int"), ("owner == toys[0]", "owner links to Person, toys[0] to Toy"),
+        ("owner == 5", "\"owner\" (link) with 5 (int)"), ("owner == toys[0]", "owner links to Person, toys[0] to Toy"),
         ("lost.name == 'x'", "the rows of \"Island\", which \"Dog.lost\" links to, are not available"),
         ("@links.Dgo.owner.@count == 1", "did you mean \"Dog\""), ("@links.Toy.maker.@count == 1", "\"Toy.maker\" does not link to Dog"),
         ("@links.Dog.nme.@count == 1", "did you mean \"name\""),

@@ -130,7 +130,7 @@ import Testing
         let scratch = try Scratch()
         for (magic, name) in [
             ("PAR1\u{15}\u{4}", "Parquet"), ("SQLite format 3\0", "SQLite"), ("PK\u{3}\u{4}", "ZIP"), ("ARROW1\0\0", "Arrow"),
-            (String(repeating: "\0", count: 16) + "T-DB\u{9}\u{9}\0\0", "Realm"),
+            (String(repeating: "\0", count: 16) + "T-DB\u{9}\u{9}\0\0", ".realm"),
         ] {
             try scratch.write("data.csv", magic + "\0\0\0")
             let run = try scratch.firn("convert", "data.csv", "out.firn")

@@ -16,7 +16,8 @@ import Testing
         let run = try scratch.firn("convert", "--key", "id", "s.csv", "s.firn", "--lossless")
         #expect(run.code == 0, "\(run.errors)")
         #expect(
-            run.errors.contains("column \"score\": 2 of 2,000 cells are not of its type: read as null, with the text kept (first: row 8 \"NA\")")
+            run.errors.contains(
+                "column \"score\": 2 of 2,000 cells are not of its type: read as null, with the text kept (first: row 8 \"NA\")")
                 && run.errors.contains("column \"score\": 3 numbers are spelled unusually (first: row 4 \"8.3e-05\")"), "\(run.errors)")
         for file in ["s.csv", "s.firn"] {
             let answer = try scratch.firn("query", file, "--agg", "max(score),count(score),min(score)", "--format", "csv")

@@ -54,7 +54,8 @@ import Testing
         #expect(
             again.code == 1
                 && again.out.split(separator: "\n").sorted() == [
-                    "id=2: the file differs from the recorded values in: name", "id=3: the row to change or remove does not exist", "id=4: the row to add already exists",
+                    "id=2: the file differs from the recorded values in: name", "id=3: the row to change or remove does not exist",
+                    "id=4: the row to add already exists",
                 ], "\(again.out)")
         #expect(again.errors.contains("already applied") && again.errors.contains("was not changed"), "\(again.errors)")
         let checked = try scratch.firn("patch", "--check", "a.firn", "c.firn")

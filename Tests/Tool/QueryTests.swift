@@ -184,18 +184,18 @@ import Testing
         let far = try scratch.firn("query", "people.firn", "Foo == 1").errors
         #expect(far.contains("no column \"Foo\" in people") && far.contains("its columns are id, name, age, city"), "\(far)")
         #expect(try scratch.firn("query", "people.firn", "-s", "nmae").errors.contains("did you mean \"name\"?"))
-        #expect(try scratch.firn("query", "people.firn", "age == 'abc'").errors.contains("age is int, 'abc' is string"))
+        #expect(try scratch.firn("query", "people.firn", "age == 'abc'").errors.contains("\"age\" (int) with 'abc' (string)"))
     }
 
     @Test func `a date that does not fit is reported as it was written`() throws {
         let scratch = try sample()
         for (query, words) in [
-            ("name > 2010-01-01@00:00:00 ", "name is string, 2010-01-01@00:00:00 is timestamp"),
-            ("(2010-01-01@00:00:00)  <= name", "name is string, 2010-01-01@00:00:00 is timestamp"),
-            ("city == 'Ü' AND name == 2010-01-01@10:20:30:5\tOR age > 1", "name is string, 2010-01-01@10:20:30:5 is timestamp"),
-            ("name == T12:5", "T12:5 is timestamp"),
+            ("name > 2010-01-01@00:00:00 ", "\"name\" (string) with 2010-01-01@00:00:00 (timestamp)"),
+            ("(2010-01-01@00:00:00)  <= name", "\"name\" (string) with 2010-01-01@00:00:00 (timestamp)"),
+            ("city == 'Ü' AND name == 2010-01-01@10:20:30:5\tOR age > 1", "\"name\" (string) with 2010-01-01@10:20:30:5 (timestamp)"),
+            ("name == T12:5", "with T12:5 (timestamp)"),
             ("2010-01-01@00:00:00 == 2011-01-01@00:00:00", "(\"2010-01-01@00:00:00\" and \"2011-01-01@00:00:00\")"),
-            ("age BETWEEN {1, 2011-01-01@00:00:00}", "2011-01-01@00:00:00 is timestamp"),
+            ("age BETWEEN {1, 2011-01-01@00:00:00}", "with 2011-01-01@00:00:00 (timestamp)"),
         ] {
             let run = try scratch.firn("query", "people.firn", query)
             #expect(run.code == 2 && run.errors.contains(words), "\(query): \(run.errors)")

@@ -27,7 +27,8 @@ struct CSVFlags {
             let bytes = text == "tab" ? [9] : Array(text.replacing("\\t", with: "\t").utf8)
             guard !bytes.isEmpty, bytes.count <= 8, bytes.allSatisfy({ $0 < 0x80 && !"\"\r\n".utf8.contains($0) }) else {
                 throw FirnError(
-                    .usage, "--delimiter takes one to eight ASCII characters without quotes and line breaks, not \"\(text)\"", advice: "write \\t for a tab")
+                    .usage, "--delimiter takes one to eight ASCII characters without quotes and line breaks, not \"\(text)\"",
+                    advice: "write \\t for a tab")
             }
             delimiter = bytes
         }

@@ -8,7 +8,8 @@ func unknownColumn(_ name: String, of type: TypeSchema) -> FirnError {
     let near = Suggestion.nearest(to: name, among: names)
     let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
     return FirnError(
-        .usage, "type \"\(type.name)\" has no column \"\(name)\"", advice: near.map { "did you mean \"\($0)\"?" } ?? "its columns are \(some)")
+        .usage, "type \"\(type.name)\" has no column \"\(name)\"",
+        advice: near.map { "did you mean \"\($0)\"?" } ?? "its columns are \(some)")
 }
 
 extension FirnError {

@@ -21,7 +21,8 @@ enum FallbackNotices {
     static func report(_ name: String, _ fallback: Damage, version: UInt64) throws(FirnError) {
         if isStrict {
             throw FirnError(
-                .damaged, "a commit was interrupted or the file is damaged (\(fallback.what)); version \(version) is the newest readable version",
+                .damaged,
+                "a commit was interrupted or the file is damaged (\(fallback.what)); version \(version) is the newest readable version",
                 at: .init(file: name, byte: fallback.offset),
                 advice: "omit --strict to read version \(version)")
         }

@@ -35,7 +35,7 @@ struct FlatSchema {
         let empty = Batch(type, in: schema)
         return FieldPath.leaves(of: type, in: schema).compactMap { path in
             guard let column = try? path.column(of: empty) else { return nil }
-            return (path.name, ColumnSchema(path.name, column.type, notation: path.notation))
+            return (path.name, path.schema(column.type))
         }
     }
 }

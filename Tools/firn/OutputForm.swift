@@ -18,7 +18,9 @@ struct OutputForm {
         let compression = given ?? named ?? (target == "-" ? nil : Compression(extensionOf: target)) ?? .none
         guard let format = to.flatMap({ FormatName(rawValue: Compression.strip($0)) }) ?? FormatName(extensionOf: target) else {
             throw FirnError(
-                .usage, target == "-" ? "the format of standard output is not specified" : "the format of OUT cannot be inferred from the name \"\(target)\"",
+                .usage,
+                target == "-"
+                    ? "the format of standard output is not specified" : "the format of OUT cannot be inferred from the name \"\(target)\"",
                 advice: "use --to firn, csv, tsv, json or ndjson")
         }
         guard format != .realm else {

@@ -43,7 +43,9 @@ struct PatchCommand {
         switch try changes.apply(to: type, in: transaction, options: options) {
         case .refused(let conflicts, let count, let isReached):
             try report(path, type, changes, conflicts, count: count)
-            if isReached, !arguments.has("json") { session.remark("the changes are already applied: the file has exactly the rows that they produce") }
+            if isReached, !arguments.has("json") {
+                session.remark("the changes are already applied: the file has exactly the rows that they produce")
+            }
             return .no
         case .applied(let hash, let isProven):
             let left = changes.parts.filter { $0.after == nil }.map { remaining(type ?? $0.name, path, transaction) }

@@ -151,14 +151,14 @@ extension Column {
 extension FieldPath {
     /// Returns a column for the values of the field, which is a part of the key.
     /// - Throws: `.usage` if rows can have several values, or objects, in it.
-    fileprivate func keyColumn(of type: TypeSchema, _ schema: Schema) throws(FirnError) -> ColumnSchema? {
-        let values = try column(of: Batch(type, in: schema)).type
+    fileprivate func keyColumn(of type: TypeSchema, _ types: Schema) throws(FirnError) -> ColumnSchema? {
+        let values = try column(of: Batch(type, in: types)).type
         guard !values.isCollection, values.kind != .embedded else {
             throw FirnError(
                 .usage, "\"\(name)\" cannot be a key: its type is \(values.name)", advice: "choose fields with one value in each row")
         }
-        var column = ColumnSchema(name, values, notation: notation)
-        column.otherAttributes = [SchemaAttribute(TypeSchema.fieldCopyAttribute, Array(name.utf8))]
+        var column = schema(values)
+        column.otherAttributes += [SchemaAttribute(TypeSchema.fieldCopyAttribute, Array(name.utf8))]
         return column
     }
 }

@@ -111,7 +111,8 @@ struct ChangesetApplication {
                 }
                 throw FirnError(
                     .schema, "the columns of \"\(name)\" are not those that the changes were made from", at: .init(file: options.newName),
-                    advice: "compare 'firn schema \(options.newName)' with the types \"old.…\" and \"new.…\" in 'firn schema \(changes.name)'")
+                    advice:
+                        "compare 'firn schema \(options.newName)' with the types \"old.…\" and \"new.…\" in 'firn schema \(changes.name)'")
             }
             checkKey(part, rows.type)
             let isSame = part.key.allSatisfy { rows.type.index(of: $0) != nil } ? try hash(rows, part.key) == before.hash : false

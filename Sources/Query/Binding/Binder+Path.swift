@@ -118,7 +118,7 @@ extension Binder {
             var field = target.columns[0].type
             field.isOptional = field.isOptional || trail.type.isOptional
             trail.add(.field(0), field)
-            trail.notation = target.columns[0].notation
+            trail.description = BoundPath.Description(target.columns[0])
         }
     }
 

@@ -14,7 +14,8 @@ extension Store {
         do throws(FirnError) {
             guard try file.lock(.shared, at: Store.pinBase + version) else {
                 throw FirnError(
-                    .locked, "version \(version) cannot be read: another program holds an exclusive lock; end that program or wait for it", at: .init(file: path))
+                    .locked, "version \(version) cannot be read: another program holds an exclusive lock; end that program or wait for it",
+                    at: .init(file: path))
             }
             return true
         } catch {
