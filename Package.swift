@@ -42,6 +42,9 @@ let modules = [
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CZlib", "CSnappy", "CLZ4", "CBrotli"],
         kernels: true),
     Module(
+        name: "FirnSQLite", path: "Formats/SQLite",
+        uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CSQLiteLibrary"], kernels: true),
+    Module(
         name: "FirnSQL", path: "Tools/SQL",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"],
         kernels: true),
@@ -50,7 +53,7 @@ let modules = [
         uses: [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
             "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "FirnParquet", "Firn",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQLite", "Firn",
         ]),
     Module(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
@@ -108,7 +111,8 @@ let libraries: [Target] = [
     // SQLite's functions come through a table: from the library linked here into the command, or from the SQLite that loads the extension.
     .target(name: "CSQLite", path: "Sources/CLibraries/CSQLite", cSettings: checkedC),
     .target(
-        name: "CSQLiteLibrary", path: "Sources/CLibraries/CSQLiteLibrary", cSettings: checkedC,
+        name: "CSQLiteLibrary", path: "Sources/CLibraries/CSQLiteLibrary",
+        cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))] + checkedC,
         linkerSettings: [
             .linkedLibrary(":libsqlite3.a", .when(platforms: [.linux])), .linkedLibrary("m", .when(platforms: [.linux])),
             .linkedLibrary("sqlite3", .when(platforms: [.macOS])),
@@ -127,7 +131,7 @@ let tools: [Target] = [
         name: "firn-tool",
         dependencies: [
             "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQLite", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
         ],
         path: "Tools/firn", exclude: ["README.md"], swiftSettings: common),
     .executableTarget(

@@ -5,6 +5,8 @@ package enum FormatName: String, Sendable, CaseIterable {
     case firn, csv, tsv, json, ndjson
     /// Read only.
     case realm, parquet
+    /// An SQLite database.
+    case sqlite
 
     /// The format of a file name's extension (a final `.zst`, `.gz`, `.xz` or `.bz2` is skipped); nil if the extension is unknown.
     package init?(extensionOf path: String) {
@@ -19,16 +21,18 @@ package enum FormatName: String, Sendable, CaseIterable {
         case "ndjson", "jsonl": self = .ndjson
         case "realm": self = .realm
         case "parquet", "parq": self = .parquet
+        case "db", "sqlite", "sqlite3", "db3": self = .sqlite
         default: return nil
         }
     }
 
-    /// Returns the format: by content if that is certain (the magic of a `.firn` or Parquet file, or JSON objects in a file with the name of a CSV),
+    /// Returns the format: by content if that is certain (the magic of a `.firn`, Parquet or SQLite file, or JSON objects in a file with the name of a CSV),
     /// otherwise by name, otherwise by what the first bytes look like.
     package static func detect(path: String, firstBytes: [UInt8]) -> FormatName {
         if isFirn(firstBytes) { return .firn }
         if isRealm(firstBytes) { return .realm }
         if isParquet(firstBytes) { return .parquet }
+        if isSQLite(firstBytes) { return .sqlite }
         let text = utf8(firstBytes)
         guard let named = FormatName(extensionOf: path) else { return guess(text) }
         return named == .csv || named == .tsv ? jsonObjects(text) ?? named : named
@@ -103,6 +107,9 @@ package enum FormatName: String, Sendable, CaseIterable {
             && !"\t\r\n".utf8.contains(bytes[4])
     }
 
+    /// Whether bytes from the start of a file (16 are enough) are those of an SQLite database that is not encrypted.
+    package static func isSQLite(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "SQLite format 3\0".utf8) }
+
     /// What a file is that is no text, such as "a Parquet file" or "compressed twice", by its first bytes; nil if they are not
     /// recognised.
     package static func foreign(_ bytes: [UInt8]) -> String? {
@@ -110,7 +117,7 @@ package enum FormatName: String, Sendable, CaseIterable {
         // A text could begin with the same letters, but not with the bytes that follow them in these formats.
         if isParquet(bytes) { return "a Parquet file" }
         if begins("ARROW1\0\0") { return "an Arrow file" }
-        if begins("SQLite format 3\0") { return "an SQLite database" }
+        if isSQLite(bytes) { return "an SQLite database" }
         // The first compression has been undone.
         if Compression.of(bytes) != .none { return "compressed twice" }
         if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) { return "a ZIP archive (as Excel's .xlsx files are)" }
@@ -122,8 +129,8 @@ package enum FormatName: String, Sendable, CaseIterable {
         bytes.count > 23 && bytes[16..<20].elementsEqual("T-DB".utf8) && bytes[20] < 0x20 && bytes[21] < 0x20
     }
 
-    /// Whether files of this format can have several types, links and versions, and are read with a key.
-    package var hasObjects: Bool { self == .firn || self == .realm }
+    /// Whether files of this format can have several types, and links between their rows.
+    package var hasObjects: Bool { self == .firn || self == .realm || self == .sqlite }
 
     private static func guess(_ bytes: [UInt8]) -> FormatName {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]

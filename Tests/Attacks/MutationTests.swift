@@ -122,6 +122,9 @@ private let environment = ProcessInfo.processInfo.environment
     @Test func `mutated Parquet is read, or refused with the file`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.parquet, short: 1000) }
     }
+    @Test func `mutated SQLite databases are read, or refused with the file`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.sqlite, short: 1000) }
+    }
     @Test func `mutated queries are answered, or refused with a position`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.query, short: 3000) }
     }

@@ -34,6 +34,9 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
         ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CZlib", "CSnappy", "CLZ4", "CBrotli"]
     ),
     (
+        "Formats/SQLite", "FirnSQLite", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CSQLiteLibrary"]
+    ),
+    (
         "Tools/SQL", "FirnSQL",
         ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"]
     ),
@@ -42,7 +45,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
         [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
             "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "FirnParquet", "Firn",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQLite", "Firn",
         ]
     ),
     ("Tools/CommandLine", "FirnCommandLine", ["FirnBytes"]),
@@ -57,7 +60,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
 
 /// The only files of the tool that may know the formats by name begin with this.
 private let formatShelf = "FormatShelf"
-private let formats: Set = ["FirnCSV", "FirnJSON", "FirnRealmFile", "FirnParquet"]
+private let formats: Set = ["FirnCSV", "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQLite"]
 
 /// The module of the standard library that every module may use for values that threads share.
 private let synchronization = "Synchronization"

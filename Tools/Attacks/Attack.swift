@@ -19,6 +19,8 @@ package enum Attack: String, CaseIterable, Sendable {
     case realm
     /// A Parquet file.
     case parquet
+    /// An SQLite database.
+    case sqlite
     /// The text of a query.
     case query
 
@@ -36,6 +38,7 @@ package enum Attack: String, CaseIterable, Sendable {
         case .lines: TextAttack.json(Array(bytes), .lines)
         case .realm: RealmAttack.run(bytes)
         case .parquet: ParquetAttack.run(Array(bytes))
+        case .sqlite: SQLiteAttack.run(Array(bytes))
         case .query: QueryAttack.run(bytes)
         }
     }

@@ -41,7 +41,7 @@ extension Program {
 extension Flag {
     static let formats = ["firn", "csv", "tsv", "json", "ndjson"]
     /// Formats that are read and not written.
-    static let inputFormats = ["parquet", "realm"]
+    static let inputFormats = ["parquet", "realm", "sqlite"]
 
     static let from = Flag(
         "from", nil, in: .reading, "format of the inputs", detail: "By default it is detected from the content and the extension.",
@@ -139,8 +139,20 @@ extension Flag {
         "profile", nil, in: .writing, "how much time to spend on compression", preset: "default", choices: ["fast", "default", "small"])
 
     static let internalTables = Flag(
-        "internal", nil, in: .reading, "read the tables of a .realm file that are not classes too, such as those of synchronisation",
-        detail: "By default they are left out, and their names are reported. FILE:TABLE reads one of them.")
+        "internal", nil, in: .reading, "read tables too that are usually of no interest",
+        detail: """
+            In a .realm file: tables that are not classes, such as those of synchronisation. In an SQLite database: virtual tables, such as those of full-text search, and the tables \
+            that store them. By default they are left out, and their names are reported. FILE:TABLE reads one of them.
+            """)
+    static let links = Flag(
+        "links", nil, in: .reading, "read foreign keys of an SQLite database as links to rows",
+        detail: """
+            A column becomes a link if it is no part of the primary key, and its foreign key refers to a primary key of one column, of which every value exists. Other columns keep \
+            their values, and the reason is reported. By default all foreign keys are values.
+            """)
+    static let views = Flag(
+        "views", nil, in: .reading, "read the views of an SQLite database too",
+        detail: "By default they are left out, and their names are reported. FILE:VIEW reads one of them.")
     static let rows = Flag(
         "rows", nil, "POINTER", in: .reading, "the rows in a JSON document, as a JSON Pointer such as /data/items",
         detail: """
@@ -175,6 +187,6 @@ extension Flag {
     static let readingText = [
         from, null, dates, decimal, encoding, delimiter, quote, escape, skip, skipFooter, comment, ragged, header, noHeader, rejects,
         schema, rows,
-        map, object, jsonColumn, internalTables, filename, union,
+        map, object, jsonColumn, links, views, internalTables, filename, union,
     ]
 }

@@ -6,6 +6,7 @@ import FirnExchange
 import FirnJSON
 import FirnParquet
 import FirnRealmFile
+import FirnSQLite
 import FirnTable
 
 /// Creates readers and writers by format. No other file of the command names the modules of formats.
@@ -39,6 +40,14 @@ enum FormatShelf {
             parquet.threads = options.threads
             parquet.staysOffDisk = options.staysOffDisk
             return try ParquetReader(input, options: parquet, progress: progress)
+        case .sqlite:
+            var sqlite = SQLiteOptions()
+            sqlite.readsLinks = options.readsLinks
+            sqlite.readsViews = options.readsViews
+            sqlite.readsInternal = options.readsInternal
+            sqlite.wanted = options.rowType ?? options.typeName
+            sqlite.threads = options.threads
+            return try SQLiteReader(input, options: sqlite, progress: progress)
         case .firn: trap("OpenedFile opens .firn files itself")
         }
     }
@@ -173,6 +182,7 @@ enum FormatShelf {
             return JSONWriter(output, options: json)
         case .realm: trap("OutputForm refuses to write .realm files")
         case .parquet: trap("OutputForm refuses Parquet")
+        case .sqlite: trap("OutputForm refuses SQLite")
         case .firn: trap("FirnWriter writes .firn files")
         }
     }

@@ -24,7 +24,7 @@ struct HashCommand {
         for operand in arguments.operands {
             do throws(FirnError) {
                 let file = try session.input(operand, options, progress)
-                let hashes = try tables(of: file).map { (table) throws(FirnError) in try hash(table, file) }
+                let hashes = try self.hashes(of: file)
                 display.end()
                 try report(operand, file, hashes)
             } catch {
@@ -41,12 +41,14 @@ struct HashCommand {
         return options.rejected?.count ?? 0 > 0 && worst.rawValue < ExitCode.rejected.rawValue ? .rejected : worst
     }
 
-    /// Returns the type that is chosen, or all types of the file.
-    private func tables(of file: OpenedFile) throws(FirnError) -> [any Table] {
+    /// Hashes the type that is chosen, or all types of the file.
+    private func hashes(of file: OpenedFile) throws(FirnError) -> [ContentHash] {
         guard file.format.hasObjects, file.union == nil, arguments.text("type") == nil, file.address.type == nil else {
-            return [try file.table(arguments.text("type"))]
+            return [try hash(try file.table(arguments.text("type")), file)]
         }
-        return try file.tables()
+        guard file.streamsTypes else { return try file.tables().map { (table) throws(FirnError) in try hash(table, file) } }
+        // One table at a time is held in memory.
+        return try file.schema.roots.map { (type) throws(FirnError) in try hash(try file.table(type.name), file) }
     }
 
     private func hash(_ table: any Table, _ file: OpenedFile) throws(FirnError) -> ContentHash {

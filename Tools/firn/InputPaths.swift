@@ -71,7 +71,9 @@ struct InputPaths {
 
 /// Collects the files of known formats in a folder and below. Hidden files and folders, and links to folders, are left out.
 private struct FolderWalk {
-    static let endings = ["csv", "tsv", "tab", "json", "geojson", "ndjson", "jsonl", "firn", "realm", "parquet", "parq"]
+    static let endings = [
+        "csv", "tsv", "tab", "json", "geojson", "ndjson", "jsonl", "firn", "realm", "parquet", "parq", "db", "sqlite", "sqlite3", "db3",
+    ]
     private(set) var found: [String] = []
     /// The first file of another format.
     private(set) var skipped: String?

@@ -85,7 +85,7 @@ final class OpenedFile {
         if let opened { input = opened } else { input = try Input(path: address.path, staysOffDisk: options.staysOffDisk) }
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
-        if options.format == nil, let kind = FormatName.foreign(first), !FormatName.isParquet(first) {
+        if options.format == nil, let kind = FormatName.foreign(first), !FormatName.isParquet(first), !FormatName.isSQLite(first) {
             throw FirnError(
                 .notThisFormat, "this is \(kind), which cannot be read", at: .init(file: name),
                 advice: kind == "compressed twice"
@@ -99,7 +99,7 @@ final class OpenedFile {
             }
             var options = options
             options.version = address.version
-            if format == .realm { options.rowType = address.type }
+            if format.hasObjects { options.rowType = address.type }
             let stem = Address.stem(of: address.path)
             let given = try options.schema?.given(wanted: options.typeName ?? address.type, stem: stem)
             let typeName = options.rowType ?? address.type ?? stem
@@ -289,11 +289,18 @@ final class OpenedFile {
             guard let table = snapshot.table(named: wanted) else { throw unknownType(wanted, in: schema, of: address.path) }
             return table
         case .stream(let reader):
-            if format == .realm { return try heldTables(reader).table(wanted)! }
+            if format.hasObjects, !streamsTypes { return try heldTables(reader).table(wanted)! }
+            reader.choose(wanted)
             var batches: [Batch] = []
             while let (type, batch) = try reader.next() { if type == wanted { batches.append(batch) } }
             return MemoryTable(reader.schema[wanted]!, schema: reader.schema, batches: batches)
         }
+    }
+
+    /// Whether the types can be read one by one: a database whose rows have no links.
+    var streamsTypes: Bool {
+        guard format == .sqlite, case .stream = content else { return false }
+        return !schema.types.contains { $0.columns.contains { $0.type.kind == .link } }
     }
 
     /// The tables of a file with several types, once they were read.
@@ -311,7 +318,7 @@ final class OpenedFile {
     func reader(_ given: String?, threads: Int, progress: Progress) throws(FirnError) -> any BatchReader {
         switch content {
         case .stream(let reader):
-            guard format == .realm, let name = given ?? address.type else { return reader }
+            guard format == .realm || format == .sqlite, let name = given ?? address.type else { return reader }
             return ChosenReader(reader, try typeName(name))
         case .stored(_, let snapshot):
             guard given != nil || address.type != nil else {

@@ -22,7 +22,7 @@ struct QueryCommand {
         let options = try ReadingOptions(arguments, threads: threads)
         let file = try open(options, progress)
         let rows: Int
-        if file.format.hasObjects, file.union == nil, !isDocument(file) {
+        if file.format.hasObjects, file.union == nil, !file.streamsTypes, !isDocument(file) {
             let table = try file.table(arguments.text("type"))
             let run = try QueryCommand.run(request, table, file: file.address.path, threads: threads)
             display.end()
@@ -113,8 +113,8 @@ struct QueryCommand {
     private func stream(_ file: OpenedFile, _ request: QueryRequest, _ threads: Int, _ progress: Progress, _ display: ProgressDisplay)
         throws(FirnError) -> Int
     {
-        let reader = try file.reader(nil, threads: threads, progress: progress)
         let name = try file.typeName(arguments.text("type"))
+        let reader = try file.reader(name, threads: threads, progress: progress)
         let query = try QueryCommand.bound { () throws(QueryError) in
             try StreamedQuery(request, type: reader.schema[name]!, schema: reader.schema)
         }

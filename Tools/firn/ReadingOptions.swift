@@ -53,8 +53,10 @@ struct ReadingOptions {
     var rowType: String?
     /// Whether an input may lack columns that are chosen or given, as one of several.
     var mayLackColumns = false
-    /// Whether tables of a `.realm` file that are not classes are read.
+    /// Whether tables of a `.realm` file that are not classes, and virtual tables of an SQLite database, are read.
     var readsInternal = false
+    /// SQLite: whether foreign keys become links, and whether views are read.
+    var readsLinks = false, readsViews = false
     /// Whether the rows are written to a `.firn` file, which keeps what only the object layer uses.
     var keepsObjectFacts = false
     /// The version of the input that is read, if its name has one.
@@ -100,6 +102,8 @@ struct ReadingOptions {
         encoding = arguments.text("encoding")
         rows = arguments.text("rows")
         readsInternal = arguments.has("internal")
+        readsLinks = arguments.has("links")
+        readsViews = arguments.has("views")
         maps = arguments.texts("map")
         objects = arguments.texts("object")
         jsonColumns = arguments.names("json-column")
@@ -130,13 +134,21 @@ struct ReadingOptions {
                 "--\(flag) applies to JSON only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is JSON")",
                 advice: "omit it, or use --from json if the input is JSON")
         }
-        if !files.isEmpty, arguments.has("internal"), !files.contains(where: { $0.formats.contains(.realm) }) {
+        if !files.isEmpty, !files.contains(where: { $0.formats.contains(.sqlite) }),
+            let flag = ["links", "views"].first(where: arguments.has)
+        {
             throw FirnError(
                 .usage,
-                "--internal applies to .realm files only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is one")",
+                "--\(flag) applies to SQLite databases only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is one")",
                 advice: "omit it")
         }
-        guard files.allSatisfy({ $0.formats.isSubset(of: [.firn, .realm, .parquet]) }),
+        if !files.isEmpty, arguments.has("internal"), !files.contains(where: { !$0.formats.isDisjoint(with: [.realm, .sqlite]) }) {
+            throw FirnError(
+                .usage,
+                "--internal applies to .realm files and SQLite databases only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is one")",
+                advice: "omit it")
+        }
+        guard files.allSatisfy({ $0.formats.isSubset(of: [.firn, .realm, .parquet, .sqlite]) }),
             let flag = ["schema", "rejects"].first(where: arguments.has)
         else { return }
         throw FirnError(
