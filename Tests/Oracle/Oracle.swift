@@ -187,6 +187,9 @@ package struct Oracle {
             if syntax.comparator == .isIn { return false }
             if syntax.comparator.isEquality {
                 if result.isAbsent { return false }
+                guard list.isEmpty || list.contains(where: { (try? coerced($0, result.type.kind)) != nil }) else {
+                    throw Unknown("no comparable constant")
+                }
                 let wanted = list.map { (try? coerced($0, result.type.kind)) ?? $0.value }
                 return same(result.values[0], .list(wanted), syntax) == (syntax.comparator == .equal)
             }
@@ -202,6 +205,7 @@ package struct Oracle {
                 else { throw error }
             }
         }
+        guard list.isEmpty || !values.isEmpty else { throw Unknown("no comparable constant") }
         let comparator = syntax.comparator == .isIn ? .equal : syntax.comparator
         switch listQuantifier {
         case nil where comparator.isOrder || comparator.isTextual:

@@ -63,10 +63,27 @@ import Testing
         ("{1} IN age", "must be a list"), ("{1} IN nothing", "no column"), ("{} CONTAINS nothing", "no column"),
         ("age CONTAINS {'x'}", "needs text"),
         ("name CONTAINS {5}", "cannot compare"), ("name > {5}", "cannot compare"),
+        ("name IN {3}", "cannot compare \"name\" (string) with 3 (int)"), ("name IN {3, 4.5}", "cannot compare"),
+        ("name NOT IN {3}", "cannot compare"), ("name == {3}", "cannot compare"), ("{3} == name", "cannot compare"),
+        ("name != {3}", "cannot compare"), ("age IN {'x'}", "cannot compare"), ("name IN ANY {3}", "cannot compare"),
+        ("ANY strs IN {5}", "cannot compare"), ("ALL strs IN {5}", "cannot compare"), ("NONE strs IN {5}", "cannot compare"),
+        ("strs == {5}", "cannot compare"), ("{5} IN strs", "cannot compare"), ("name BETWEEN {1, 2}", "cannot compare"),
+        ("ALL strs BETWEEN {1, 2}", "cannot compare"), ("born IN {true}", "cannot compare"),
     ])
     func `a list where it makes no sense is refused with the reason`(query: String, part: String) {
         let error = #expect(throws: QueryError.self) { try Zoo.find(query) }
         #expect(error?.description.contains(part) == true, "\(String(describing: error))")
+    }
+
+    @Test(
+        arguments: Kennel.expectations(
+            #"""
+            a     | name IN {'Rex', 3}
+            b     | name IN {3, 'Åsa', 5.5}
+                  | name IN {}
+            """#))
+    func `a constant of another type equals nothing if others in the list are comparable`(query: String, expected: String) throws {
+        try check(query, expected)
     }
 
     @Test(

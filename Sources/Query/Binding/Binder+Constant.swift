@@ -94,14 +94,7 @@ extension Binder {
     {
         if comparator == .text { return try wordTest(constant, syntax) }
         if constant.value.isNull { return nullTest(kind, comparator) }
-        guard kind != .embedded, let coerced = coerced(constant, to: kind) else {
-            // The constant can be on either side.
-            let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left,
-                other = constant.value.scalarKind?.queryName ?? "collection"
-            throw error(
-                "cannot compare \"\(path)\" (\(kind.queryName)) with \(asWritten(constant)) (\(other))", at: syntax.position.offset,
-                expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
-        }
+        guard kind != .embedded, let coerced = coerced(constant, to: kind) else { throw mismatch(kind, constant, syntax) }
         let value = coerced.value
         let isNot = comparator == .notEqual
         // Null is less than every text, but not among mixed values: there, only values of comparable kinds are ordered.
@@ -126,6 +119,16 @@ extension Binder {
             return made(.pairs(low, high, inverted: isNot))
         default: return made(.value(comparator, value, folding: syntax.folding))
         }
+    }
+
+    /// The error for a constant that is not comparable with the values of the other side.
+    func mismatch(_ kind: ScalarKind, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) -> QueryError {
+        // The constant can be on either side.
+        let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left,
+            other = constant.value.scalarKind?.queryName ?? "collection"
+        return error(
+            "cannot compare \"\(path)\" (\(kind.queryName)) with \(asWritten(constant)) (\(other))", at: syntax.position.offset,
+            expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
     }
 
     private func wordTest(_ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {

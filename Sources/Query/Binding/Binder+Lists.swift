@@ -70,7 +70,7 @@ extension Binder {
                     "a map cannot be compared with a list", at: syntax.position.offset,
                     expected: "its @values or its @keys, or ANY, ALL or NONE before it")
             }
-            if syntax.comparator.isEquality { return wholeCollection(path, values, syntax) }
+            if syntax.comparator.isEquality { return try wholeCollection(path, values, syntax) }
             if syntax.comparator == .isIn { return ConstantNode(false) }
         }
         var elements = try entered(operand, syntax.left.position), values = values
@@ -118,7 +118,10 @@ extension Binder {
     }
 
     /// Binds `list == {1, 2}`: the same elements in the same order (for a set, in ascending order).
-    private mutating func wholeCollection(_ path: BoundPath, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) -> PredicateNode {
+    private mutating func wholeCollection(_ path: BoundPath, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) throws(QueryError)
+        -> PredicateNode
+    {
+        try checkComparable(path.type.kind, values, syntax)
         let wanted = Value.list(
             values.map { constant in
                 // A constant that is not comparable with the elements equals none of them.
@@ -129,9 +132,18 @@ extension Binder {
         return TestNode(.path(path), test, quantifier: nil, number: nil, text: syntax.description)
     }
 
+    /// Throws if none of the constants is comparable with the values of the other side. If some are, the others equal no value.
+    private func checkComparable(_ kind: ScalarKind, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) throws(QueryError) {
+        guard let first = values.first(where: { !$0.value.isNull }),
+            kind == .embedded || !values.contains(where: { $0.value.isNull || coerced($0, to: kind) != nil })
+        else { return }
+        throw mismatch(kind, first, syntax)
+    }
+
     private func memberTest(_ kind: ScalarKind, _ values: [ConstantSyntax], inverted: Bool, _ syntax: ComparisonSyntax) throws(QueryError)
         -> ElementTest
     {
+        try checkComparable(kind, values, syntax)
         let hasNull = values.contains { $0.value.isNull }
         var wanted: [Value] = []
         for value in values where !value.value.isNull {
