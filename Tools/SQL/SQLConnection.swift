@@ -9,8 +9,8 @@ package final class SQLConnection {
     private let context: SQLContext
     /// The first operation of the current statement that was refused.
     private var refused: SQLRefusal?
-    /// Whether the statement being prepared begins with CREATE TABLE.
-    private var createsTable = false
+    /// The first words of the statement that was prepared last, in capitals.
+    private var words: [String] = []
     /// Whether a statement of this class runs, and not one of the user.
     private var isOwn = false
     /// The names of SQLite's modules of virtual tables, in lower case.
@@ -109,9 +109,11 @@ package final class SQLConnection {
 
     fileprivate func refuses(_ action: Int32, _ subject: String, _ detail: String, database: String) -> Bool {
         guard !isOwn else { return false }
+        let tables = context.tables
         let refusal = SQLPermissions.refusal(
-            action, subject, detail, database: database, createsTable: createsTable,
-            isOwnTable: { name in context.tables.contains { NameTable.folded($0.name) == name } }, modules: modules)
+            action, subject, detail, database: database,
+            in: SQLStatementContext(
+                words: words, isOwnTable: { name in tables.contains { NameTable.folded($0.name) == name } }, modules: modules))
         refused = refused ?? refusal
         return refusal != nil
     }
@@ -121,7 +123,7 @@ package final class SQLConnection {
         while start < sql.count {
             context.lastError = nil
             refused = nil
-            createsTable = SQLWords.first(2, of: sql[start...]) == ["create", "table"]
+            words = SQLWords.name(of: sql[start...])
             var prepared: OpaquePointer?
             let begin = start
             let code = sql.withUnsafeBufferPointer { text in
@@ -173,9 +175,8 @@ package final class SQLConnection {
                 .interrupted, "the statements exceeded the limit of \(timeout) s (--timeout)",
                 advice: "raise the limit, or select fewer rows: a join without a condition makes every pair of rows")
         }
-        if message.hasSuffix("may not be modified") {
-            return SQLConnection.error(.change("a change of \(message.dropLast(" may not be modified".count))"))
-        }
+        if message.hasSuffix("may not be modified") { return SQLConnection.error(.change(change(message))) }
+        if message.hasPrefix("virtual tables may not be") { return SQLConnection.error(.change(words.joined(separator: " "))) }
         if firn_sql_is_out_of_memory(db) {
             return FirnError(
                 .outOfMemory,
@@ -187,16 +188,27 @@ package final class SQLConnection {
                 .noSpace, "the disk is full, or temporary tables need more than \(MemoryBudget.words(temporaryBytes))",
                 advice: "raise the limit of temporary tables, which is four times the memory limit, with --memory SIZE")
         }
-        let offset = Int(firn_sql_error_offset(db))
-        guard offset >= 0, start + offset <= sql.count else { return FirnError(.usage, message) }
-        let before = sql[..<(start + offset)].map { UInt8(bitPattern: $0) }
-        let line = before.reduce(1) { $0 + ($1 == 10 ? 1 : 0) },
-            column = String(decoding: before.split(separator: 10, omittingEmptySubsequences: false).last ?? [], as: UTF8.self).count + 1
+        guard !sql.isEmpty else { return FirnError(.usage, message) }
+        let text = SQLStatements(sql), known = Int(firn_sql_error_offset(db))
+        // SQLite gives no position of some errors: they are reported at the name that they mention, or at the beginning of the statement.
+        let name = message.split(separator: ":").last.map { $0.drop { $0 == " " } } ?? ""
+        let offset = known >= 0 ? start + known : message == "incomplete input" ? text.end : text.token(from: start, named: String(name))
         // Double quotes are probably meant for a text, as SQLite by default permits.
-        let isQuoted = start + offset < sql.count && sql[start + offset] == CChar(bitPattern: UInt8(ascii: "\""))
+        let isQuoted = known >= 0 && offset < sql.count && text.bytes[offset] == UInt8(ascii: "\"")
         return FirnError(
-            .usage, message, at: .init(file: "SQL", line: line, column: column),
+            .usage, message, at: text.location(offset),
             advice: isQuoted ? "double quotes are for names; write text in single quotes" : nil)
+    }
+
+    /// Returns the name of the statement that SQLite refused with "table NAME may not be modified".
+    private func change(_ message: String) -> String {
+        let table = message.dropLast(" may not be modified".count), name = table.hasPrefix("table ") ? table.dropFirst(6) : table
+        return switch words.first {
+        case "INSERT", "REPLACE": "\(words[0]) INTO \(name)"
+        case "UPDATE": "UPDATE \(name)"
+        case "DELETE": "DELETE FROM \(name)"
+        default: "a change of \(table)"
+        }
     }
 
     private static func error(_ refused: SQLRefusal) -> FirnError {
@@ -211,6 +223,9 @@ package final class SQLConnection {
                 .usage, "PRAGMA \(name) is not available",
                 advice: "available are \(SQLPermissions.pragmas.sorted().joined(separator: ", "))")
         case .table(let name): FirnError(.usage, "the table \(name) of SQLite is not available")
+        case .statement("VACUUM"):
+            FirnError(
+                .usage, "VACUUM is not available: firn sql does not change or write files", advice: "'firn compact FILE' drops dead space")
         case .statement("ATTACH"):
             FirnError(.usage, "ATTACH is not available", advice: "name all files before the statements: firn sql a.firn b.firn 'SELECT …'")
         case .statement("CREATE VIRTUAL TABLE"):

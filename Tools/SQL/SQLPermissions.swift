@@ -46,6 +46,25 @@ enum SQLPermissions {
     private static func names(_ text: String) -> Set<String> { Set(text.split(whereSeparator: \.isWhitespace).map(String.init)) }
 }
 
+/// The facts about a statement, other than the action, that decide what it may do.
+struct SQLStatementContext {
+    /// The first words of the statement, in capitals.
+    var words: [String]
+    /// Whether a name, in lower case, is that of a file's table.
+    var isOwnTable: (String) -> Bool
+    /// The names of SQLite's modules, in lower case.
+    var modules: Set<String>
+
+    var createsTable: Bool { words.starts(with: ["CREATE", "TABLE"]) }
+
+    /// The name of the statement: SQLite reports what it does to execute it, such as ATTACH for VACUUM.
+    func name(_ usual: String) -> String {
+        guard let first = words.first else { return usual }
+        if ["CREATE", "DROP", "ALTER"].contains(first), words.count > 1 { return "\(first) \(words[1])" }
+        return first
+    }
+}
+
 /// An operation of a statement that was refused.
 enum SQLRefusal: Equatable {
     /// A change outside of temporary tables.
@@ -54,12 +73,10 @@ enum SQLRefusal: Equatable {
 }
 
 extension SQLPermissions {
-    /// Returns nil if the action is permitted. `createsTable`: the statement begins with CREATE TABLE. `isOwnTable`: whether a name is that
-    /// of a file's table.
-    static func refusal(
-        _ action: Int32, _ subject: String, _ detail: String, database: String, createsTable: Bool, isOwnTable: (String) -> Bool,
-        modules: Set<String>
-    ) -> SQLRefusal? {
+    /// Returns nil if the action is permitted.
+    static func refusal(_ action: Int32, _ subject: String, _ detail: String, database: String, in context: SQLStatementContext)
+        -> SQLRefusal?
+    {
         let isTemporary = database == "temp"
         switch Action(rawValue: action) {
         case .select, .recursive, .transaction, .savepoint: return nil
@@ -68,7 +85,9 @@ extension SQLPermissions {
         case .read:
             // A module can be used as a table under its own name.
             let name = NameTable.folded(subject)
-            guard !isTemporary, modules.contains(name), !tableFunctions.contains(name), !name.hasPrefix("pragma_"), !isOwnTable(name) else {
+            guard !isTemporary, context.modules.contains(name), !tableFunctions.contains(name), !name.hasPrefix("pragma_"),
+                !context.isOwnTable(name)
+            else {
                 return nil
             }
             return .table(subject)
@@ -78,11 +97,12 @@ extension SQLPermissions {
         case .delete where subject == "sqlite_master", .insert where subject == "sqlite_master", .update where subject == "sqlite_master":
             return nil
         // Table-valued functions are declared by such a statement.
-        case .createTable where subject == "x" && !createsTable: return nil
+        case .createTable where subject == "x" && !context.createsTable: return nil
         case .delete: return isTemporary ? nil : .change("DELETE FROM \(subject)")
-        case .insert: return isTemporary ? nil : .change("INSERT INTO \(subject)")
+        case .insert: return isTemporary ? nil : .change("\(context.words.first == "REPLACE" ? "REPLACE" : "INSERT") INTO \(subject)")
         case .update: return isTemporary ? nil : .change("UPDATE \(subject)")
         case .createIndex: return isTemporary ? nil : .change("CREATE INDEX \(subject)")
+        case .createTable where subject.hasPrefix("sqlite_"): return isTemporary ? nil : .change(context.name("CREATE TABLE \(subject)"))
         case .createTable: return isTemporary ? nil : .change("CREATE TABLE \(subject)")
         case .createView: return isTemporary ? nil : .change("CREATE VIEW \(subject)")
         case .createTrigger: return isTemporary ? nil : .change("CREATE TRIGGER \(subject)")
@@ -90,11 +110,11 @@ extension SQLPermissions {
             return isTemporary && action == Action.dropTable.rawValue ? nil : .change("DROP TABLE \(subject)")
         // For this action the first argument is the database.
         case .alterTable: return subject == "temp" ? nil : .change("ALTER TABLE \(detail)")
-        case .dropIndex, .dropTrigger, .dropView, .reindex, .analyze: return isTemporary ? nil : .change("this statement")
+        case .dropIndex, .dropTrigger, .dropView, .reindex, .analyze: return isTemporary ? nil : .change(context.name("this statement"))
         case .createVirtualTable: return .statement("CREATE VIRTUAL TABLE")
-        case .attach: return .statement("ATTACH")
-        case .detach: return .statement("DETACH")
-        case nil: return .statement("this statement")
+        case .attach: return .statement(context.name("ATTACH"))
+        case .detach: return .statement(context.name("DETACH"))
+        case nil: return .statement(context.name("this statement"))
         }
     }
 }

@@ -1,5 +1,12 @@
 /// The first words of a statement.
 enum SQLWords {
+    /// Returns the first two words in capitals, without EXPLAIN: the name of the statement.
+    static func name(of sql: ArraySlice<CChar>) -> [String] {
+        var words = first(5, of: sql).map { $0.uppercased() }
+        if words.first == "EXPLAIN" { words.removeFirst(words.starts(with: ["EXPLAIN", "QUERY", "PLAN"]) ? 3 : 1) }
+        return Array(words.prefix(2))
+    }
+
     /// Returns up to `count` of them in lower case, without comments and white space.
     static func first(_ count: Int, of sql: ArraySlice<CChar>) -> [String] {
         var words: [String] = [], at = sql.startIndex

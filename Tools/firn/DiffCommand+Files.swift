@@ -16,7 +16,7 @@ extension DiffCommand {
         if let condition, !condition.descriptors.isEmpty { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT") }
         let options = try ReadingOptions(arguments, threads: session.threads())
         let files = try arguments.operands.map { (operand) throws(FirnError) in try session.input(operand, options, progress) }
-        try ReadingOptions.check(arguments, for: files)
+        try ReadingOptions.check(arguments, for: .init(files))
         if let snapshots = try severalTypes(files) {
             display.end()
             return try compareAll(snapshots, key: files.compactMap(\.key).first)
@@ -44,7 +44,8 @@ extension DiffCommand {
         guard let condition else { return nil }
         var matches: [[Bits]] = []
         for (table, path) in zip(tables, paths) {
-            let run = try QueryCommand.run(QueryRequest(parsed: condition), table, file: path, threads: try session.threads())
+            let run = try QueryCommand.run(
+                QueryRequest(filter: session.arguments.text("where"), parsed: condition), table, file: path, threads: try session.threads())
             matches.append(try run.matches(ofSegments: Array(0..<table.segmentCount)))
         }
         let found = matches

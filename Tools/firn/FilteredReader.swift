@@ -7,12 +7,14 @@ import FirnTable
 final class FilteredReader: BatchReader {
     private let source: any BatchReader
     private let condition: QuerySyntax
+    private let text: String
     private let threads: Int
     private let type: TypeSchema
 
     init(_ source: any BatchReader, _ condition: String, threads: Int) throws(FirnError) {
         self.source = source
         self.threads = threads
+        text = condition
         guard let root = source.schema.roots.first, source.schema.roots.count == 1 else {
             throw FirnError(.usage, "--where needs an input of one type", advice: "choose one with FILE:Type")
         }
@@ -48,7 +50,7 @@ final class FilteredReader: BatchReader {
 
     private func run(_ batch: Batch) throws(FirnError) -> QueryRun {
         let table = MemoryTable(type, schema: schema, batches: [batch])
-        var request = QueryRequest(parsed: condition)
+        var request = QueryRequest(filter: text, parsed: condition)
         request.includesCompanions = true
         return try QueryCommand.run(request, table, threads: threads)
     }

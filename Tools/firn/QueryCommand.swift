@@ -75,7 +75,7 @@ struct QueryCommand {
 
     private func open(_ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> OpenedFile {
         let (file, remarks) = try OpenedFile.input(operands.files, options, progress: progress)
-        try ReadingOptions.check(arguments, for: [file])
+        try ReadingOptions.check(arguments, for: .init([file]))
         for remark in remarks + (file.union?.remarks ?? []) { session.remark(remark) }
         session.remark(guessesOf: [file])
         return file
@@ -140,6 +140,7 @@ struct QueryCommand {
     private func request() throws(FirnError) -> QueryRequest {
         var request = QueryRequest()
         request.parsed = try QueryCommand.parsed(operands.query, and: arguments.text("where"))
+        request.filter = QueryCommand.text(operands.query, and: arguments.text("where"))
         request.select = arguments.names("select")
         request.sort = arguments.names("sort").map { path in
             switch path.first {
@@ -157,17 +158,35 @@ struct QueryCommand {
         return request
     }
 
-    /// Parses a query and a condition and combines them by AND. Returns nil if neither is given.
+    /// Parses a query and a condition and combines them by AND. Returns nil if neither is given. Positions are those in `text`.
     static func parsed(_ query: String?, and condition: String?) throws(FirnError) -> QuerySyntax? {
-        let texts = [query, condition].compactMap(\.self).filter { $0.contains { !$0.isWhitespace } }
+        let texts = given(query, condition), whole = texts.joined(separator: conjunction)
         guard let first = texts.first else { return nil }
-        var syntax = try bound { () throws(QueryError) in try Parser.query(first) }
+        var syntax = try bound { () throws(QueryError) in try Parser.query(first) }, start = first.utf8.count
         for text in texts.dropFirst() {
-            let more = try bound { () throws(QueryError) in try Parser.query(text) }
+            start += conjunction.utf8.count
+            let more = try bound { () throws(QueryError) -> QuerySyntax in
+                do throws(QueryError) { return try Parser.query(String(repeating: " ", count: start) + text) } catch {
+                    var located = error
+                    located.text = whole
+                    throw located
+                }
+            }
+            start += text.utf8.count
             syntax = QuerySyntax(.and([syntax.predicate, more.predicate]), descriptors: syntax.descriptors + more.descriptors)
         }
         return syntax
     }
+
+    /// Returns the text of a query and a condition, for errors. Nil if neither is given.
+    static func text(_ query: String?, and condition: String?) -> String? {
+        let texts = given(query, condition)
+        return texts.isEmpty ? nil : texts.joined(separator: conjunction)
+    }
+
+    private static let conjunction = " AND "
+
+    private static func given(_ texts: String?...) -> [String] { texts.compactMap(\.self).filter { $0.contains { !$0.isWhitespace } } }
 
     /// Binds a query to a table, to run on several threads. `file` is the path of the table, for errors about its bytes.
     static func run(_ request: QueryRequest, _ table: any Table, file: String? = nil, threads: Int) throws(FirnError) -> QueryRun {

@@ -17,22 +17,23 @@ struct SQLCommand {
         let threads = try session.threads(), operands = Array(arguments.operands.dropLast())
         let parameters = try SQLParameters(arguments.texts("param"))
         let timeout = try arguments.text("timeout").map { (text) throws(FirnError) in try LogCommand.seconds(text, of: "timeout") }
-        let text = try statements(operands)
+        let text = SQLStatements(try statements(operands))
+        try parameters.check(text)
         let connection = try SQLConnection(functions: firn_sqlite_functions(), threads: threads)
         let options = try ReadingOptions(arguments, threads: threads)
         let files = try operands.map { (operand) throws(FirnError) in try session.input(operand, options, progress) }
-        try ReadingOptions.check(arguments, for: files)
+        try ReadingOptions.check(arguments, for: .init(files))
         // Without this, SQLite would write intermediate results of encrypted files to temporary files in plain text.
         if files.contains(where: { $0.keys != [nil] }) { try connection.keepInMemory() }
         let names = try SQLNames(files).add(to: connection)
         display.end()
         if let timeout { connection.setTimeout(seconds: timeout) }
 
-        let sql = text.utf8.map { CChar(bitPattern: $0) }
-        var offset = 0, rows = 0, results = 0, count = 0, bound: Set<String> = []
+        let sql = text.characters
+        var offset = 0, rows = 0, results = 0, count = 0
         while let statement = try withAdvice(names, connection, { () throws(FirnError) in try connection.statement(sql, from: &offset) }) {
             count += 1
-            bound.formUnion(try parameters.bind(to: statement))
+            try parameters.bind(to: statement)
             if arguments.has("explain") {
                 try explain(statement, connection)
                 try session.out.flush()
@@ -51,7 +52,6 @@ struct SQLCommand {
         guard count > 0 else {
             throw FirnError(.usage, "there is no statement", advice: "write one, such as 'SELECT * FROM \(names.first ?? "t")'")
         }
-        try parameters.check(bound)
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
             for remark in rejected.remarks { session.remark(remark) }

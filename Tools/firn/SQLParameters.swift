@@ -31,27 +31,36 @@ struct SQLParameters {
         return .string(text)
     }
 
-    /// Binds the values to the parameters of a statement, and returns the names used. Throws `.usage` if a parameter has no value.
-    func bind(to statement: SQLStatement) throws(FirnError) -> Set<String> {
-        var used: Set<String> = []
-        for (index, parameter) in statement.parameters.enumerated() {
-            let name = String(parameter.dropFirst())
-            guard let value = values.first(where: { $0.name == name })?.value else {
-                let near = Suggestion.nearest(to: name, among: values.map(\.name))
-                throw FirnError(
-                    .usage, "the parameter \(parameter) has no value",
-                    advice: near.map { "did you mean :\($0)?" } ?? "write --param \(name)=…")
-            }
-            used.insert(name)
-            try statement.bind(value, to: index)
+    /// Checks the parameters of all statements before any of them runs. Throws `.usage` if one has no value, or a value has no parameter.
+    func check(_ text: SQLStatements) throws(FirnError) {
+        let parameters = text.parameters
+        for parameter in parameters where value(of: parameter.name) == nil {
+            throw missing(parameter.name, at: text.location(parameter.offset))
         }
-        return used
+        let used = Set(parameters.map { String($0.name.dropFirst()) })
+        if let idle = values.first(where: { !used.contains($0.name) }) {
+            let near = idle.name.count > 1 ? Suggestion.nearest(to: idle.name, among: used.sorted()) : nil
+            throw FirnError(
+                .usage, "no statement has a parameter :\(idle.name)",
+                advice: near.map { "did you mean :\($0)?" } ?? "omit --param \(idle.name)")
+        }
     }
 
-    /// Throws `.usage` if a value was given for a parameter that no statement has.
-    func check(_ used: Set<String>) throws(FirnError) {
-        if let idle = values.first(where: { !used.contains($0.name) }) {
-            throw FirnError(.usage, "no statement has a parameter :\(idle.name)", advice: "omit --param \(idle.name)")
+    /// Binds the values to the parameters of a statement.
+    func bind(to statement: SQLStatement) throws(FirnError) {
+        for (index, parameter) in statement.parameters.enumerated() {
+            guard let value = value(of: parameter) else { throw missing(parameter, at: nil) }
+            try statement.bind(value, to: index)
         }
+    }
+
+    private func value(of parameter: String) -> Value? { values.first { $0.name == String(parameter.dropFirst()) }?.value }
+
+    private func missing(_ parameter: String, at location: FirnError.Location?) -> FirnError {
+        let name = String(parameter.dropFirst())
+        let near = name.count > 1 ? Suggestion.nearest(to: name, among: values.map(\.name)) : nil
+        return FirnError(
+            .usage, "the parameter \(parameter) has no value", at: location,
+            advice: near.map { "did you mean :\($0)?" } ?? "write --param \(name)=…")
     }
 }

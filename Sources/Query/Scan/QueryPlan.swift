@@ -47,6 +47,7 @@ struct QueryPlan: Sendable {
         var syntax = QuerySyntax(.constant(true))
         if let parsed = request.parsed {
             syntax = parsed
+            binder.text = request.filter ?? ""
         } else if let filter = request.filter {
             syntax = try Parser.query(filter)
             binder.text = filter
@@ -56,6 +57,8 @@ struct QueryPlan: Sendable {
         keys = []
         descriptors = []
         for descriptor in syntax.descriptors { try QueryPlan.add(descriptor, &descriptors, &keys, &binder) }
+        // The other paths of the request have texts of their own.
+        binder.text = ""
         selected = []
         columns = []
         if request.isGrouped {
@@ -76,28 +79,35 @@ struct QueryPlan: Sendable {
                 }
             }
             for text in request.select {
-                var path = try binder.bind(try binder.path(text))
-                var column = path.schema(text, id: columns.count)
-                if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany,
-                    let known = table.type.index(of: name), (try binder.path(text)).steps.count == 1
-                {
-                    column = table.type.columns[known]
-                } else if path.isMany, path.steps == [.enter] {
-                    path.steps = []
-                    path.type = binder.slots.types[path.slot]
-                    path.isMany = false
-                    column.type = path.type
-                } else if path.isMany {
-                    // Lists of lists are concatenated.
-                    path = try binder.entered(path, at: 0)
-                    column.type = ColumnType(path.type.kind, collection: .list, elementOptional: true, target: path.type.target)
-                }
+                let (path, column) = try QueryPlan.selected(text, &binder, id: columns.count)
                 selected.append(.path(path))
                 columns.append(column)
             }
         }
         slots = binder.slots
         textTests = binder.textTests
+    }
+
+    /// Returns a path of the result, and its column.
+    private static func selected(_ text: String, _ binder: inout Binder, id: Int) throws(QueryError) -> (BoundPath, ColumnSchema) {
+        binder.text = text
+        var path = try binder.bind(try binder.path(text))
+        var column = path.schema(text, id: id)
+        if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany,
+            let known = binder.type.index(of: name), (try binder.path(text)).steps.count == 1
+        {
+            column = binder.type.columns[known]
+        } else if path.isMany, path.steps == [.enter] {
+            path.steps = []
+            path.type = binder.slots.types[path.slot]
+            path.isMany = false
+            column.type = path.type
+        } else if path.isMany {
+            // Lists of lists are concatenated.
+            path = try binder.entered(path, at: 0)
+            column.type = ColumnType(path.type.kind, collection: .list, elementOptional: true, target: path.type.target)
+        }
+        return (path, column)
     }
 
     static func addRequest(_ request: QueryRequest, _ descriptors: inout [Descriptor], _ keys: inout [Key], _ binder: inout Binder)

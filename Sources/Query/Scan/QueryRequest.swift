@@ -6,7 +6,7 @@ import FirnTable
 package struct QueryRequest: Sendable {
     /// A query in the query language, optionally with SORT, DISTINCT and LIMIT; nil: all rows.
     package var filter: String?
-    /// The parsed query; takes precedence over `filter`.
+    /// The parsed query; takes precedence over `filter`, which is then the text of errors about names and types.
     package var parsed: QuerySyntax?
     /// The values of `$0`, `$1`, …
     package var arguments: [Value]

@@ -1,0 +1,78 @@
+import FirnKit
+import Foundation
+import Testing
+
+/// Messages of `firn sql`: what was refused, and where.
+@Suite struct SQLMessageTests {
+    private func sample() throws -> Scratch {
+        let scratch = try Scratch()
+        try scratch.write("p.csv", "id,name\n1,x\n2,y\n")
+        return scratch
+    }
+
+    @Test func `a refused statement is named as it was given`() throws {
+        let scratch = try sample()
+        for (sql, part) in [
+            ("VACUUM", "VACUUM is not available"), ("vacuum INTO 'x.db'", "VACUUM is not available"),
+            ("EXPLAIN QUERY PLAN ATTACH 'x' AS x", "ATTACH is not available"),
+            ("/* a comment */\nATTACH 'x.db' AS x", "ATTACH is not available"), ("DETACH x", "DETACH is not available"),
+            ("ANALYZE", "ANALYZE is not permitted"), ("DELETE FROM p", "DELETE FROM p is not permitted"),
+            ("INSERT INTO p VALUES (1, 2)", "INSERT INTO p is not permitted"),
+            ("REPLACE INTO p VALUES (1, 2)", "REPLACE INTO p is not permitted"),
+            ("UPDATE p SET id = 1", "UPDATE p is not permitted"), ("ALTER TABLE p ADD COLUMN x", "ALTER TABLE is not permitted"),
+            ("WITH q AS (SELECT 1) DELETE FROM p", "a change of table p is not permitted"),
+            ("CREATE INDEX i ON p(id)", "CREATE INDEX is not permitted"), ("DROP TABLE p", "DROP TABLE p is not permitted"),
+        ] {
+            let run = try scratch.firn("sql", "p.csv", sql)
+            #expect(run.code == 2 && run.out.isEmpty && run.errors.contains(part), "\(sql): \(run.code) \(run.errors)")
+            if !sql.uppercased().contains("ATTACH") { #expect(!run.errors.contains("ATTACH"), "\(sql): \(run.errors)") }
+        }
+        #expect(scratch.names == ["p.csv"])
+    }
+
+    @Test func `errors of statements have a position`() throws {
+        let scratch = try sample()
+        for (sql, part) in [
+            ("SELECT", "SQL:1:7: incomplete input"), ("SELECT *\nFROM  \n", "SQL:2:5: incomplete input"),
+            ("SELECT 1;\nSELECT * FROM nope", "SQL:2:15: no such table: nope"), ("SELECT nope FROM p", "SQL:1:8: no such column"),
+            ("SELECT 1; SELEC 2", "SQL:1:11: near \"SELEC\""), ("SELECT 1 WHERE :x", "SQL:1:16: the parameter :x has no value"),
+        ] {
+            let run = try scratch.firn("sql", "p.csv", sql)
+            #expect(run.code == 2 && run.errors.contains(part), "\(sql): \(run.errors)")
+        }
+    }
+
+    @Test func `parameters are checked before the first statement runs`() throws {
+        let scratch = try sample()
+        for (words, part) in [
+            (["SELECT * FROM p", "-p", "x=1"], "no statement has a parameter :x"),
+            (["SELECT * FROM p; SELECT ':x'", "-p", "x=1"], "no statement has a parameter :x"),
+            (["SELECT * FROM p; SELECT :xyz", "-p", "xyy=1"], "the parameter :xyz has no value"),
+            (["SELECT * FROM p; SELECT ?2", "-p", "1=1"], "the parameter ?2 has no value"),
+        ] {
+            let run = try FirnRun(["sql", "p.csv"] + words, in: scratch.folder)
+            #expect(run.code == 2 && run.out.isEmpty && run.errors.contains(part), "\(words): \(run.code) \(run.out)\(run.errors)")
+        }
+        let both = try scratch.firn(
+            "sql", "p.csv", "CREATE TEMP TABLE t AS SELECT ? AS x; SELECT x, :y AS y, ? AS z FROM t", "-p", "1=5", "-p", "y=a", "-p", "2=b",
+            "--format", "csv")
+        #expect(both.code == 0 && both.out == "x,y,z\n5,a,b\n", "\(both.out)\(both.errors)")
+    }
+
+    @Test func `errors about names and types in predicates have a position`() throws {
+        let scratch = try sample()
+        for (words, part) in [
+            (["query", "p.csv", "name == 3"], "at character 6 of \"name == 3\""),
+            (["query", "p.csv", "id > 0", "-w", "nope == 3"], "at character 12 of \"id > 0 AND nope == 3\""),
+            (["query", "p.csv", "id > 0", "-w", "id >"], "of \"id > 0 AND id >\""),
+            (["convert", "p.csv", "x.firn", "-w", "id > 0 AND name == 3"], "at character 17 of"),
+            (["diff", "p.csv", "p.csv", "--key", "id", "-w", "name == 3"], "at character 6 of"),
+        ] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 2 && run.errors.contains(part), "\(words): \(run.code) \(run.errors)")
+        }
+        // The text of the condition is not that of other paths.
+        let select = try scratch.firn("query", "p.csv", "id > 0", "-s", "nope")
+        #expect(select.code == 2 && !select.errors.contains("id > 0"), "\(select.errors)")
+    }
+}
