@@ -54,7 +54,8 @@ extension Program {
     }
 
     func exitLine(_ command: Command) -> String {
-        command.exit + "; 2 usage, 3 data rejected, 4 damaged or not of that format, 5 input or output failed, 130 interrupted."
+        command.exit + "; 2 usage, 3 data rejected, \(command.exit.contains(" 4 ") ? "" : "4 damaged or not of that format, ")"
+            + "5 input or output failed, 130 interrupted."
     }
 
     private func list(_ flags: [Flag], isLong: Bool) -> String {

@@ -19,21 +19,39 @@ struct InfoCommand {
         guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         var types = try snapshot.statistics()
         let used = types.reduce(0) { $0 + $1.bytes }, size = file.size ?? used
-        if let name = session.arguments.text("type") ?? file.address.type {
+        if let name = try file.chosenType(session.arguments.text("type")) {
             guard types.contains(where: { $0.name == name }) else { throw unknownType(name, in: snapshot.schema, of: file.name) }
             types.removeAll { $0.name != name }
         }
         let versions = try database.versions().map { (number: $0.version, time: $0.time) }.sorted { $0.number < $1.number }
         let tags = try database.tags()
+        let defects = types.flatMap(\.defects), code = defects.isEmpty ? ExitCode.done : .damaged
         if session.arguments.has("json") {
             try session.out.write(json(file, snapshot, types, size, used, versions, tags, try database.space()).object + "\n")
-            return .done
+            try complain(of: defects, file)
+            return code
         }
         try header(file, snapshot.version, size, used, versions, tags, try database.space())
         for entry in snapshot.schema.metadata { try session.out.write(InfoCommand.line(entry)) }
         for type in types { try print(type, snapshot.schema[type.name]) }
-        return .done
+        try complain(of: defects, file)
+        return code
     }
+
+    /// Prints the first defects as errors. Everything else has been printed.
+    private func complain(of defects: [Defect], _ file: OpenedFile) throws(FirnError) {
+        try session.out.flush()
+        let shown = min(defects.count, InfoCommand.shownDefects)
+        for (number, defect) in defects.prefix(shown).enumerated() {
+            var error = FirnError.damaged(file.name, what: "\(defect.subject): \(defect.damage.what)", byte: defect.damage.offset)
+            if number + 1 < shown { error.advice = nil }
+            Session.complain(error.complaint(style: session.errorStyle))
+        }
+        if defects.count > shown { session.remark("and \(Quantity.count(defects.count - shown, "more defect"))") }
+    }
+
+    /// The maximum number of defects that are listed.
+    private static let shownDefects = 20
 
     /// Prints the facts that are known without the key.
     private func sayEncrypted(_ operand: String, _ error: FirnError) throws(FirnError) -> ExitCode {

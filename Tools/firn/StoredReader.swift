@@ -5,7 +5,8 @@ import FirnTable
 import FirnThreads
 
 /// Reads the rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads. Segments with
-/// very many columns are read in smaller batches, in which columns without any value share their memory.
+/// very many columns are read in smaller batches, in which columns without any value share their memory. Columns that nothing needs are not
+/// read, so that damage in them does not matter; they have no values.
 final class StoredReader: BatchReader {
     let schema: Schema
     let remarks: [String] = []
@@ -13,14 +14,19 @@ final class StoredReader: BatchReader {
     private let path: String
     private let threads: Int
     private let progress: Progress
+    /// The positions of the columns that are read, of the only type; nil for all.
+    private let needed: Set<Int>?
     private var table = 0
     private var segment = 0
     /// The current segment with many columns, and the next vector to read.
     private var wide: (segment: any Segment, columns: [any ColumnReader], vector: Int)?
+    /// The positions of the columns of `wide`.
+    private var chosen: [Int] = []
     /// The maximum number of slots (rows × columns) of a segment that is read as one batch.
     private static let maximumSlots = 1 << 24
 
-    init(_ tables: [any Table], schema: Schema, path: String, threads: Int, progress: Progress) {
+    init(_ tables: [any Table], schema: Schema, path: String, threads: Int, progress: Progress, needed: Set<Int>? = nil) {
+        self.needed = tables.count == 1 ? needed : nil
         self.tables = tables
         self.schema = schema
         self.path = path
@@ -42,8 +48,9 @@ final class StoredReader: BatchReader {
             }
             segment += 1
             do throws(Damage) {
-                let next = try current.segment(segment - 1), columns = Array(current.type.columns.indices)
+                let next = try current.segment(segment - 1), columns = current.type.columns.indices.filter { needed?.contains($0) ?? true }
                 if next.vectorCount * vectorSize * columns.count > StoredReader.maximumSlots, next.vectorCount > 1 {
+                    chosen = columns
                     wide = (
                         next,
                         try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try next.column(columns[index])
@@ -51,7 +58,7 @@ final class StoredReader: BatchReader {
                     )
                     continue
                 }
-                let batch = try StoredReader.batch(of: next, columns: columns, of: current, threads: threads)
+                let batch = completed(try StoredReader.batch(of: next, columns: columns, of: current, threads: threads), columns, current)
                 guard batch.count > 0 else { continue }
                 progress.add(rows: batch.count)
                 return (current.type.name, batch)
@@ -84,10 +91,34 @@ final class StoredReader: BatchReader {
                 return isWhole ? part : part.gather(rows)
             }
             progress.add(rows: rows.count)
-            return Batch(count: rows.count, columns: columns)
+            return completed(Batch(count: rows.count, columns: columns), chosen, tables[table])
         } catch {
             throw FirnError(error, in: path)
         }
+    }
+
+    /// Returns a batch of some columns with columns without values in place of the others.
+    private func completed(_ batch: Batch, _ columns: [Int], _ table: any Table) -> Batch {
+        guard needed != nil else { return batch }
+        var read = batch.columns[...], none = VacantColumns(), whole = Batch(table.type, in: schema)
+        for position in whole.columns.indices {
+            if needed?.contains(position) == true, let column = read.popFirst() {
+                whole.columns[position] = column
+            } else {
+                none.fill(&whole.columns[position], rows: batch.count)
+                StoredReader.fillIn(&whole.columns[position])
+            }
+        }
+        whole.count = batch.count
+        return whole
+    }
+
+    /// Gives a column without values zeros and empty texts if it is not optional: conditions on other columns check the values that they pass
+    /// on.
+    private static func fillIn(_ column: inout Column) {
+        guard column.type.kind != .link, column.type.kind != .any || column.type.isCollection else { return }
+        if !column.type.isOptional { column.present = nil }
+        if column.type.kind == .embedded, !column.type.isCollection { for i in column.children.indices { fillIn(&column.children[i]) } }
     }
 
     /// Returns the live rows of a segment.

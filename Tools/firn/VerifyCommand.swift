@@ -22,7 +22,8 @@ struct VerifyCommand {
             } catch {
                 display.end()
                 // A file that is too damaged to be opened is a result of this command, and is reported as a defect.
-                if error.code == .damaged {
+                let isAnswer = error.code == .damaged
+                if isAnswer {
                     let offset = error.location?.byte.map { " (byte \($0))" } ?? ""
                     let defect = Defect(part: "structure", Damage(error.message, at: Int(clamping: error.location?.byte ?? 0)))
                     try report(
@@ -36,7 +37,7 @@ struct VerifyCommand {
                     guard session.arguments.operands.count > 1 else { throw error }
                     Session.complain(error.complaint(style: session.errorStyle))
                 }
-                worst = worse(worst, ExitCode(error.code))
+                worst = worse(worst, isAnswer ? .no : ExitCode(error.code))
             }
         }
         return worst

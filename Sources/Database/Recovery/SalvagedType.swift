@@ -206,7 +206,7 @@ final class SalvagedType {
     private func values(_ segment: StoredSegment, _ column: Int) throws(Damage) -> Column {
         let stored = segment.entry(column)
         do throws(Damage) {
-            let all = try segment.allRows(column)
+            let all = try segment.unlocatedRows(column)
             if !isProven, segment.deltaOverlays[column] == nil, stored?.overlay == nil, let hash = stored?.logicalHash,
                 hash != all.logicalHash
             {

@@ -151,7 +151,7 @@ private final class Verifier {
         let stored = segment.entry(column)
         let base = stored?.chunk?.offset ?? segment.headerRef.offset
         guard attempt(location, column, base: base, { () throws(Damage) in try segment.rawColumn(column) }) != nil, full else { return }
-        guard let all = attempt(location, column, base: base, { () throws(Damage) in try segment.allRows(column) }) else { return }
+        guard let all = attempt(location, column, base: base, { () throws(Damage) in try segment.unlocatedRows(column) }) else { return }
         checkValues(all, column, location) { try? segment.rowID(at: $0) }
         if segment.live == nil, segment.deltaOverlays[column] == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
             note(location, column, Damage("values do not match their logical hash", at: Int(clamping: base)))

@@ -27,18 +27,23 @@ package struct TypeStatistics: Sendable {
     /// The number of rows that exist only in the delta store, and of delta records about rows of segments.
     package var deltaRows: Int
     package var deltaChanges: Int
+    /// The bytes of delta records.
+    package var deltaBytes = 0
     /// The number of rows of segments that are deleted but still stored.
     package var deletedRows = 0
     /// The bytes of headers, directory and delta records (without the nodes of the delta tree).
     package var overheadBytes = 0
     package var columns: [ColumnStatistics] = []
+    /// The columns and segments that are damaged.
+    package var defects: [Defect] = []
 
     /// All bytes of the type: columns, dictionaries, indexes and overhead.
     package var bytes: Int { columns.reduce(overheadBytes) { $0 + $1.bytes + $1.sharedBytes + $1.indexBytes + $1.originalTextBytes } }
 }
 
 extension DatabaseSnapshot {
-    /// Returns the space that each type takes. Reads all headers and the beginnings of all chunks.
+    /// Returns the space that each type takes. Reads all headers and all chunks, whose hashes are checked. Columns and segments that are
+    /// damaged are counted as far as they can be read, and listed in `TypeStatistics.defects`.
     package func statistics() throws(FirnError) -> [TypeStatistics] {
         do throws(Damage) { return try core.statistics() } catch { throw FirnError(error, in: path) }
     }
@@ -57,13 +62,18 @@ extension SnapshotCore {
             name: schema.name, isEmbedded: schema.isEmbedded, rows: state.liveRows, segments: state.segmentCount,
             deltaRows: state.deltaRows, deltaChanges: state.deltaChanges)
         out.columns = schema.columns.map { ColumnStatistics(name: $0.name, type: $0.type) }
+        out.deltaBytes = state.deltaBytes
         out.overheadBytes = Int(state.directory.length) + state.deltaBytes
         for index in state.indexes {
             if let columnPosition = schema.index(ofID: index.column) { out.columns[columnPosition].indexBytes += index.bytes }
         }
         var counted: Set<ExtentRef> = []
         for index in 0..<state.segmentCount {
-            let segment = try segment(type: type, index: index)
+            let segment: StoredSegment
+            do throws(Damage) { segment = try self.segment(type: type, index: index) } catch {
+                out.defects.append(try SnapshotCore.defect(error, of: schema.name, part: "segment \(index)"))
+                continue
+            }
             out.deletedRows += segment.rowCount - segment.liveCount
             var inside = 0
             for (column, stored) in segment.layout.entries.enumerated() {
@@ -71,16 +81,16 @@ extension SnapshotCore {
                 let bytes = Int(stored.chunk?.length ?? UInt64(stored.packed!.count)) + Int(stored.overlay?.length ?? 0)
                 inside += stored.packed?.count ?? 0
                 out.columns[columnPosition].bytes += bytes
-                var encoding = "absent"
-                if let chunk = try segment.rawColumn(columnPosition).chunk {
-                    encoding = chunk.encodingName
-                    if let outer = chunk.sharedPresence {
-                        let id = segment.layout.entries[outer.column].columnID
-                        encoding +=
-                            " \(outer.isNested ? "validity-within" : "validity-of")(\(schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"))"
-                    }
+                do throws(Damage) {
+                    out.columns[columnPosition].note(try encoding(of: columnPosition, segment, schema))
+                } catch {
+                    out.columns[columnPosition].note("damaged")
+                    let location = segment.location(of: columnPosition)
+                    out.defects.append(
+                        try SnapshotCore.defect(
+                            error.offset < location.base ? error.shifted(by: location.base) : error, of: schema.name,
+                            column: location.column, rows: location.rows, part: "segment \(index)"))
                 }
-                out.columns[columnPosition].note(encoding)
                 for blob in (segment.sharedIndices[column] ?? []).map({ segment.layout.shared[$0] }) where counted.insert(blob.ref).inserted
                 {
                     out.columns[columnPosition].sharedBytes += Int(blob.ref.length)
@@ -95,6 +105,24 @@ extension SnapshotCore {
         out.columns = schema.visibleColumns.map { out.columns[$0] }
         for i in out.columns.indices { out.columns[i].encodings.sort { ($0.segments, $1.name) > ($1.segments, $0.name) } }
         return out
+    }
+}
+
+extension SnapshotCore {
+    /// Returns the damage as a defect. Throws it if the bytes could not be read, and so are not known to be damaged.
+    private static func defect(
+        _ damage: Damage, of type: String, column: String? = nil, rows: ClosedRange<Int64>? = nil, part: String
+    ) throws(Damage) -> Defect {
+        if damage.isUnread { throw damage }
+        return Defect(type: type, column: column, rows: rows, part: part, damage)
+    }
+
+    /// Returns the name of the encoding of a column of a segment.
+    private func encoding(of column: Int, _ segment: StoredSegment, _ schema: TypeSchema) throws(Damage) -> String {
+        guard let chunk = try segment.rawColumn(column).chunk else { return "absent" }
+        guard let outer = chunk.sharedPresence else { return chunk.encodingName }
+        let id = segment.layout.entries[outer.column].columnID, name = schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"
+        return chunk.encodingName + " \(outer.isNested ? "validity-within" : "validity-of")(\(name))"
     }
 }
 

@@ -168,10 +168,23 @@ final class RawColumn: Sendable {
 /// Reads a stored column whose values are not embedded objects.
 final class StoredColumn: ColumnReader {
     private let raw: RawColumn
+    /// The segment and the position of the column in it. Nil: the caller adds the location to errors.
+    private let owner: (segment: StoredSegment, column: Int)?
     /// The first values of vectors that were requested so far, for text that ascends.
     private let firstValues: Mutex<[Int: [UInt8]]> = Mutex([:])
 
-    init(_ raw: RawColumn) { self.raw = raw }
+    init(_ raw: RawColumn, of owner: (segment: StoredSegment, column: Int)? = nil) {
+        self.raw = raw
+        self.owner = owner
+    }
+
+    /// Runs `body`. A `Damage` that it throws gets the location of the column.
+    @inline(__always)
+    private func located<R>(_ body: () throws(Damage) -> R) throws(Damage) -> R {
+        do throws(Damage) { return try body() } catch {
+            throw owner.map { $0.segment.location(of: $0.column).named(error) } ?? error
+        }
+    }
 
     var type: ColumnType { raw.type }
     var rowCount: Int { raw.rowCount }
@@ -216,14 +229,19 @@ final class StoredColumn: ColumnReader {
         return value
     }
 
-    func read(vector: Int, into column: inout Column) throws(Damage) { try raw.read(vector: vector, into: &column) }
-    func value(at row: Int) throws(Damage) -> Value { try raw.value(at: row) }
+    func read(vector: Int, into column: inout Column) throws(Damage) {
+        try located { () throws(Damage) in try raw.read(vector: vector, into: &column) }
+    }
+
+    func value(at row: Int) throws(Damage) -> Value { try located { () throws(Damage) in try raw.value(at: row) } }
 
     func dictionary() throws(Damage) -> Text? {
         guard raw.overlay == nil, !type.isCollection, type.payload == [.text], let text = raw.chunk?.text else { return nil }
-        let values = try text.values
-        try raw.checkIntact()
-        return values
+        return try located { () throws(Damage) in
+            let values = try text.values
+            try raw.checkIntact()
+            return values
+        }
     }
 
     func readCodes(vector: Int, into column: inout Column) throws(Damage) {
@@ -232,36 +250,46 @@ final class StoredColumn: ColumnReader {
         }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         column.count = count
-        column.present = try ChunkReader.bits(chunk.present, vector: vector, count: count)
-        try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try text.decodeCodes(vector: vector, into: out) }
-        try raw.checkIntact()
+        try located { () throws(Damage) in
+            column.present = try ChunkReader.bits(chunk.present, vector: vector, count: count)
+            try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try text.decodeCodes(vector: vector, into: out) }
+            try raw.checkIntact()
+        }
     }
 
     func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isOverlaid(vector) else { return .notDone }
-        let outcome = try chunk.search(range, vector: vector, into: out)
-        try raw.checkIntact()
-        return outcome
+        return try located { () throws(Damage) in
+            let outcome = try chunk.search(range, vector: vector, into: out)
+            try raw.checkIntact()
+            return outcome
+        }
     }
 
     func sum(vector: Int) throws(Damage) -> VectorSum {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isOverlaid(vector) else { return .notDone }
-        let sum = try chunk.sum(vector: vector)
-        try raw.checkIntact()
-        return sum
+        return try located { () throws(Damage) in
+            let sum = try chunk.sum(vector: vector)
+            try raw.checkIntact()
+            return sum
+        }
     }
 
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isOverlaid(vector) else { return false }
-        let isDone = try chunk.gather(rows, vector: vector, into: &column)
-        try raw.checkIntact()
-        return isDone
+        return try located { () throws(Damage) in
+            let isDone = try chunk.gather(rows, vector: vector, into: &column)
+            try raw.checkIntact()
+            return isDone
+        }
     }
 
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isOverlaid(vector) else { return false }
-        let isDone = try chunk.numbers(vector: vector, only: rows, into: room)
-        try raw.checkIntact()
-        return isDone
+        return try located { () throws(Damage) in
+            let isDone = try chunk.numbers(vector: vector, only: rows, into: room)
+            try raw.checkIntact()
+            return isDone
+        }
     }
 }

@@ -34,6 +34,9 @@ extension StoredSegment {
     /// Returns every row of a column without the changes in the delta store, as the segment's header describes it.
     func sealedRows(_ index: Int) throws(Damage) -> Column { try allRows(of: StoredColumn(try sealedColumn(index)), index) }
 
+    /// Returns every row of a column, in canonical form. Errors do not have the location of the column.
+    func unlocatedRows(_ index: Int) throws(Damage) -> Column { try allRows(of: StoredColumn(try rawColumn(index)), index) }
+
     func zone(of column: Int) throws(Damage) -> Zone? { deltaOverlays[column] == nil ? entry(column)?.zone : nil }
 
     /// The maximum number of bytes that a column of a segment may take in memory, unless at least 1/4096 of them is stored.

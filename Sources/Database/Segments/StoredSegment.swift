@@ -118,9 +118,25 @@ final class StoredSegment: StoredRows {
         return low < rowIDs.count && rowIDs[low] == offset ? low : nil
     }
 
-    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { StoredColumn(try rawColumn(index)) }
-    func word(at position: Int, _ column: Int) throws(Damage) -> Int64? { try rawColumn(column).word(at: position) }
-    func real(at position: Int, _ column: Int) throws(Damage) -> Double? { try rawColumn(column).real(at: position) }
+    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader {
+        do throws(Damage) { return StoredColumn(try rawColumn(index), of: (self, index)) } catch { throw location(of: index).named(error) }
+    }
+
+    func word(at position: Int, _ column: Int) throws(Damage) -> Int64? {
+        do throws(Damage) { return try rawColumn(column).word(at: position) } catch { throw location(of: column).named(error) }
+    }
+
+    func real(at position: Int, _ column: Int) throws(Damage) -> Double? {
+        do throws(Damage) { return try rawColumn(column).real(at: position) } catch { throw location(of: column).named(error) }
+    }
+
+    /// Returns the location of a column's values, for errors about their bytes.
+    func location(of column: Int) -> ColumnLocation {
+        ColumnLocation(
+            type: type.name, column: type.columns[column].name,
+            rows: header.firstRowID...header.firstRowID + (rowIDs?.last ?? Int64(max(rowCount, 1) - 1)),
+            base: entry(column)?.chunk?.offset ?? headerRef.offset)
+    }
 
     /// Returns the header's entry of a column, or nil if the segment has no chunk of it.
     func entry(_ column: Int) -> SegmentHeader.Entry? {

@@ -41,7 +41,11 @@ package final class StoredTable: Table {
 
     package func segment(_ position: Int) throws(Damage) -> any Segment {
         trap(unless: position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
-        return try core.tableSegment(type: index, index: position)
+        do throws(Damage) { return try core.tableSegment(type: index, index: position) } catch {
+            guard position < core.catalogue.types[index].segmentCount else { throw error.naming("\(type.name), delta store") }
+            let rows = (try? core.directoryEntry(type: index, index: position)).map { ", " + ($0.firstRowID...$0.lastRowID).rowsInWords }
+            throw error.naming("\(type.name), segment \(position)\(rows ?? "")")
+        }
     }
 
     package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
