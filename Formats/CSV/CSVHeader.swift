@@ -75,14 +75,20 @@ struct CSVHeader {
         }
     }
 
-    /// The error for an input without any record.
-    static func nothing(after lines: Int, _ name: String) -> FirnError {
-        FirnError(
-            .rejected,
-            lines == 0
-                ? "the input is empty: there is no header and no row"
-                : "there is no header and no row after the first \(lines == 1 ? "line" : "\(lines) lines")", at: .init(file: name),
-            advice: lines == 0 ? nil : "--skip sets the number of lines before the table")
+    /// The error for an input without any record, apart from skipped lines before and after the table.
+    static func nothing(after first: Int, before last: Int = 0, _ name: String) -> FirnError {
+        func lines(_ count: Int) -> String { count == 1 ? "line" : "\(count) lines" }
+        let parts = [first > 0 ? "after the first \(lines(first))" : nil, last > 0 ? "before the last \(lines(last))" : nil]
+            .compactMap(\.self)
+        let flags = [first > 0 ? "--skip" : nil, last > 0 ? "--skip-footer" : nil].compactMap(\.self)
+        guard !parts.isEmpty else {
+            return FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: name))
+        }
+        return FirnError(
+            .rejected, "there is no header and no row \(parts.joined(separator: " and "))", at: .init(file: name),
+            advice:
+                "\(flags.joined(separator: " and ")) \(flags.count == 1 ? "sets" : "set") the number of lines \(last == 0 ? "before" : first == 0 ? "after" : "around") the table"
+        )
     }
 
     /// Returns the position after the blank lines from a position on.

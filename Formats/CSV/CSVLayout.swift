@@ -15,6 +15,8 @@ struct CSVLayout {
     let tableEnd: UInt64
     /// Whether blank lines are rows, as in a file of one column.
     let readsBlankLines: Bool
+    /// Whether a row with a quote that is never closed is bad; otherwise the quote is text.
+    let refusesUnclosed: Bool
 
     /// - Throws: `FirnError` if a row has so many cells that the others would mostly consist of padding.
     init(_ survey: CSVSurvey, _ ragged: CSVRagged, name: String) throws(FirnError) {
@@ -23,6 +25,7 @@ struct CSVLayout {
         self.ragged = ragged
         tableEnd = survey.tableEnd
         readsBlankLines = survey.first?.count == 1
+        refusesUnclosed = ragged == .error || survey.mayEndInQuotes
         let first = survey.first ?? (1, 1, 1), usual = survey.usualWidth
         let filled = max(survey.widest.cells, first.named), used = filled == 0 ? max(first.count, usual) : filled
         let named = max(hasHeader ? first.named : min(used, usual), 1)
@@ -31,7 +34,9 @@ struct CSVLayout {
         } else {
             width = survey.widest.cells <= named ? named : hasHeader ? first.count : max(usual, 1)
         }
-        trailing = max(survey.rows > 0 ? usual - width : first.count - width, 0)
+        // Cells that most rows fill are not trailing delimiters.
+        let isFilled = survey.beyond(width).count * 2 > survey.rows
+        trailing = isFilled ? 0 : max(survey.rows > 0 ? usual - width : first.count - width, 0)
         let cells = hasHeader ? first.count : width + trailing
         headerCells = cells == width + trailing ? nil : cells
         let padding = survey.rows.multipliedReportingOverflow(by: width)
@@ -51,8 +56,11 @@ struct CSVLayout {
     }
 
     /// Whether the text can be read without the normaliser, so that the result is the same.
-    func isRegular(_ survey: CSVSurvey) -> Bool {
-        form.isPlain && trailing == 0 && headerCells == nil && tableEnd == .max && survey.widths.allSatisfy { $0.key == width }
+    func isRegular(_ survey: CSVSurvey) -> Bool { isPlain(survey) && survey.widths.allSatisfy { $0.key == width } }
+
+    /// Whether nothing is unusual, except the number of cells of some rows.
+    func isPlain(_ survey: CSVSurvey) -> Bool {
+        form.isPlain && trailing == 0 && headerCells == nil && tableEnd == .max && survey.unclosed == nil
             && survey.inner.isEmpty && survey.literal.isEmpty && survey.spaced.isEmpty && survey.surroundings.isEmpty
     }
 
@@ -68,10 +76,10 @@ struct CSVLayout {
         }
         // The header, or else what most rows have, is what the others are compared with.
         let expected = min(width, hasHeader ? first : survey.usualWidth)
-        var short = CSVPlaces(), long = CSVPlaces(), surplus = CSVPlaces()
+        var short = CSVPlaces(), surplus = CSVPlaces()
+        let long = ragged == .cut ? survey.beyond(width) : CSVPlaces()
         for (count, lines) in survey.widths.sorted(by: { $0.value.line < $1.value.line }) where count != cells {
             if count < expected { short.add(lines.line, count: lines.count) }
-            if count > cells, ragged == .cut { long.add(lines.line, count: lines.count) }
             if count > cells, ragged != .cut { surplus.add(lines.line, count: lines.count) }
         }
         if ragged == .reject || ragged == .error { return remarks + otherRemarks(survey) }

@@ -131,15 +131,17 @@ final class CSVNormaliser: CSVSource {
         case .widen, .cut: return nil
         case .pad:
             guard count > width else { return nil }
-            let isEmpty = scan.cells[width...].allSatisfy { $0.start == $0.end && !$0.isQuoted }
-            return isEmpty ? nil : (.tooMany(count), scan.contentEnd)
+            return isEmpty(scan.cells[width...]) ? nil : (.tooMany(count), scan.contentEnd)
         case .reject, .error:
-            if let open = scan.oddities.unclosed { return (.unclosedQuote, open) }
-            if scan.oddities.isFaulty { return (.afterQuote, scan.contentEnd) }
-            if count == width || count == width + layout.trailing { return nil }
+            if let open = scan.oddities.unclosed, layout.refusesUnclosed { return (.unclosedQuote, open) }
+            // Quotes are read as without rejected rows: text, if they cannot be anything else.
+            if layout.ragged == .error, scan.oddities.isFaulty { return (.afterQuote, scan.contentEnd) }
+            if count == width || count == width + layout.trailing && isEmpty(scan.cells[width...]) { return nil }
             return (count < width ? .tooFew(count) : .tooMany(count), scan.contentEnd)
         }
     }
+
+    private func isEmpty(_ cells: ArraySlice<CSVCellRange>) -> Bool { cells.allSatisfy { $0.start == $0.end && !$0.isQuoted } }
 
     private func refuse(_ bad: (fault: CSVFault, at: Int)) throws(FirnError) {
         rejected += 1

@@ -26,7 +26,9 @@ struct CSVOpening {
 
     /// What is done with rows of another width.
     private var ragged: CSVRagged { options.ragged ?? (options.rejects == nil ? .widen : .reject) }
-    private var isLenient: Bool { ragged != .reject && ragged != .error }
+    /// Whether quotes, escapes and line ends that do not fit the guessed form are read in a better form, or as text. Rows are set aside for
+    /// their number of cells only, so that the same text is read with and without `rejects`.
+    private var isLenient: Bool { ragged != .error }
 
     init(_ input: Input, _ options: CSVOptions, charge columnCharge: MemoryCharge) throws(FirnError) {
         self.options = options
@@ -86,7 +88,11 @@ struct CSVOpening {
                     return nil
                 }
                 let layout = try CSVLayout(best, ragged, name: text.input.name)
-                if opened == nil || !(layout.isRegular(best) && best.form == guess.form) {
+                if ragged == .reject, guess.form.isPlain, best.mayEndInQuotes || layout.isPlain(best) && best.form == guess.form {
+                    // The fast scan sets the same rows aside.
+                    opened = try read(text, guess.form, hasHeader: hasHeader, isNormalised: false, isTentative: false)
+                    if opened?.found.invalidText != nil { return nil }
+                } else if opened == nil || !(layout.isRegular(best) && best.form == guess.form) {
                     try refuseUnclosed(best)
                     opened = try normalise(layout, best, hasHeader: hasHeader)
                     if opened?.found.invalidText != nil { return nil }
@@ -164,7 +170,8 @@ struct CSVOpening {
 
     private func normalise(_ layout: CSVLayout, _ survey: CSVSurvey, hasHeader: Bool) throws(FirnError) -> CSVOpened? {
         if survey.first == nil {
-            throw CSVHeader.nothing(after: survey.form.preambleLines, text.input.name)
+            throw CSVHeader.nothing(
+                after: survey.form.preambleLines, before: survey.footer.isEmpty ? 0 : survey.form.footerLines, text.input.name)
         }
         let normaliser = try CSVNormaliser(text, layout, leavesOut: ragged == .reject || options.rejects != nil)
         return try read(normaliser, layout.form, hasHeader: hasHeader, isNormalised: true, isTentative: false).map {
@@ -229,9 +236,8 @@ struct CSVOpening {
 
     /// An unclosed quote is text if the records after it are regular. Otherwise it is an error, because the rest of the text may be its cell.
     private func refuseUnclosed(_ survey: CSVSurvey) throws(FirnError) {
-        guard let unclosed = survey.unclosed, let line = unclosed.line else { return }
-        let isRegular = survey.widths.allSatisfy { $0.key == survey.usualWidth || $0.value.line < line }
-        if isRegular, isLenient { return }
+        guard let unclosed = survey.unclosed, unclosed.line != nil else { return }
+        if isLenient, ragged == .reject || !survey.mayEndInQuotes { return }
         throw badRecord(.unclosedQuote, width: survey.usualWidth, cell: nil, at: unclosed)
     }
 

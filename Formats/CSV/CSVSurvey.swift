@@ -57,8 +57,8 @@ struct CSVSurvey {
     var tableEnd = UInt64.max
     var footer = CSVPlaces()
     var surroundings = CSVSurroundings()
-    /// Whether each row ends with an empty cell.
-    var endsEmpty = true
+    /// The number of rows, and the first of them, by number of cells up to the last one that is not empty.
+    private var filled: [Int: CSVPlaces] = [:]
     /// The number of cells of the rows whose number of cells is not that of the rows before them: the start of `CSVSurroundings.cells`.
     private var exceptions: [(row: Int, count: Int)] = []
     private var held: [Record] = []
@@ -70,7 +70,7 @@ struct CSVSurvey {
 
     private struct Record {
         var isRow = false, isComment = false
-        var count = 1, effective = 0, line = 1, isLastEmpty = false
+        var count = 1, effective = 0, line = 1
         var offset: UInt64 = 0
         /// The text of lines that may be kept as they are.
         var text = ""
@@ -103,7 +103,6 @@ struct CSVSurvey {
                 if record.effective == 1, let cell = reader.scan.cells.first {
                     record.hasLetter = reader.buffer[cell.start..<cell.end].contains { $0 >= 128 || $0 | 32 >= 97 && $0 | 32 <= 122 }
                 }
-                if let last = reader.scan.cells.last { record.isLastEmpty = last.start == last.end && !last.isQuoted }
             }
             wasBlank = !record.isRow && !record.isComment
             if form.footerLines > 0 || !record.isRow || record.count <= 1 || record.isPadded { record.text = try outside(reader) }
@@ -178,7 +177,9 @@ struct CSVSurvey {
             widths[record.count, default: CSVPlaces()].add(record.line)
         }
         if record.effective > widest.cells { widest = (record.effective, record.line) }
-        endsEmpty = endsEmpty && record.isLastEmpty
+        if filled[record.effective] != nil || filled.count < CSVSurvey.maximumWidths {
+            filled[record.effective, default: CSVPlaces()].add(record.line)
+        }
         if exceptions.count <= 4096, record.count != exceptions.last?.count { exceptions.append((rows, record.count)) }
         cells += record.count
         rows += 1
@@ -227,6 +228,21 @@ struct CSVSurvey {
 
     /// The number of cells that most rows have; that of the header if there are no rows.
     var usualWidth: Int { widths.max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key ?? first?.count ?? 0 }
+
+    /// The rows that have a cell that is not empty after their first `width` cells.
+    func beyond(_ width: Int) -> CSVPlaces {
+        var places = CSVPlaces()
+        for (cells, lines) in filled.sorted(by: { $0.value.line < $1.value.line }) where cells > width {
+            places.add(lines.line, count: lines.count)
+        }
+        return places
+    }
+
+    /// Whether a quote is never closed, and the records after it are not regular: the rest of the text may be its cell.
+    var mayEndInQuotes: Bool {
+        guard let line = unclosed?.line else { return false }
+        return !widths.allSatisfy { $0.key == usualWidth || $0.value.line < line }
+    }
 
     /// The number of rows that another form might explain better: rows with another number of cells, and unusual quotes.
     var faults: Int {
