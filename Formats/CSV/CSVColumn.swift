@@ -157,28 +157,41 @@ final class CSVColumn {
     /// companion; otherwise returns the row of the first cell that is no number.
     private func appendInLayout(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls) -> Int? {
         guard let layout else { return nil }
-        let rule = originals?.rule, width = index.width
+        let rule = originals?.rule
+        return forEachText(index, memory, nulls) { text, row in
+            guard let rule else {
+                guard let value = OriginalText.withPlain(text, hasComma: layout.hasComma, value(requested:)) ?? nil else { return false }
+                put(value, count + row)
+                return true
+            }
+            let read = NumberText.parse(text, hasComma: layout.hasComma) { fields, plain in
+                fields.isWritten(in: layout) && rule.isOrdinary(plain) ? value(ordinary: plain) : nil
+            }
+            guard let ordinary = read ?? nil else {
+                originals?.keep(text, row: count + row)
+                put(value(original: text), count + row)
+                return true
+            }
+            put(ordinary, count + row)
+            return true
+        }
+    }
+
+    /// Calls `body` with the text of each cell of the column and its row. Cells that are null have no value. Returns the row for which `body`
+    /// returned false, which is the last one; nil if there was none.
+    @inline(__always)
+    private func forEachText(
+        _ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ body: (UnsafeRawBufferPointer, _ row: Int) -> Bool
+    ) -> Int? {
+        let width = index.width
         var cell = UnsafePointer(index.cells) + plan.cell
         for row in 0..<index.rows {
             let entry = cell.pointee
             cell += width
             let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start
-            let text = UnsafeRawBufferPointer(start: memory + start, count: length)
             if entry & CSVIndex.quotedBit == 0, nulls.contains(memory + start, length) {
                 put(nil, count + row)
-            } else if let rule {
-                let ordinary = NumberText.parse(text, hasComma: layout.hasComma) { fields, plain in
-                    fields.isWritten(in: layout) && rule.isOrdinary(plain) ? value(ordinary: plain) : nil
-                }
-                if let value = ordinary ?? nil {
-                    put(value, count + row)
-                } else {
-                    originals?.keep(text, row: count + row)
-                    put(value(original: text), count + row)
-                }
-            } else if let value = OriginalText.withPlain(text, hasComma: layout.hasComma, value(requested:)) ?? nil {
-                put(value, count + row)
-            } else {
+            } else if !body(UnsafeRawBufferPointer(start: memory + start, count: length), row) {
                 return row
             }
         }
@@ -303,21 +316,11 @@ final class CSVColumn {
 
     /// Reads the cells of the column. Those that the type does not round-trip keep their text.
     private func appendWithOriginals(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ rule: CSVOriginals.Rule) {
-        let width = index.width, nulls = plan.nulls
-        var cell = UnsafePointer(index.cells) + plan.cell
-        for row in 0..<index.rows {
-            let entry = cell.pointee
-            cell += width
-            let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start
-            let text = UnsafeRawBufferPointer(start: memory + start, count: length)
-            if entry & CSVIndex.quotedBit == 0, nulls.contains(memory + start, length) {
-                put(nil, count + row)
-            } else if rule.isOrdinary(text) {
-                put(value(ordinary: text), count + row)
-            } else {
-                originals?.keep(text, row: count + row)
-                put(value(original: text), count + row)
-            }
+        _ = forEachText(index, memory, plan.nulls) { text, row in
+            let isOrdinary = rule.isOrdinary(text)
+            if !isOrdinary { originals?.keep(text, row: count + row) }
+            put(isOrdinary ? value(ordinary: text) : value(original: text), count + row)
+            return true
         }
     }
 

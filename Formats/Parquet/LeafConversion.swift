@@ -33,31 +33,28 @@ struct LeafConversion {
 
     /// Appends `count` values of fixed length.
     func append(_ bytes: UnsafeRawPointer, count: Int, to column: inout Column) throws(ParquetFault) {
-        switch (form, physical) {
-        case (.int, .int32):
-            column.words.grow(count, zero: 0) { out in
-                for i in 0..<count { out[i] = Int64(bytes.loadUnaligned(fromByteOffset: i &* 4, as: Int32.self)) }
+        // Appends values that are stored one after the other, each converted.
+        @inline(__always)
+        func appendConverted<Stored: BitwiseCopyable, Value: BitwiseCopyable>(
+            to values: inout [Value], zero: Value, _ converted: (Stored) -> Value
+        ) {
+            values.grow(count, zero: zero) { out in
+                for i in 0..<count {
+                    out[i] = converted(bytes.loadUnaligned(fromByteOffset: i &* MemoryLayout<Stored>.size, as: Stored.self))
+                }
             }
+        }
+        switch (form, physical) {
+        case (.int, .int32): appendConverted(to: &column.words, zero: 0) { (value: Int32) in Int64(value) }
         case (.int, _):
             column.words.grow(count, zero: 0) { out in UnsafeMutableRawPointer(out).copyMemory(from: bytes, byteCount: count * 8) }
-        case (.unsigned, _):
-            column.words.grow(count, zero: 0) { out in
-                for i in 0..<count { out[i] = Int64(bytes.loadUnaligned(fromByteOffset: i &* 4, as: UInt32.self)) }
-            }
-        case (.real, .float):
-            column.reals.grow(count, zero: 0) { out in
-                for i in 0..<count { out[i] = Double(bytes.loadUnaligned(fromByteOffset: i &* 4, as: Float.self)) }
-            }
+        case (.unsigned, _): appendConverted(to: &column.words, zero: 0) { (value: UInt32) in Int64(value) }
+        case (.real, .float): appendConverted(to: &column.reals, zero: 0) { (value: Float) in Double(value) }
         case (.real, _):
             column.reals.grow(count, zero: 0) { out in UnsafeMutableRawPointer(out).copyMemory(from: bytes, byteCount: count * 8) }
-        case (.float16, _):
-            column.reals.grow(count, zero: 0) { out in
-                for i in 0..<count { out[i] = LeafConversion.half(bytes.loadUnaligned(fromByteOffset: i &* 2, as: UInt16.self)) }
-            }
+        case (.float16, _): appendConverted(to: &column.reals, zero: 0, LeafConversion.half)
         case (.date, _):
-            column.words.grow(count, zero: 0) { out in
-                for i in 0..<count { out[i] = Int64(bytes.loadUnaligned(fromByteOffset: i &* 4, as: Int32.self)) &* 86_400 }
-            }
+            appendConverted(to: &column.words, zero: 0) { (days: Int32) in Int64(days) &* 86_400 }
             column.extra.append(contentsOf: repeatElement(0, count: count))
         case (.timestamp(let unit), _): appendTimes(bytes, count, unit, to: &column)
         case (.int96, _): appendJulian(bytes, count, to: &column)

@@ -101,28 +101,16 @@ struct RealmObjects {
     }
 
     /// Returns the leaf that contains an object, as an index in `leaves`.
-    func leaf(of position: Int) -> Int {
-        var low = 0, high = leaves.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if leaves[middle].start <= position { low = middle } else { high = middle }
-        }
-        return low
-    }
+    func leaf(of position: Int) -> Int { leaves.indexOfLast { $0.start <= position } }
 
     /// Returns the position of the object with a key; nil if there is none.
     func position(ofKey key: Int64, _ bytes: RealmBytes) throws(Damage) -> Int? {
         if roots != nil { return key >= 0 && key < Int64(count) ? Int(key) : nil }
         guard let first = leaves.first, key >= first.firstKey else { return nil }
-        var low = 0, high = leaves.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if leaves[middle].firstKey <= key { low = middle } else { high = middle }
-        }
-        let leaf = leaves[low], wanted = UInt64(bitPattern: key) &- leaf.base
+        let leaf = leaves[leaves.indexOfLast { $0.firstKey <= key }], wanted = UInt64(bitPattern: key) &- leaf.base
         guard let ref = leaf.keys else { return wanted < UInt64(leaf.count) ? leaf.start + Int(wanted) : nil }
         let keys = try bytes.integers(ref, "keys")
-        (low, high) = (0, keys.count)
+        var low = 0, high = keys.count
         while low < high {
             let middle = (low + high) / 2, at = Int64(bitPattern: leaf.base &+ keys.unsigned(middle))
             if at == key { return leaf.start + middle }
@@ -137,6 +125,18 @@ struct RealmObjects {
         let leaf = leaves[leaf(of: position)]
         guard let ref = leaf.keys else { return leaf.firstKey &+ Int64(position - leaf.start) }
         return Int64(bitPattern: leaf.base &+ (try bytes.integers(ref, "keys")).unsigned(position - leaf.start))
+    }
+}
+
+extension [RealmObjects.Leaf] {
+    /// Returns the index of the last leaf for which a condition holds that no leaf after it fulfils; 0 if there is none.
+    fileprivate func indexOfLast(_ holds: (RealmObjects.Leaf) -> Bool) -> Int {
+        var low = 0, high = count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if holds(self[middle]) { low = middle } else { high = middle }
+        }
+        return low
     }
 }
 
@@ -171,12 +171,5 @@ struct RealmLeaves {
         try self.init(tree: seconds, integers, bytes, true)
     }
 
-    func leaf(of position: Int) -> Int {
-        var low = 0, high = leaves.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if leaves[middle].start <= position { low = middle } else { high = middle }
-        }
-        return low
-    }
+    func leaf(of position: Int) -> Int { leaves.indexOfLast { $0.start <= position } }
 }
