@@ -105,7 +105,7 @@ package final class CSVWriter: BatchWriter {
                     longDelimiter: dialect.delimiterRest.isEmpty ? [] : dialect.delimiterBytes, quotesAreText: dialect.quote == nil))
             lanes.append(CSVLane(rows: rowsAtATime))
             if column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any {
-                remarks.append("column \"\(column.name)\" (\(column.type.name)) is written as JSON in one cell")
+                remarks.append("column \"\(column.name)\" (\(column.type.shownName)) is written as JSON in one cell")
             } else if column.type.kind == .data {
                 remarks.append("column \"\(column.name)\" is written as base64")
             }

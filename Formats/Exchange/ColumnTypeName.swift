@@ -19,3 +19,13 @@ package struct ColumnTypeName {
         }
     }
 }
+
+extension ColumnType {
+    /// The name of the type in remarks. The types of objects have names that the user did not choose.
+    package var shownName: String {
+        guard kind == .embedded else { return name }
+        var shown = self
+        shown.target = "object"
+        return shown.name
+    }
+}

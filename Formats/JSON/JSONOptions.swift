@@ -31,6 +31,8 @@ package struct JSONOptions: Sendable {
     /// Paths of objects that become maps, and of objects that do not, whatever their keys: see `PathPattern`.
     package var maps: [String] = []
     package var objects: [String] = []
+    /// Whether there need not be an object at each of these paths, as in one of several inputs.
+    package var mayLackPaths = false
     /// If rows are the values of a column, which can be objects: its name, and names that types must not have. Each value is then in the
     /// column `value`.
     package var column: String?

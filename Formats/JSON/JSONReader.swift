@@ -183,6 +183,7 @@ struct RowPlan {
         _ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil,
         line: @escaping (Shape.Duplicate) -> Int, keys: @escaping (UInt32) -> [UInt8]
     ) throws(FirnError) {
+        let idle = try RowPlan.idlePath(root, options, keys: keys)
         MapFinder(keys: keys).convert(root, given: given?.rows.fields ?? [], isRow: options.column == nil)
         var types = JSONTypes(
             names: [options.typeName] + options.takenNames, keepsNulls: options.isLossless, given: given?.rows, line: line, keys: keys)
@@ -202,7 +203,7 @@ struct RowPlan {
             }
             let known = types.noted(rows)
             embedded = known + types.embedded
-            remarks = types.remarks
+            remarks = types.remarks + idle
             losses = types.losses
             return
         }
@@ -211,7 +212,7 @@ struct RowPlan {
         isBare = others > 0 || shape.mapValue != nil || shape.objects == 0 || options.column != nil
         if isBare {
             let path = options.typeName + (options.column.map { "_" + $0 } ?? "")
-            if shape.mapValue != nil, options.column == nil { types.noteRowsAsMaps(options.typeName) }
+            if shape.mapValue != nil, options.column == nil { types.noteRowsAsMaps() }
             fields = [
                 ColumnPlan.Field(
                     name: Array("value".utf8), column: "value",
@@ -223,8 +224,21 @@ struct RowPlan {
             JSONTypes.addCompanions(to: &fields)
         }
         embedded = types.embedded
-        remarks = types.remarks
+        remarks = types.remarks + idle
         losses = types.losses
+    }
+
+    /// Throws `.usage` if a requested map or object is at a path without objects. If the input may lack it, returns a remark.
+    private static func idlePath(_ root: Shape.Node, _ options: JSONOptions, keys: (UInt32) -> [UInt8]) throws(FirnError) -> [String] {
+        for (flag, paths) in [("map", options.maps), ("object", options.objects)] {
+            guard let path = PathPins.idle(paths, in: root, keys) else { continue }
+            let what = "--\(flag) names \"\(path)\", and there is no object at this path"
+            if options.mayLackPaths { return [what] }
+            throw FirnError(
+                .usage, what,
+                advice: "a path consists of names of members of the rows; * stands for the values of a map or the elements of a list")
+        }
+        return []
     }
 
     /// Returns the type of the rows, with the requested name and key.

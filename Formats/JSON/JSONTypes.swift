@@ -106,7 +106,7 @@ struct JSONTypes {
         -> [ColumnPlan.Field]
     {
         let objects = node.pointee.objects
-        noteRepeated(node, path)
+        noteRepeated(node, shownPath)
         let shapes = given.isEmpty ? [:] : Dictionary(node.pointee.members.map { (keys($0.key), $0.node) }) { first, _ in first }
         let known = given.map { field in
             var field = field
@@ -124,7 +124,7 @@ struct JSONTypes {
         let others = node.pointee.members.filter { names.isEmpty || !names.contains(keys($0.key)) }
         return known
             + others.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
-                let shape = member.node, name = keys(member.key), column = unique(String(decoding: name, as: UTF8.self), &taken, path)
+                let shape = member.node, name = keys(member.key), column = unique(String(decoding: name, as: UTF8.self), &taken, shownPath)
                 let childPath = path + "_" + column
                 let childShownPath = (shownPath.isEmpty ? "" : shownPath + ".") + PathPins.spelled(String(decoding: name, as: UTF8.self))
                 let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
@@ -171,13 +171,16 @@ struct JSONTypes {
     }
 
     /// Notes that objects at a node have a key twice.
-    private mutating func noteRepeated(_ node: Shape.Node, _ path: String) {
+    private mutating func noteRepeated(_ node: Shape.Node, _ shownPath: String) {
         guard let twice = node.pointee.duplicate else { return }
         let key = String(decoding: keys(twice.key), as: UTF8.self)
         lines += 1
-        let shownPath = lines <= JSONTypes.maximumLines ? " (line \(line(twice)))" : ""
-        notes.append("\(path): the key \"\(key)\" occurs twice in one object\(shownPath); its last value was used")
-        losses.append("an object of \"\(path)\" has the key \"\(key)\" twice\(shownPath)")
+        let place = lines <= JSONTypes.maximumLines ? " (line \(line(twice)))" : ""
+        notes.append(
+            (shownPath.isEmpty
+                ? "the key \"\(key)\" occurs twice in one row" : "column \"\(shownPath)\": the key \"\(key)\" occurs twice in one object")
+                + "\(place); its last value was used")
+        losses.append("\(shownPath.isEmpty ? "a row" : "an object of \"\(shownPath)\"") has the key \"\(key)\" twice\(place)")
     }
 
     /// Returns whether null is written rather than omitted. Only one of null and missing can survive a round trip. `column` names the column
@@ -230,15 +233,16 @@ struct JSONTypes {
     }
 
     /// Returns a name that is not used yet. Keys can have different bytes and be the same text (é as one or two code points).
-    private mutating func unique(_ key: String, _ taken: inout Set<String>, _ path: String) -> String {
+    private mutating func unique(_ key: String, _ taken: inout Set<String>, _ shownPath: String) -> String {
         var name = key, copy = 2
         while !taken.insert(name).inserted {
             name = "\(key)_\(copy)"
             copy += 1
         }
         if copy > 2 {
-            notes.append("\(path): two keys are the same text in different code points; one is now the column \"\(name)\"")
-            losses.append("two keys of \"\(path)\" are the same text in different code points: \"\(key)\"")
+            let owner = shownPath.isEmpty ? "the rows" : "the objects of \"\(shownPath)\""
+            notes.append("two keys of \(owner) are the same text in different code points; one is now the column \"\(name)\"")
+            losses.append("two keys of \(owner) are the same text in different code points: \"\(key)\"")
         }
         return name
     }
@@ -252,7 +256,7 @@ struct JSONTypes {
         if kinds > 1 {
             let filled = numbers + shape.bools + shape.strings + shape.arrays + shape.objects
             if numbers * 2 > filled {
-                let name = shownPath.isEmpty ? path : shownPath
+                let name = JSONTypes.columnName(shownPath)
                 let others = filled - numbers
                 notes.append(
                     "column \"\(name)\" is of type any: \(others) of \(filled) values \(others == 1 ? "is not a number" : "are not numbers")"
@@ -261,7 +265,7 @@ struct JSONTypes {
             return ColumnPlan(ColumnType(.any))
         }
         if shape.bools > 0 { return ColumnPlan(ColumnType(.bool)) }
-        if numbers > 0 { return number(shape, path: path) }
+        if numbers > 0 { return number(shape, shownPath: shownPath) }
         if shape.strings > 0 {
             let (kind, notation) = TextForm.kindAndNotation(shape.form)
             return ColumnPlan(ColumnType(kind), notation: notation)
@@ -275,9 +279,13 @@ struct JSONTypes {
         return object(node, path: path, shownPath: shownPath, depth: depth)
     }
 
-    private mutating func number(_ shape: Shape, path: String) -> ColumnPlan {
+    /// The name of a column in remarks: the path of its values, or of rows that are not objects `value`.
+    private static func columnName(_ shownPath: String) -> String { shownPath.isEmpty ? "value" : shownPath }
+
+    private mutating func number(_ shape: Shape, shownPath: String) -> ColumnPlan {
         if shape.numberTexts > 0 || (shape.doubles > 0 && shape.hasWideInts) {
-            notes.append("\(path): some numbers need more digits than a double has; the column holds decimals")
+            notes.append(
+                "column \"\(JSONTypes.columnName(shownPath))\": some numbers need more digits than a double has; the column holds decimals")
             return ColumnPlan(ColumnType(.decimal))
         }
         if shape.doubles == 0 { return ColumnPlan(ColumnType(.int)) }
@@ -289,7 +297,8 @@ struct JSONTypes {
     private mutating func collection(_ kind: CollectionKind, _ element: Shape.Node, path: String, shownPath: String, depth: Int)
         -> ColumnPlan
     {
-        let isNested = element.pointee.arrays > 0 || (element.pointee.objects > 0 && isMap(element)), inside = shownPath + ".*"
+        let isNested = element.pointee.arrays > 0 || (element.pointee.objects > 0 && isMap(element)),
+            inside = shownPath.isEmpty ? "*" : shownPath + ".*"
         var single: ColumnPlan
         if isNested {
             single =
@@ -339,16 +348,16 @@ struct JSONTypes {
     }
 
     /// Adds a remark about rows that become maps because they have too many different keys.
-    mutating func noteRowsAsMaps(_ path: String) {
+    mutating func noteRowsAsMaps() {
         notes.append(
-            "\(path): the keys of the rows are data, or too many for columns: each row is a map in the column \"value\""
+            "the keys of the rows are data, or too many for columns: each row is a map in the column \"value\""
         )
     }
 
     private mutating func object(_ node: Shape.Node, path: String, shownPath: String, depth: Int) -> ColumnPlan {
         if isMap(node) {
             if !shownPath.isEmpty { noteMap(shownPath, node) }
-            noteRepeated(node, path)
+            noteRepeated(node, shownPath)
             ShapeTree.collapse(node)
             return collection(.map, node.pointee.mapValue!, path: path, shownPath: shownPath, depth: depth)
         }

@@ -206,6 +206,21 @@ final class PathPins: Sendable {
         return matching.isEmpty ? nil : PathPins(matching.map { ($0.path.dropFirst(), $0.isMap) })
     }
 
+    /// Returns the first of the paths at which a tree has no object; nil if there is none. A tree without objects has seen no rows.
+    static func idle(_ paths: [String], in root: Shape.Node, _ keys: (UInt32) -> [UInt8]) -> String? {
+        guard root.pointee.objects > 0 || root.pointee.arrays > 0 else { return nil }
+        return paths.first { !reaches(parse($0)[...], root, keys) }
+    }
+
+    private static func reaches(_ path: ArraySlice<[UInt8]>, _ node: Shape.Node, _ keys: (UInt32) -> [UInt8]) -> Bool {
+        guard let first = path.first else { return node.pointee.objects > 0 }
+        let rest = path.dropFirst()
+        // The keys of maps are not kept.
+        if let value = node.pointee.mapValue, first != any || reaches(rest, value, keys) { return true }
+        if first == any, let element = node.pointee.element, reaches(rest, element, keys) { return true }
+        return node.pointee.members.contains { (first == any || keys($0.key) == first) && reaches(rest, $0.node, keys) }
+    }
+
     /// The text of a key as a part of a path.
     static func spelled(_ key: String) -> String {
         key.replacing("\\", with: "\\\\").replacing(".", with: "\\.").replacing("*", with: "\\*")

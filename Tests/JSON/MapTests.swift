@@ -106,7 +106,7 @@ import Testing
         let table = try Table(text)
         #expect(table.typeName("m") == "map<string, int>")
         #expect(
-            table.remarks.contains("Row_m: the key \"v7.0\" occurs twice in one object (line 2); its last value was used"),
+            table.remarks.contains("column \"m\": the key \"v7.0\" occurs twice in one object (line 2); its last value was used"),
             "\(table.remarks)")
         #expect(throws: FirnError.self) { try Table(text) { $0.isLossless = true } }
         let lines = (0..<300).map { "{\"m\":{\"a/\($0)\":1,\"b/\($0)\":2}}\n" }.joined() + "{\"m\":{\"x/y\":1,\"x/y\":2}}\n"

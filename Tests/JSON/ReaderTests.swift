@@ -101,16 +101,16 @@ import Testing
                 ($0.threads, $0.blockSize) = (threads, block)
             }
             #expect(
-                table.remarks.contains("Row: the key \"id\" occurs twice in one object (line 503); its last value was used")
-                    && table.remarks.contains("Row_in: the key \"x\" occurs twice in one object (line 502); its last value was used"),
+                table.remarks.contains("the key \"id\" occurs twice in one row (line 503); its last value was used")
+                    && table.remarks.contains("column \"in\": the key \"x\" occurs twice in one object (line 502); its last value was used"),
                 "\(table.remarks)")
         }
         let document = "[\n {\"id\":1},\n {\"id\":1,\n  \"in\":{\"x\":1,\n \"x\":3}}\n]"
         let remarks = try Table(document).remarks
         #expect(
-            remarks.contains("Row_in: the key \"x\" occurs twice in one object (line 5); its last value was used"), "\(remarks)")
+            remarks.contains("column \"in\": the key \"x\" occurs twice in one object (line 5); its last value was used"), "\(remarks)")
         let error = #expect(throws: FirnError.self) { try Table(document) { $0.isLossless = true } }
-        #expect(error?.message == "an object of \"Row_in\" has the key \"x\" twice (line 5)", "\(error?.message ?? "")")
+        #expect(error?.message == "an object of \"in\" has the key \"x\" twice (line 5)", "\(error?.message ?? "")")
     }
 
     @Test func `a remark reports objects that become a map because they have many keys, with the way to keep columns`() throws {
