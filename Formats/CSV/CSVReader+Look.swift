@@ -52,8 +52,9 @@ extension CSVReader {
             guard let cell = positions[name] else {
                 if options.mayLackColumns { continue }
                 throw FirnError(
-                    .schema, "there is no column \"\(name)\"", at: .init(file: text.input.name, line: 1),
-                    advice: "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
+                    .usage, "there is no column \"\(name)\"", at: .init(file: text.input.name),
+                    advice: Suggestion.nearest(to: name, among: header.names).map { "did you mean \"\($0)\"?" }
+                        ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
             }
             cells.append(cell)
         }

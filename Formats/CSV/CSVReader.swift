@@ -75,7 +75,6 @@ package final class CSVReader: BatchReader {
         let header = opened.header, found = opened.found, cells = opened.cells
         try CSVReader.checkNames(header, options, text)
         let nulls = cells.map { CSVNulls(options.nullWords(of: header.names[$0])) }
-        guesses = opened.remarks.filter { !header.remarks.contains($0) }
         var dialect = opened.dialect, remarks = opened.remarks
         let forced = cells.map { cell in options.types.flatMap { types in types.index(of: header.names[cell]).map { types.columns[$0] } } }
         for case let column? in forced where !column.type.isReadFromCells {
@@ -105,6 +104,9 @@ package final class CSVReader: BatchReader {
             }
             if guess.isAlwaysQuoted { dialect.quotedColumns.append(i) }
         }
+        let idle = options.withoutEffect(columns.indices.map { (columns[$0], found.columns[$0]) })
+        guesses = opened.remarks.filter { !header.remarks.contains($0) } + idle
+        remarks += idle
         columnFacts = columns.indices.map { i in
             let guess = found.columns[i], own = ColumnFacts.Reading(columns[i].type.kind, columns[i].notation)
             let isGiven = forced[i] != nil || options.allText

@@ -109,7 +109,7 @@ package final class RealmFileReader: BatchReader {
         if options.readsPrevious {
             guard let previous = header.previous else {
                 throw FirnError(
-                    .notFound, "the file has no previous version: its inactive top reference leads to none", at: .init(file: name))
+                    .usage, "the file has no previous version: its inactive top reference leads to none", at: .init(file: name))
             }
             header = previous
         }

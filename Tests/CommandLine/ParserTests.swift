@@ -28,9 +28,14 @@ private func refusal(_ words: String...) -> FirnError? {
         }
     }
 
-    @Test func `an attached value may be empty or contain equals signs`() throws {
+    @Test func `an attached value may contain equals signs, and is empty only where an empty text has a meaning`() throws {
         #expect(try arguments("query", "a", "--where=x == 1").text("where") == "x == 1")
-        #expect(try arguments("convert", "a", "b", "--null=").text("null") == "")
+        #expect(try arguments("convert", "a", "b", "--rows=").text("rows") == "")
+        for words in [
+            ["convert", "a", "b", "--null="], ["convert", "a", "b", "--key", ""], ["query", "a", "-w", ""], ["query", "a", "-s,"],
+        ] {
+            #expect(throws: FirnError.self, "\(words)") { try Program.firn.parse(words) }
+        }
     }
 
     @Test func `several short switches can follow one dash`() throws {

@@ -122,7 +122,7 @@ private func fixture(_ name: String) throws -> [UInt8] {
         guard case .failure(let error) = read(try fixture("links"), previous: true) else {
             throw FirnError(.usage, "there is no other version")
         }
-        #expect(error.code == .notFound)
+        #expect(error.code == .usage)
     }
 
     @Test func `an unfinished commit is not taken for the previous version`() throws {

@@ -31,7 +31,7 @@ import Testing
         ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect(
-                run.code == 5 && run.errors.contains(message) && run.errors.contains("'firn log a.firn' lists the versions"),
+                run.code == 2 && run.errors.contains(message) && run.errors.contains("'firn log a.firn' lists the versions"),
                 "\(words): \(run.code) \(run.errors)")
         }
     }

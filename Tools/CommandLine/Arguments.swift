@@ -23,7 +23,7 @@ package struct Arguments: Sendable {
 
     /// Returns all names of a flag whose values are names separated by commas (`\,` is a comma within a name), in order. Empty if the flag
     /// was not given.
-    package func names(_ flag: String) -> [String] { texts(flag).flatMap(Arguments.split) }
+    package func names(_ flag: String) -> [String] { texts(flag).flatMap(Arguments.items) }
 
     /// Returns the value as a whole number that is not negative, or nil if the flag was not given.
     ///
@@ -63,7 +63,8 @@ package struct Arguments: Sendable {
         return value
     }
 
-    static func split(_ text: String) -> [String] {
+    /// Splits a text at commas. Spaces around the items do not count.
+    static func items(_ text: String) -> [String] {
         var names: [String] = [], name = "", escaped = false
         for character in text {
             if escaped {
@@ -81,7 +82,7 @@ package struct Arguments: Sendable {
         }
         if escaped { name.append("\\") }
         names.append(trimmed(name))
-        return names.filter { !$0.isEmpty }
+        return names
     }
 
     private static func trimmed(_ text: String) -> String {

@@ -9,6 +9,18 @@ package struct Flag: Sendable {
     /// How often the flag can be given with a value.
     package enum Repetition: Sendable { case once, many }
 
+    /// What a value is.
+    package enum Value: Sendable {
+        /// A text that is not empty.
+        case text
+        /// A text that can be empty.
+        case anyText
+        /// Texts separated by commas, none of them empty.
+        case words
+        /// Names separated by commas, none of them empty or given twice. A sign before a name does not count.
+        case names
+    }
+
     package let name: String
     package let short: Character?
     /// The placeholder of the value in help; nil for a switch.
@@ -25,10 +37,12 @@ package struct Flag: Sendable {
     /// What may follow a permitted value after a dot, as `gz` in `csv.gz`.
     package let endings: [String]
     package let repetition: Repetition
+    package let value: Value
 
     package init(
         _ name: String, _ short: Character? = nil, _ metavar: String? = nil, in group: Group, _ summary: String, detail: String = "",
-        preset: String? = nil, choices: [String] = [], endings: [String] = [], repetition: Repetition = .once
+        preset: String? = nil, choices: [String] = [], endings: [String] = [], repetition: Repetition = .once,
+        value: Value = .text
     ) {
         self.name = name
         self.short = short
@@ -40,6 +54,7 @@ package struct Flag: Sendable {
         self.choices = choices
         self.endings = endings
         self.repetition = repetition
+        self.value = value
     }
 
     /// The flag as help lists it: `-k, --key NAMES`.

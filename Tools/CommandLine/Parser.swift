@@ -78,6 +78,7 @@ private struct ArgumentScan {
             if let help { return help }
         }
         try checkOperands()
+        for flag in flags { try checkItems(of: flag) }
         return .run(Arguments(command: command, operands: operands, values: values))
     }
 
@@ -128,8 +129,24 @@ private struct ArgumentScan {
                 .usage, "--\(flag.name) takes \(flag.choices.alternatives), not \"\(value)\"",
                 advice: near.map { "did you mean \($0)?" })
         }
+        if value.isEmpty, flag.takesValue, flag.value != .anyText {
+            throw usage("the value of --\(flag.name) is empty")
+        }
         if flag.takesValue, flag.repetition == .once, values[flag.name] != nil { throw usage("--\(flag.name) is given twice") }
         values[flag.name, default: []].append(value)
+    }
+
+    /// Throws if one of the items of a flag whose values are lists is empty or, for names, given twice.
+    private func checkItems(of flag: Flag) throws(FirnError) {
+        guard [.words, .names].contains(flag.value), let texts = values[flag.name] else { return }
+        var seen: Set<String> = []
+        for text in texts {
+            for item in Arguments.items(text) {
+                if item.isEmpty { throw usage("an item of --\(flag.name) is empty: \"\(text)\"") }
+                let name = flag.name == "sort" && "+-".contains(item.first ?? " ") ? String(item.dropFirst()) : item
+                if flag.value == .names, !seen.insert(name).inserted { throw usage("--\(flag.name) names \"\(name)\" twice") }
+            }
+        }
     }
 
     private func checkOperands() throws(FirnError) {

@@ -46,7 +46,7 @@ extension Command {
                 "key", "k", "NAMES", in: .writing, "the columns of the primary key",
                 detail:
                     "Their values identify a row: two rows with the same key are an error that names both. a.b is field b of the objects in a: the key is then an additional column of that name, which JSON output omits.",
-                repetition: .many),
+                repetition: .many, value: .names),
             .profile, .newKeyFile, .plain,
             Flag(
                 "lossless", nil, in: .writing, "fail unless the input can be reproduced from OUT",
@@ -77,12 +77,18 @@ extension Command {
         ],
         flags: [
             .type, .condition,
-            Flag("select", "s", "PATHS", in: .choosing, "print only these columns; a.b is field b of the object in a", repetition: .many),
-            Flag("sort", "S", "PATHS", in: .choosing, "sort by these columns; -age sorts descending", repetition: .many),
-            Flag("distinct", nil, "PATHS", in: .choosing, "keep the first row for each combination of these columns", repetition: .many),
+            Flag(
+                "select", "s", "PATHS", in: .choosing, "print only these columns; a.b is field b of the object in a", repetition: .many,
+                value: .names),
+            Flag("sort", "S", "PATHS", in: .choosing, "sort by these columns; -age sorts descending", repetition: .many, value: .names),
+            Flag(
+                "distinct", nil, "PATHS", in: .choosing, "keep the first row for each combination of these columns", repetition: .many,
+                value: .names),
             .limit,
             Flag("offset", nil, "N", in: .choosing, "skip the first N rows"),
-            Flag("group-by", "g", "PATHS", in: .choosing, "print one row for each combination of these columns", repetition: .many),
+            Flag(
+                "group-by", "g", "PATHS", in: .choosing, "print one row for each combination of these columns", repetition: .many,
+                value: .names),
             Flag(
                 "agg", "a", "LIST", in: .choosing,
                 "aggregates: count, sum, avg, min, max, first, median, quantile(x, 0.9), count(distinct x)",
@@ -147,8 +153,9 @@ extension Command {
         flags: [
             Flag(
                 "key", "k", "NAMES", in: .comparing, "the columns that identify a row",
-                detail: "Fields of objects are written as paths: --key name.official.", preset: "the type's own key", repetition: .many),
-            Flag("ignore", nil, "NAMES", in: .comparing, "do not compare these columns", repetition: .many),
+                detail: "Fields of objects are written as paths: --key name.official.", preset: "the type's own key", repetition: .many,
+                value: .names),
+            Flag("ignore", nil, "NAMES", in: .comparing, "do not compare these columns", repetition: .many, value: .names),
             Flag(
                 "duplicates", nil, in: .comparing, "what to do if several rows of one side have the same key",
                 detail: "With first, the first row is used, and the number of the others is reported.", preset: "error",
@@ -221,7 +228,7 @@ extension Command {
                 "keep", nil, "N|TAGS", in: .writing, "keep the N newest versions, or these tags and the newest version",
                 detail:
                     "Can be repeated: --keep 3 --keep v1,v2. --keep 1 keeps only the newest version. If versions are dropped, the file is replaced even if it does not become smaller.",
-                preset: "all tags", repetition: .many),
+                preset: "all tags", repetition: .many, value: .names),
             Flag("dry-run", nil, in: .writing, "change nothing; print what would be saved"),
             Flag("in-place", nil, in: .writing, "shorten the file itself, while others read and write it"),
             .force, .json,
@@ -237,7 +244,7 @@ extension Command {
             .init("firn info --json people.firn", "as JSON"),
         ],
         flags: [.type, .json],
-        exit: "0 done")
+        exit: "0 done, 4 some columns are damaged; the others are printed")
 
     static let schema = Command(
         "schema", operands: "FILE...", count: 1...Int.max, "prints the types of a file with their columns",
@@ -369,7 +376,7 @@ extension Command {
             .type,
             Flag(
                 "key", "k", "NAMES", in: .working, "the columns that identify a row", detail: "The order of rows then does not matter.",
-                preset: "the type's own key", repetition: .many),
+                preset: "the type's own key", repetition: .many, value: .names),
             Flag("each-column", nil, in: .working, "also print a hash of each column"),
             .json,
         ] + Flag.readingText,
@@ -392,7 +399,7 @@ extension Command {
             Flag("full", nil, in: .working, "decode every value, and check indexes, order and links"),
             .json,
         ],
-        exit: "0 intact, 1 damage found")
+        exit: "0 intact, 1 damage found, 4 not a .firn file, or its key is missing or wrong")
 
     static let recover = Command(
         "recover", operands: "FILE OUT", count: 2...2,

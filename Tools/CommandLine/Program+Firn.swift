@@ -54,14 +54,15 @@ extension Flag {
         detail: """
             By default only an empty field without quotes is null, and in columns of numbers, bools and dates also texts such as NA, n/a and -, which \
             are kept. Items are separated by commas: WORD for all columns, COLUMN=WORD for one of them, =WORD for a word that contains =.
-            """, repetition: .many)
+            """, repetition: .many, value: .words)
     static let dates = Flag(
         "dates", nil, "PATTERNS", in: .reading, "how dates of a CSV are written, such as dd/MM/yyyy or, in one column only, born=M/d/yy",
         detail: """
             Needed only for dates that can be read in two ways, such as 1/2/2026, and for years of two digits (69 to 99 are 1969 to 1999). \
             d, dd: day; M, MM: month; yy, yyyy: year; separated by /, . or -; then a time if there is one: H, HH (or h, hh with a at the end for \
-            AM and PM, aa for am and pm), mm, ss, S for each digit of a fraction. Patterns are separated by commas.
-            """, repetition: .many)
+            AM and PM, aa for am and pm), mm, ss, S for each digit of a fraction. Patterns are separated by commas. A pattern that fits no column is \
+            reported.
+            """, repetition: .many, value: .words)
     static let decimal = Flag(
         "decimal", nil, "MARK", in: .reading, "the mark before fractions in numbers of a CSV: , or . or, in one column only, price=,",
         detail: """
@@ -89,7 +90,8 @@ extension Flag {
     static let skipFooter = Flag(
         "skip-footer", nil, "N", in: .reading, "skip the last N lines of a CSV",
         detail: "Without this flag, lines after the table are skipped if they clearly are not rows, with a remark.")
-    static let comment = Flag("comment", nil, "TEXT", in: .reading, "skip lines of a CSV that begin with TEXT, such as '#', or none")
+    static let comment = Flag(
+        "comment", nil, "TEXT", in: .reading, "skip lines of a CSV that begin with TEXT, such as '#', or none", value: .anyText)
     static let ragged = Flag(
         "ragged", nil, in: .reading, "what to do with rows of a CSV that have too few or too many fields",
         detail: """
@@ -123,7 +125,8 @@ extension Flag {
         "where", "w", "PREDICATE", in: .choosing, "select only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")
     static let columns = Flag(
         "columns", "c", "NAMES", in: .choosing, "keep only these columns, in this order; a.b is field b of the objects in a",
-        detail: "Names are separated by commas; write a comma within a name as \\,.", repetition: .many)
+        detail: "Names are separated by commas; write a comma within a name as \\,.", repetition: .many,
+        value: .names)
     static let keyFile = Flag(
         "key-file", nil, "PATH", in: .shared, "the key of encrypted .firn and .realm files: a file of 64 bytes or 128 hexadecimal digits",
         detail:
@@ -158,12 +161,12 @@ extension Flag {
         detail: """
             The rows are the elements of an array, or the members of an object of objects, with their keys in the column "key". Without this flag, they are the elements of the \
             document, or of the array of objects that prevails in it, at any depth. What surrounds the rows is kept: FILE:document.
-            """)
+            """, value: .anyText)
     static let map = Flag(
         "map", nil, "PATH", in: .reading, "read the JSON objects at this path as maps from key to value, such as data.*.stats",
         detail: """
             A path consists of names of members; * stands for each value of a map and each element of a list. Without this flag, objects are maps if their keys look like \
-            data and their values have one shape.
+            data and their values have one shape. A path at which there is no object is an error.
             """, repetition: .many)
     static let object = Flag(
         "object", nil, "PATH", in: .reading, "read the JSON objects at this path as objects with fields, whatever their keys",
@@ -172,7 +175,7 @@ extension Flag {
         "json-column", nil, "NAMES", in: .reading, "read the cells of these columns of text as JSON",
         detail:
             "Their types are inferred as those of JSON are. An invalid cell is an error with its row; with --rejects, the row is left out.",
-        repetition: .many)
+        repetition: .many, value: .names)
     static let filename = Flag(
         "filename", nil, "COLUMN", in: .reading, "add a column with the path of the input that a row is from",
         detail: "It is the last column. The path is as given; for a folder or pattern, it begins with the folder as given.")

@@ -10,21 +10,34 @@ struct Address {
     /// The number or tag of a version.
     let version: String?
 
-    /// If a file exists whose name is the whole operand, the operand is that file, without type and version.
+    /// If a file exists whose name is the whole operand, the operand is that file, without type and version. A type follows the last colon
+    /// before which there is a file, so the name of a type can contain colons.
     init(_ operand: String) {
-        var path = operand, type: String?, version: String?
-        if operand != "-", !Paths.exists(operand) {
-            if let (front, back) = Address.split(path, at: UInt8(ascii: ":")), !back.isEmpty, !back.utf8.contains(UInt8(ascii: "/")) {
-                (path, type) = (front, back)
-            }
-            if !Paths.exists(path), let (front, back) = Address.split(path, at: UInt8(ascii: "@")), Address.isVersion(back) {
-                (path, version) = (front, back)
-            }
-            if !Paths.exists(path) { (path, type, version) = (operand, nil, nil) }
+        let found = operand == "-" || Paths.exists(operand) ? nil : Address.typed(operand)
+        let file = found?.file ?? Address.file(operand) ?? (operand, nil)
+        (path, version) = file
+        type = found?.type
+    }
+
+    /// Splits an operand into a file that exists and a type; nil if it has no type.
+    private static func typed(_ operand: String) -> (file: (path: String, version: String?), type: String)? {
+        var end = operand.utf8.endIndex
+        while let colon = operand.utf8[..<end].lastIndex(of: UInt8(ascii: ":")), colon > operand.startIndex {
+            let front = String(operand[..<colon]), back = String(operand[operand.utf8.index(after: colon)...])
+            end = colon
+            guard !back.isEmpty, let file = Address.file(front) else { continue }
+            // With a slash it is rather the name of a file in a folder that does not exist.
+            if !back.utf8.contains(UInt8(ascii: "/")) || Paths.kind(file.path) == .file { return (file, back) }
         }
-        self.path = path
-        self.type = type
-        self.version = version
+        return nil
+    }
+
+    /// Returns the file of an operand without a type, and its version. Nil if there is no such file.
+    private static func file(_ operand: String) -> (path: String, version: String?)? {
+        if Paths.exists(operand) { return (operand, nil) }
+        guard let at = operand.utf8.lastIndex(of: UInt8(ascii: "@")), at > operand.startIndex else { return nil }
+        let front = String(operand[..<at]), back = String(operand[operand.utf8.index(after: at)...])
+        return isVersion(back) && Paths.exists(front) ? (front, back) : nil
     }
 
     /// A file, or the name of several inputs.
@@ -35,11 +48,6 @@ struct Address {
     }
 
     private static func isVersion(_ word: String) -> Bool { UInt64(word) != nil || VersionTag.refusal(of: word) == nil }
-
-    private static func split(_ text: String, at byte: UInt8) -> (String, String)? {
-        guard let index = text.utf8.lastIndex(of: byte), index > text.startIndex else { return nil }
-        return (String(text[..<index]), String(text[text.utf8.index(after: index)...]))
-    }
 
     /// Returns the last component of the path without extensions: the default name of a type.
     static func stem(of path: String) -> String {

@@ -104,7 +104,7 @@ struct CompactCommand {
             } else {
                 guard tags.contains(where: { $0.name == word }) else {
                     throw FirnError(
-                        .notFound, "there is no tag \"\(word)\"", at: .init(file: file.name),
+                        .usage, "there is no tag \"\(word)\"", at: .init(file: file.name),
                         advice: tags.isEmpty ? "the file has no tags" : "its tags are \(tags.map(\.name).joined(separator: ", "))")
                 }
                 names.insert(word)

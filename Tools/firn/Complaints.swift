@@ -13,11 +13,13 @@ func unknownColumn(_ name: String, of type: TypeSchema) -> FirnError {
 }
 
 extension FirnError {
-    /// Adds advice to list the versions, if the error is `.notFound` and has no advice.
+    /// Returns the error for a version or tag that a file does not have: the command line names it, so the error is `.usage`, as for types
+    /// and columns. Adds advice to list the versions. Other errors are returned unchanged.
     func pointing(toLogOf path: String) -> FirnError {
-        guard code == .notFound, advice == nil else { return self }
+        guard code == .notFound else { return self }
         var advised = self
-        advised.advice = "'firn log \(path)' lists the versions"
+        advised.code = .usage
+        advised.advice = advice ?? "'firn log \(path)' lists the versions"
         return advised
     }
 }
@@ -28,5 +30,6 @@ func unknownType(_ name: String, in schema: Schema, of path: String) -> FirnErro
     let near = Suggestion.nearest(to: name, among: names)
     return FirnError(
         .usage, "there is no type \"\(name)\"", at: .init(file: path),
-        advice: near.map { "did you mean \"\($0)\"?" } ?? "its types are \(names.joined(separator: ", "))")
+        advice: near.map { "did you mean \"\($0)\"?" }
+            ?? "its \(names.count == 1 ? "type is" : "types are") \(names.joined(separator: ", "))")
 }

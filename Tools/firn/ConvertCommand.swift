@@ -190,15 +190,8 @@ struct ConvertCommand {
         _ inputs: [String], _ options: ReadingOptions, _ progress: Progress, _ target: String, _ format: FormatName
     ) throws(FirnError) -> (file: OpenedFile, remarks: [String]) {
         let (file, remarks) = try OpenedFile.input(inputs, options, progress: progress, target: target)
-        try ReadingOptions.check(arguments, for: [file])
         // If no input is CSV, --encoding applies to the CSV that is written.
-        let flags = ["null", "dates", "decimal"] + CSVFlags.names + (format == .csv || format == .tsv ? [] : ["encoding"])
-        if !file.hasCSV, let flag = flags.first(where: arguments.has) {
-            throw FirnError(
-                .usage,
-                "--\(flag) applies to CSV only, and \(file.fileCount == 1 ? "the input is \(file.format.rawValue)" : "no input is CSV")",
-                advice: "omit it, or use --from csv if the input is CSV")
-        }
+        try ReadingOptions.check(arguments, for: .init([file]), writesCSV: format == .csv || format == .tsv)
         return (file, remarks)
     }
 
@@ -206,7 +199,7 @@ struct ConvertCommand {
         let given = arguments.text("type")
         // --type selects a type of the input if there is one of that name; otherwise it names the result.
         let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
-        var reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
+        var reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress, needed: needed)
         if case .stored = file.content {
             let wanted = JSONColumnsReader.Wanted(names: options.jsonColumns), threads = options.threads
             reader = try JSONColumnsReader.applied(to: reader, wanted, options, file: file.name, format: .firn) { _ throws(FirnError) in
@@ -225,6 +218,23 @@ struct ConvertCommand {
         let columns = areChosen ? [] : arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
         guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil || isFlat else { return reader }
         return try ShapedReader(reader, columns: columns, name: given, key: key, limit: limit, isFlat: isFlat)
+    }
+
+    /// Returns the columns of a stored type that the flags need; nil for all.
+    private func needed(_ type: TypeSchema, _ schema: Schema) -> Set<Int>? {
+        let chosen = arguments.names("columns"), condition = arguments.text("where") ?? ""
+        guard !chosen.isEmpty, !arguments.has("nest"), !arguments.has("json-column") else { return nil }
+        // Conditions that can need columns without their names.
+        let words = condition.lowercased()
+        if ["\\", "@links", "self", "obj"].contains(where: words.contains) { return nil }
+        var needed: Set<Int> = []
+        for name in chosen + arguments.names("key") {
+            guard let path = FieldPath.find(name, in: type, schema) else { return nil }
+            needed.insert(path.path[0])
+        }
+        for (position, column) in type.columns.enumerated() where condition.contains(column.name) { needed.insert(position) }
+        for (position, companion) in type.companions where needed.contains(position) { needed.insert(companion) }
+        return needed
     }
 
     private func summarise(_ file: OpenedFile, _ target: String, rows: Int, rejected: Int, remarks: [String]) throws(FirnError) {

@@ -26,6 +26,7 @@ enum FormatShelf {
             json.rows = options.rows
             json.maps = options.maps
             json.objects = options.objects
+            json.mayLackPaths = options.mayLackColumns
             json.isLossless = options.isLossless
             // In a union, the type of a column can change with the next input.
             json.keepsOriginals = !options.mayLackColumns

@@ -15,15 +15,14 @@ struct HashCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let options = try ReadingOptions(arguments, threads: session.threads())
-        if arguments.has("schema") || arguments.has("rejects") {
-            let files = arguments.operands.compactMap { try? OpenedFile.input([$0], options, progress: Progress()).file }
-            if !files.isEmpty { try ReadingOptions.check(arguments, for: files) }
-        }
+        var formats = ReadingOptions.Formats()
         var worst = ExitCode.done
         // Files are opened one after the other, because there can be very many.
         for operand in arguments.operands {
             do throws(FirnError) {
                 let file = try session.input(operand, options, progress)
+                formats.add(file)
+                if arguments.operands.count == 1 { try ReadingOptions.check(arguments, for: formats) }
                 let hashes = try self.hashes(of: file)
                 display.end()
                 try report(operand, file, hashes)
@@ -36,6 +35,8 @@ struct HashCommand {
                 worst = worst.rawValue >= ExitCode(error.code).rawValue ? worst : ExitCode(error.code)
             }
         }
+        // A flag must apply to one of several files.
+        try ReadingOptions.check(arguments, for: formats)
         try options.rejected?.finish()
         for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
         return options.rejected?.count ?? 0 > 0 && worst.rawValue < ExitCode.rejected.rawValue ? .rejected : worst

@@ -75,7 +75,7 @@ struct IndexCommand {
         {
             return (type.name, String(text.dropFirst(type.name.count + 1)))
         }
-        if let given = arguments.text("type") ?? file.address.type ?? (schema.roots.count == 1 ? schema.roots[0].name : nil),
+        if let given = try file.chosenType(arguments.text("type")) ?? (schema.roots.count == 1 ? schema.roots[0].name : nil),
             let type = schema[given]
         {
             if type.index(of: text) != nil { return (given, text) }
@@ -101,7 +101,9 @@ struct IndexCommand {
     private func list() throws(FirnError) -> ExitCode {
         let file = try OpenedFile(stored: arguments.operands[0], keys: try KeyRing(arguments))
         guard case .stored(_, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
-        let indexes = snapshot.indexes.filter { index in (arguments.text("type") ?? file.address.type).map { $0 == index.type } ?? true }
+        let chosen = try file.chosenType(arguments.text("type"))
+        if let chosen, file.schema[chosen] == nil { throw unknownType(chosen, in: file.schema, of: file.name) }
+        let indexes = snapshot.indexes.filter { index in chosen == nil || chosen == index.type }
         try print(indexes)
         if indexes.isEmpty, !arguments.has("json") { session.remark("no indexes") }
         return .done

@@ -85,7 +85,7 @@ final class JSONColumnsReader: BatchReader {
                 type.columns[position] = inferred
                 schema.types += found.embedded.filter { schema[$0.name] == nil }
                 remarks += found.remarks + [cells.remark(position, name)].compactMap(\.self)
-                if !isNamed { remarks.append("column \"\(name)\" contains JSON, and is read as \(inferred.type.name)") }
+                if !isNamed { remarks.append("column \"\(name)\" contains JSON, and is read as \(inferred.type.shownName)") }
                 rejected.merge(found.bad) { first, _ in first }
                 read.append((position, found.batches, found.bad))
             } catch {

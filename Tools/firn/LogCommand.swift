@@ -36,7 +36,7 @@ struct LogCommand {
         let pins = (try? keys.open(path: address.path).pinnedVersions()) ?? []
         let file = try OpenedFile(stored: operand, keys: keys)
         guard case .stored(let database, let newest) = file.content else { trap("OpenedFile(stored:) opens stored files") }
-        let wanted = arguments.text("type") ?? file.address.type
+        let wanted = try file.chosenType(arguments.text("type"))
         if let wanted, newest.schema[wanted] == nil { throw unknownType(wanted, in: newest.schema, of: file.name) }
         let limit = try arguments.count("limit") ?? .max
         var entries = try entries(database).filter { $0.version <= newest.version }

@@ -101,11 +101,16 @@ final class OpenedFile {
             options.version = address.version
             if format.hasObjects { options.rowType = address.type }
             let stem = Address.stem(of: address.path)
-            let given = try options.schema?.given(wanted: options.typeName ?? address.type, stem: stem)
-            let typeName = options.rowType ?? address.type ?? stem
+            let given = try options.schema.map { (schema) throws(FirnError) in
+                try schema.given(wanted: options.typeName ?? (schema.hasSeveral ? address.type : nil), stem: stem)
+            }
             let reader = try OpenedFile.reader(
-                input, format: format, options, typeName: typeName, given: given, name: name, progress: progress)
-            (storedKey, content) = (nil, .stream(try OpenedFile.document(of: reader.schema, address, budget: .process) ?? reader))
+                input, format: format, options, typeName: options.rowType ?? stem, given: given, name: name, progress: progress)
+            let document = try OpenedFile.document(of: reader.schema, address, budget: .process)
+            if let wanted = address.type, document == nil, !format.hasObjects, options.schema?.has(wanted) != true {
+                try OpenedFile.check(wanted, reader.schema, of: name, stem: stem, given: options.rowType)
+            }
+            (storedKey, content) = (nil, .stream(document ?? reader))
             return
         }
         // Opening a named pipe again would wait for another writer.
@@ -200,6 +205,16 @@ final class OpenedFile {
         return try JSONColumnsReader.applied(to: open(), wanted, options, file: address.path, format: .firn) { _ in open() }
     }
 
+    /// Throws `.usage` unless the type that an operand names is the only one of the file. Its rows can have another name in a union.
+    private static func check(_ wanted: String, _ schema: Schema, of path: String, stem: String, given name: String?) throws(FirnError) {
+        if wanted == stem || schema[wanted] != nil && wanted != name { return }
+        guard wanted != documentName else {
+            throw FirnError(
+                .usage, "there is no JSON document around the rows", at: .init(file: path), advice: "name the file without \":\(wanted)\"")
+        }
+        throw unknownType(wanted, in: name.map { schema.renaming($0, to: stem) } ?? schema, of: path)
+    }
+
     /// The type that stands for the JSON document around the rows: `FILE:document`.
     private static let documentName = "document"
 
@@ -263,12 +278,22 @@ final class OpenedFile {
         }
     }
 
+    /// Returns the type that `given` or the operand names; nil if neither names one. Throws if they name different types.
+    func chosenType(_ given: String?) throws(FirnError) -> String? {
+        guard union == nil, format.hasObjects, let named = address.type else { return given }
+        guard given == nil || given == named else {
+            throw FirnError(
+                .usage, "--type names \"\(given ?? "")\", and \(address.path):\(named) names another type", advice: "omit one of them")
+        }
+        return named
+    }
+
     /// Returns the name of the type to use: `given`, the type that the operand names, or the only type. Throws if there is no such type or
     /// a choice is needed.
     func typeName(_ given: String?) throws(FirnError) -> String {
         let roots = schema.roots
         if union != nil, let only = roots.first { return only.name }
-        if let name = given ?? (format.hasObjects ? address.type : nil) {
+        if let name = try chosenType(given) {
             guard roots.contains(where: { $0.name == name }) else { throw unknownType(name, in: schema, of: address.path) }
             return name
         }
@@ -314,8 +339,11 @@ final class OpenedFile {
         return tables
     }
 
-    /// Returns the rows as batches; `given` selects one type of a file that has several.
-    func reader(_ given: String?, threads: Int, progress: Progress) throws(FirnError) -> any BatchReader {
+    /// Returns the rows as batches; `given` selects one type of a file that has several. `needed` returns the positions of the columns of a
+    /// type whose values are needed, as far as a format can leave out others; nil for all.
+    func reader(
+        _ given: String?, threads: Int, progress: Progress, needed: (TypeSchema, Schema) -> Set<Int>? = { _, _ in nil }
+    ) throws(FirnError) -> any BatchReader {
         switch content {
         case .stream(let reader):
             guard format == .realm || format == .sqlite, let name = given ?? address.type else { return reader }
@@ -323,11 +351,14 @@ final class OpenedFile {
         case .stored(_, let snapshot):
             guard given != nil || address.type != nil else {
                 let tables = snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
-                return StoredReader(tables, schema: snapshot.schema, path: address.path, threads: threads, progress: progress)
+                return StoredReader(
+                    tables, schema: snapshot.schema, path: address.path, threads: threads, progress: progress,
+                    needed: tables.first.flatMap { needed($0.type, snapshot.schema) })
             }
             let table = try table(given)
             return StoredReader(
-                [table], schema: snapshot.schema.reachable(from: table.type.name), path: address.path, threads: threads, progress: progress)
+                [table], schema: snapshot.schema.reachable(from: table.type.name), path: address.path, threads: threads, progress: progress,
+                needed: needed(table.type, snapshot.schema))
         }
     }
 }

@@ -65,7 +65,7 @@ struct PatchCommand {
 
     /// Returns the file's name for the only type of the changes; nil if the names are those of the changes.
     private func typeName(_ changes: Changeset, _ file: OpenedFile) throws(FirnError) -> String? {
-        let given = arguments.text("type") ?? file.address.type
+        let given = try file.chosenType(arguments.text("type"))
         guard let single = changes.single else {
             if given != nil {
                 throw FirnError(.usage, "the changes contain several types", at: .init(file: arguments.operands[1]), advice: "omit --type")

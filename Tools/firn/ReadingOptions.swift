@@ -90,15 +90,7 @@ struct ReadingOptions {
             }
             if let column { datesOf[column, default: []].append(notation) } else { dates.append(notation) }
         }
-        for item in arguments.texts("decimal") {
-            let (column, mark) = ReadingOptions.assignment(item)
-            guard mark == "," || mark == "." else {
-                throw FirnError(
-                    .usage, "--decimal takes a comma or a point, not \"\(mark)\"",
-                    advice: "for example --decimal , or, in one column only, --decimal price=,")
-            }
-            if let column { hasDecimalCommaOf[column] = mark == "," } else { hasDecimalComma = mark == "," }
-        }
+        try takeDecimalMarks(arguments)
         encoding = arguments.text("encoding")
         rows = arguments.text("rows")
         readsInternal = arguments.has("internal")
@@ -106,6 +98,11 @@ struct ReadingOptions {
         readsViews = arguments.has("views")
         maps = arguments.texts("map")
         objects = arguments.texts("object")
+        if let both = maps.first(where: objects.contains) {
+            throw FirnError(
+                .usage, "--map and --object both name \"\(both)\": the objects there are either maps or objects with fields",
+                advice: "omit one of them")
+        }
         jsonColumns = arguments.names("json-column")
         nests = arguments.has("nest")
         notation = try CSVFlags(arguments)
@@ -126,35 +123,62 @@ struct ReadingOptions {
         if filename == "" { throw FirnError(.usage, "--filename needs the name of a column") }
     }
 
+    private mutating func takeDecimalMarks(_ arguments: Arguments) throws(FirnError) {
+        for item in arguments.texts("decimal") {
+            let (column, mark) = ReadingOptions.assignment(item)
+            guard mark == "," || mark == "." else {
+                throw FirnError(
+                    .usage, "--decimal takes a comma or a point, not \"\(mark)\"",
+                    advice: "for example --decimal , or, in one column only, --decimal price=,")
+            }
+            guard column.map({ hasDecimalCommaOf[$0] }) ?? hasDecimalComma == nil else {
+                throw FirnError(
+                    .usage, "--decimal sets the mark of \(column.map { "column \"\($0)\"" } ?? "all columns") twice",
+                    advice: "omit one of them")
+            }
+            if let column { hasDecimalCommaOf[column] = mark == "," } else { hasDecimalComma = mark == "," }
+        }
+    }
+
+    /// The formats of inputs, for checks.
+    struct Formats {
+        private var first: FormatName?
+        private var all: Set<FormatName> = []
+        private var count = 0
+
+        init(_ files: [OpenedFile] = []) { for file in files { add(file) } }
+
+        mutating func add(_ file: OpenedFile) {
+            first = first ?? file.format
+            all.formUnion(file.formats)
+            count += file.fileCount
+        }
+
+        /// Throws if a flag is given that applies to none of the formats.
+        fileprivate func check(
+            _ arguments: Arguments, _ flags: [String], apply formats: Set<FormatName>, _ name: String, advice: String
+        ) throws(FirnError) {
+            guard let first, all.isDisjoint(with: formats), let flag = flags.first(where: arguments.has) else { return }
+            throw FirnError(
+                .usage, "--\(flag) applies to \(name) only, and \(count == 1 ? "the input is \(first.rawValue)" : "no input is \(name.contains(" ") ? "such a file" : name)")",
+                advice: advice)
+        }
+    }
+
     /// Throws `.usage` if a flag does not apply to the formats of the inputs.
-    static func check(_ arguments: Arguments, for files: [OpenedFile]) throws(FirnError) {
-        if !files.isEmpty, !files.contains(where: \.isJSON), let flag = ["rows", "map", "object"].first(where: arguments.has) {
-            throw FirnError(
-                .usage,
-                "--\(flag) applies to JSON only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is JSON")",
-                advice: "omit it, or use --from json if the input is JSON")
-        }
-        if !files.isEmpty, !files.contains(where: { $0.formats.contains(.sqlite) }),
-            let flag = ["links", "views"].first(where: arguments.has)
-        {
-            throw FirnError(
-                .usage,
-                "--\(flag) applies to SQLite databases only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is one")",
-                advice: "omit it")
-        }
-        if !files.isEmpty, arguments.has("internal"), !files.contains(where: { !$0.formats.isDisjoint(with: [.realm, .sqlite]) }) {
-            throw FirnError(
-                .usage,
-                "--internal applies to .realm files and SQLite databases only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is one")",
-                advice: "omit it")
-        }
-        guard files.allSatisfy({ $0.formats.isSubset(of: [.firn, .realm, .parquet, .sqlite]) }),
-            let flag = ["schema", "rejects"].first(where: arguments.has)
-        else { return }
-        throw FirnError(
-            .usage,
-            "--\(flag) applies to CSV and JSON only, and \(files.count == 1 ? "the input is" : "all inputs are") \(files[0].format.rawValue)",
-            advice: "omit it")
+    /// - Parameter writesCSV: Whether `--encoding` applies to the output, if no input is CSV.
+    static func check(_ arguments: Arguments, for formats: Formats, writesCSV: Bool = false) throws(FirnError) {
+        try formats.check(
+            arguments, ["null", "dates", "decimal"] + CSVFlags.names + (writesCSV ? [] : ["encoding"]), apply: [.csv, .tsv], "CSV",
+            advice: "omit it, or use --from csv if the input is CSV")
+        try formats.check(
+            arguments, ["rows", "map", "object"], apply: [.json, .ndjson], "JSON",
+            advice: "omit it, or use --from json if the input is JSON")
+        try formats.check(arguments, ["links", "views"], apply: [.sqlite], "SQLite databases", advice: "omit it")
+        try formats.check(arguments, ["internal"], apply: [.realm, .sqlite], ".realm files and SQLite databases", advice: "omit it")
+        try formats.check(
+            arguments, ["schema", "rejects"], apply: [.csv, .tsv, .json, .ndjson], "CSV and JSON",
+            advice: "omit it, or use --from if the input is CSV or JSON")
     }
 
     /// `rejected`, in the form that readers take.

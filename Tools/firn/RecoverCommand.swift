@@ -42,6 +42,7 @@ struct RecoverCommand {
             var advised = error
             // If nothing can be recovered, the usual advice does not apply; only the recovery's own advice does.
             if error.code == .damaged, !(error.advice ?? "").contains("--unproven") { advised.advice = nil }
+            if error.code == .notFound, source.version != nil { advised = error.pointing(toLogOf: source.path) }
             if error.code == .exists { advised.advice = error.advice ?? "choose another name for OUT" }
             throw advised
         }

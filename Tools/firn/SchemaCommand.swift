@@ -18,9 +18,9 @@ struct SchemaCommand {
         let (file, remarks) = try OpenedFile.input(
             session.arguments.operands, ReadingOptions(session.arguments, threads: session.threads()), progress: progress)
         display.end()
-        try ReadingOptions.check(session.arguments, for: [file])
+        try ReadingOptions.check(session.arguments, for: .init([file]))
         var schema = file.schema
-        if let name = session.arguments.text("type") ?? (file.format.hasObjects && file.union == nil ? file.address.type : nil) {
+        if let name = try file.chosenType(session.arguments.text("type")) {
             guard schema[name] != nil else { throw unknownType(name, in: schema, of: file.name) }
             schema = schema.reachable(from: name)
         }

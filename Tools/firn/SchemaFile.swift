@@ -151,6 +151,12 @@ struct SchemaFile {
         return GivenSchema(schema.reachable(from: chosen.name, throughLinks: true), rows: chosen.name)
     }
 
+    /// Whether the file has several types of rows, of which one must be chosen.
+    var hasSeveral: Bool { types.count { !$0.isEmbedded } > 1 }
+
+    /// Whether a type of rows has this name.
+    func has(_ name: String) -> Bool { types.contains { $0.name == name && !$0.isEmbedded } }
+
     private var schema: Schema {
         var schema = Schema(types)
         if !metadata.isEmpty { schema.metadata = metadata }

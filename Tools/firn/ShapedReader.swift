@@ -155,7 +155,7 @@ extension FieldPath {
         let values = try column(of: Batch(type, in: types)).type
         guard !values.isCollection, values.kind != .embedded else {
             throw FirnError(
-                .usage, "\"\(name)\" cannot be a key: its type is \(values.name)", advice: "choose fields with one value in each row")
+                .usage, "\"\(name)\" cannot be a key: its type is \(values.shownName)", advice: "choose fields with one value in each row")
         }
         var column = schema(values)
         column.otherAttributes += [SchemaAttribute(TypeSchema.fieldCopyAttribute, Array(name.utf8))]
