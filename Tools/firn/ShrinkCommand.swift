@@ -17,7 +17,7 @@ struct ShrinkCommand {
         for flag in ["new-key-file", "plain", "keep", "dry-run", "force"] where arguments.has(flag) {
             throw FirnError(.usage, "--\(flag) applies to a new file, and --in-place writes none", advice: "omit one of them")
         }
-        let keys = try KeyRing(arguments), path = try checkedPath(source, keys)
+        let keys = try KeyRing(arguments), (path, gain) = try checked(source, keys)
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         var options = ShrinkOptions(), written: UInt64 = 0
@@ -26,6 +26,12 @@ struct ShrinkCommand {
         case .fast: options.profile = .fast
         case .standard: options.profile = .standard
         case .small: options.profile = .small
+        }
+        if gain < ShrinkCommand.leastGain {
+            // A file that cannot be written is an error in any case.
+            _ = try keys.open(path: path, writable: true)
+            display.end()
+            return try leave(source, size: try Paths.size(path), gain: gain)
         }
         let report = try shrink(path, keys, options) { report in
             progress.add(bytes: Int(clamping: report.bytesWritten - written))
@@ -57,13 +63,34 @@ struct ShrinkCommand {
         }
     }
 
-    /// Returns the path of the file, and throws if it cannot be shrunk. Closes the file again, so that it holds no version.
-    private func checkedPath(_ source: String, _ keys: KeyRing) throws(FirnError) -> String {
+    /// The least number of bytes that must be releasable. The commits of a run leave up to about as many bytes behind, which would make a small
+    /// file larger.
+    private static let leastGain = 4096
+    /// The size below which no file shrinks in place: that of two roots.
+    private static let leastSize = 4608
+
+    /// Reports that the file is left as it is.
+    private func leave(_ source: String, size: UInt64, gain: Int) throws(FirnError) -> ExitCode {
+        if arguments.has("json") {
+            var report = ShrinkReport()
+            (report.bytesBefore, report.bytesAfter) = (size, size)
+            try session.out.write(json(report, source).object + "\n")
+        } else if !session.isQuiet {
+            let most =
+                gain == 0 ? "nothing can be released" : "at most \(Quantity.bytes(gain)) can be released, and that needs as much space"
+            try session.out.write("\(DisplayWidth.visible(source)): \(Quantity.bytes(Int(clamping: size))), left as it is: \(most)\n")
+        }
+        return .done
+    }
+
+    /// Returns the path of the file, and at most how many bytes can be released. Throws if the file cannot be shrunk. Closes the file again,
+    /// so that it holds no version.
+    private func checked(_ source: String, _ keys: KeyRing) throws(FirnError) -> (path: String, gain: Int) {
         let file = try OpenedFile(stored: source, keys: keys)
         if file.address.version != nil {
             throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT, and omit --in-place")
         }
-        guard case .stored(let database, _) = file.content else { trap("OpenedFile(stored:) opens stored files") }
+        guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         if let fallback = database.fallback {
             throw FirnError(
                 .damaged, "a commit was interrupted or the file is damaged: \(fallback.what)",
@@ -71,8 +98,17 @@ struct ShrinkCommand {
                 advice: "compact to another file, and keep this one")
         }
         AbandonedFiles.remove(beside: Paths.linkEnd(file.address.path))
-        return file.address.path
+        let size = file.size ?? .max, space = try database.space()
+        guard size < ShrinkCommand.smallFile else { return (file.address.path, .max) }
+        let rows = try snapshot.statistics().reduce(0) { sum, type in
+            let stored = type.rows + type.deletedRows
+            return sum + type.deltaBytes + (stored > 0 ? type.bytes / stored * type.deletedRows : 0)
+        }
+        return (file.address.path, max(0, min(space.free + space.dead + rows, size - ShrinkCommand.leastSize)))
     }
+
+    /// From this size on, what the commits of a run leave behind does not matter.
+    private static let smallFile = 1 << 20
 
     private func print(_ report: ShrinkReport, _ source: String) throws(FirnError) {
         guard !session.isQuiet else { return }
