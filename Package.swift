@@ -45,6 +45,9 @@ let modules = [
         name: "FirnSQLite", path: "Formats/SQLite",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CSQLiteLibrary"], kernels: true),
     Module(
+        name: "FirnArrow", path: "Formats/Arrow",
+        uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CLZ4"], kernels: true),
+    Module(
         name: "FirnSQL", path: "Tools/SQL",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"],
         kernels: true),
@@ -53,7 +56,7 @@ let modules = [
         uses: [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
             "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQLite", "Firn",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnArrow", "FirnSQLite", "Firn",
         ]),
     Module(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
@@ -131,7 +134,7 @@ let tools: [Target] = [
         name: "firn-tool",
         dependencies: [
             "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQLite", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnArrow", "FirnSQLite", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
         ],
         path: "Tools/firn", exclude: ["README.md"], swiftSettings: common),
     .executableTarget(
@@ -140,7 +143,7 @@ let tools: [Target] = [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange",
             "FirnCSV", "Firn",
         ],
-        path: "Tools/bench", exclude: ["run", "commits.py", "compare-parquet.py", "engine-duckdb.py", "make-table.py"],
+        path: "Tools/bench", exclude: ["run", "commits.py", "compare-arrow.py", "compare-parquet.py", "engine-duckdb.py", "make-table.py"],
         swiftSettings: kernel),
     .executableTarget(
         name: "firn-stress", dependencies: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase"], path: "Tools/stress",

@@ -7,6 +7,7 @@ package enum FormatName: String, Sendable, CaseIterable {
     case realm, parquet
     /// An SQLite database.
     case sqlite
+    case arrow
 
     /// The format of a file name's extension (a final `.zst`, `.gz`, `.xz` or `.bz2` is skipped); nil if the extension is unknown.
     package init?(extensionOf path: String) {
@@ -22,6 +23,7 @@ package enum FormatName: String, Sendable, CaseIterable {
         case "realm": self = .realm
         case "parquet", "parq": self = .parquet
         case "db", "sqlite", "sqlite3", "db3": self = .sqlite
+        case "arrow", "arrows", "feather", "ipc": self = .arrow
         default: return nil
         }
     }
@@ -33,6 +35,7 @@ package enum FormatName: String, Sendable, CaseIterable {
         if isRealm(firstBytes) { return .realm }
         if isParquet(firstBytes) { return .parquet }
         if isSQLite(firstBytes) { return .sqlite }
+        if isArrow(firstBytes) { return .arrow }
         let text = utf8(firstBytes)
         guard let named = FormatName(extensionOf: path) else { return guess(text) }
         return named == .csv || named == .tsv ? jsonObjects(text) ?? named : named
@@ -109,6 +112,29 @@ package enum FormatName: String, Sendable, CaseIterable {
 
     /// Whether bytes from the start of a file (16 are enough) are those of an SQLite database that is not encrypted.
     package static func isSQLite(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "SQLite format 3\0".utf8) }
+    /// Whether bytes from the start of a file (4,096 are enough) are those of an Arrow file, of an Arrow stream, or of a Feather file of
+    /// version 1, which the reader of Arrow names.
+    package static func isArrow(_ bytes: [UInt8]) -> Bool {
+        if bytes.starts(with: "ARROW1\0\0".utf8) || bytes.starts(with: "FEA1\0\0\0\0".utf8) { return true }
+        return isArrowStream(bytes)
+    }
+
+    /// Whether bytes begin with a message that contains a schema: a length, and a table of FlatBuffers whose second field is 1.
+    private static func isArrowStream(_ bytes: [UInt8]) -> Bool {
+        func number(_ at: Int, _ width: Int) -> Int? {
+            guard at >= 0, at <= bytes.count - width else { return nil }
+            return bytes[at..<at + width].reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        let start = bytes.starts(with: [0xFF, 0xFF, 0xFF, 0xFF]) ? 8 : 4
+        guard let length = number(start - 4, 4), length >= 32, length < 1 << 28, let root = number(start, 4), root < length,
+            let back = number(start + root, 4)
+        else { return false }
+        let table = start + root, slots = table - Int(Int32(truncatingIfNeeded: back))
+        guard let size = number(slots, 2), size >= 8, size <= 64, size % 2 == 0, let field = number(slots + 6, 2), field >= 4 else {
+            return false
+        }
+        return number(table + field, 1) == 1
+    }
 
     /// What a file is that is no text, such as "a Parquet file" or "compressed twice", by its first bytes; nil if they are not
     /// recognised.
@@ -116,7 +142,7 @@ package enum FormatName: String, Sendable, CaseIterable {
         func begins(_ magic: String) -> Bool { bytes.starts(with: magic.utf8) }
         // A text could begin with the same letters, but not with the bytes that follow them in these formats.
         if isParquet(bytes) { return "a Parquet file" }
-        if begins("ARROW1\0\0") { return "an Arrow file" }
+        if isArrow(bytes) { return "an Arrow file" }
         if isSQLite(bytes) { return "an SQLite database" }
         // The first compression has been undone.
         if Compression.of(bytes) != .none { return "compressed twice" }

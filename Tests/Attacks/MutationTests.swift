@@ -119,6 +119,10 @@ private let environment = ProcessInfo.processInfo.environment
     @Test func `mutated Realm files are an error with an offset or return their data`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.realm, short: 300) }
     }
+    @Test func `mutated Arrow is read, or refused with the file`() async {
+        await #expect(processExitsWith: .success) { MutationTests.torment(.arrow, short: 1000) }
+    }
+
     @Test func `mutated Parquet is read, or refused with the file`() async {
         await #expect(processExitsWith: .success) { MutationTests.torment(.parquet, short: 1000) }
     }

@@ -37,6 +37,10 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
         "Formats/SQLite", "FirnSQLite", ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CSQLiteLibrary"]
     ),
     (
+        "Formats/Arrow", "FirnArrow",
+        ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CLZ4"]
+    ),
+    (
         "Tools/SQL", "FirnSQL",
         ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"]
     ),
@@ -45,7 +49,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
         [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange",
             "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQLite", "Firn",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnArrow", "FirnSQLite", "Firn",
         ]
     ),
     ("Tools/CommandLine", "FirnCommandLine", ["FirnBytes"]),
@@ -60,7 +64,7 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
 
 /// The only files of the tool that may know the formats by name begin with this.
 private let formatShelf = "FormatShelf"
-private let formats: Set = ["FirnCSV", "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnSQLite"]
+private let formats: Set = ["FirnCSV", "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnArrow", "FirnSQLite"]
 
 /// The module of the standard library that every module may use for values that threads share.
 private let synchronization = "Synchronization"

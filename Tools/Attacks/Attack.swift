@@ -17,6 +17,8 @@ package enum Attack: String, CaseIterable, Sendable {
     case lines
     /// A `.realm` file.
     case realm
+    /// An Arrow file or stream.
+    case arrow
     /// A Parquet file.
     case parquet
     /// An SQLite database.
@@ -37,6 +39,7 @@ package enum Attack: String, CaseIterable, Sendable {
         case .json: TextAttack.json(Array(bytes), .document)
         case .lines: TextAttack.json(Array(bytes), .lines)
         case .realm: RealmAttack.run(bytes)
+        case .arrow: ArrowAttack.run(Array(bytes))
         case .parquet: ParquetAttack.run(Array(bytes))
         case .sqlite: SQLiteAttack.run(Array(bytes))
         case .query: QueryAttack.run(bytes)

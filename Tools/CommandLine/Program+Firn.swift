@@ -41,7 +41,7 @@ extension Program {
 extension Flag {
     static let formats = ["firn", "csv", "tsv", "json", "ndjson"]
     /// Formats that are read and not written.
-    static let inputFormats = ["parquet", "realm", "sqlite"]
+    static let inputFormats = ["arrow", "parquet", "realm", "sqlite"]
 
     static let from = Flag(
         "from", nil, in: .reading, "format of the inputs", detail: "By default it is detected from the content and the extension.",

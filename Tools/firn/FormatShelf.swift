@@ -1,3 +1,4 @@
+import FirnArrow
 import FirnBytes
 import FirnCSV
 import FirnCommandLine
@@ -49,6 +50,13 @@ enum FormatShelf {
             sqlite.wanted = options.rowType ?? options.typeName
             sqlite.threads = options.threads
             return try SQLiteReader(input, options: sqlite, progress: progress)
+        case .arrow:
+            var arrow = ArrowOptions(typeName: typeName)
+            if !options.columns.isEmpty { arrow.columns = options.columns }
+            arrow.keepsTypeName = options.keepsObjectFacts
+            arrow.threads = options.threads
+            arrow.staysOffDisk = options.staysOffDisk
+            return try ArrowReader.open(input, options: arrow, progress: progress)
         case .firn: trap("OpenedFile opens .firn files itself")
         }
     }
@@ -184,6 +192,7 @@ enum FormatShelf {
         case .realm: trap("OutputForm refuses to write .realm files")
         case .parquet: trap("OutputForm refuses Parquet")
         case .sqlite: trap("OutputForm refuses SQLite")
+        case .arrow: trap("OutputForm refuses Arrow")
         case .firn: trap("FirnWriter writes .firn files")
         }
     }

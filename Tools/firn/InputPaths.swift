@@ -73,6 +73,7 @@ struct InputPaths {
 private struct FolderWalk {
     static let endings = [
         "csv", "tsv", "tab", "json", "geojson", "ndjson", "jsonl", "firn", "realm", "parquet", "parq", "db", "sqlite", "sqlite3", "db3",
+        "arrow", "arrows", "feather", "ipc",
     ]
     private(set) var found: [String] = []
     /// The first file of another format.

@@ -85,7 +85,9 @@ final class OpenedFile {
         if let opened { input = opened } else { input = try Input(path: address.path, staysOffDisk: options.staysOffDisk) }
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
-        if options.format == nil, let kind = FormatName.foreign(first), !FormatName.isParquet(first), !FormatName.isSQLite(first) {
+        if options.format == nil, let kind = FormatName.foreign(first), !FormatName.isParquet(first), !FormatName.isSQLite(first),
+            !FormatName.isArrow(first)
+        {
             throw FirnError(
                 .notThisFormat, "this is \(kind), which cannot be read", at: .init(file: name),
                 advice: kind == "compressed twice"

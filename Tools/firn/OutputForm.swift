@@ -32,6 +32,9 @@ struct OutputForm {
         guard format != .sqlite else {
             throw FirnError(.usage, "SQLite databases can be read, but not written", advice: "use --to firn, csv, tsv, json or ndjson")
         }
+        guard format != .arrow else {
+            throw FirnError(.usage, "Arrow files can be read, but not written", advice: "use --to firn, csv, tsv, json or ndjson")
+        }
         guard format != .firn || compression == .none else {
             throw FirnError(
                 .usage, "a .firn file cannot be compressed as a whole: its columns are compressed already",
