@@ -49,8 +49,11 @@ public struct ProjectedCollection<Element>: RandomAccessCollection, CustomString
     /// Calls `block` with the collection, then after each commit that changed the projected property of an object, or which objects the
     /// collection contains, or their order. See `RealmCollection.observe`.
     ///
-    /// - Parameter keyPaths: If the projected property is a link: the properties of the linked objects to observe. nil: the projected
-    /// property itself.
+    /// - Parameters:
+    ///   - keyPaths: If the projected property is a link: the properties of the linked objects to observe. nil: the projected property
+    ///     itself.
+    ///   - queue: The queue that calls `block`; nil: the queue or thread of the realm.
+    ///   - block: Receives each change.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<ProjectedCollection>) -> Void
     ) -> NotificationToken {

@@ -53,7 +53,10 @@ public final class Logger: Sendable {
     }
 
     /// Creates a logger.
-    /// - Parameter logFunction: Receives each message up to the level; it must not use a realm. nil: messages are printed on standard error.
+    ///
+    /// - Parameters:
+    ///   - level: The least important level that is recorded.
+    ///   - logFunction: Receives each message up to the level; it must not use a realm. nil: messages are printed on standard error.
     public init(level: LogLevel, logFunction: LogFunction? = nil) {
         detail = Mutex(level)
         record = logFunction ?? Logger.printed
