@@ -54,7 +54,7 @@ package enum CSVEncoding: Hashable, Sendable {
     }
 
     /// Returns the encoding of text without a byte order mark, as its first bytes show it: UTF-16, in which every other byte of most texts
-    /// is zero; nil for all others.
+    /// is zero, and all characters are those of texts; nil for all others.
     static func detect(_ bytes: [UInt8]) -> CSVEncoding? {
         let pairs = min(bytes.count / 2, 4096)
         guard pairs >= 4 else { return nil }
@@ -65,7 +65,45 @@ package enum CSVEncoding: Hashable, Sendable {
         }
         if even == 0, odd * 10 > pairs * 6 { return .utf16LittleEndian }
         if odd == 0, even * 10 > pairs * 6 { return .utf16BigEndian }
-        return nil
+        guard even + odd > 0, !isUTF8(bytes.prefix(2 * pairs)) else { return nil }
+        // Bytes of other characters can be zero too. In the other order, characters of ASCII are often letters of other scripts.
+        let little = asciiCount(bytes, pairs, highAt: 1), big = asciiCount(bytes, pairs, highAt: 0)
+        guard max(little, big) > 1, little != big else { return nil }
+        return little > big ? .utf16LittleEndian : .utf16BigEndian
+    }
+
+    /// Whether bytes are UTF-8, apart from the last character, which can be cut.
+    private static func isUTF8(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let end = bytes.lastIndex { $0 < 0x80 } ?? bytes.endIndex - 1
+        return String(validating: bytes[...end], as: UTF8.self) != nil
+    }
+
+    /// Returns the number of ASCII characters in UTF-16 whose high bytes are at even or odd positions; 0 unless all characters are those of
+    /// texts with lines.
+    private static func asciiCount(_ bytes: [UInt8], _ pairs: Int, highAt high: Int) -> Int {
+        var count = 0, lines = 0, lead: UInt32?
+        for i in 0..<pairs {
+            var code = UInt32(bytes[2 * i + high]) << 8 | UInt32(bytes[2 * i + 1 - high])
+            if let first = lead {
+                guard code & 0xFC00 == 0xDC00 else { return 0 }
+                code = 0x10000 + (first & 0x3FF) << 10 + code & 0x3FF
+                lead = nil
+            } else if code & 0xFC00 == 0xD800 {
+                lead = code
+                continue
+            }
+            switch code {
+            case 10, 13: lines += 1
+            case 9, 32...126: count += 1
+            default:
+                guard let scalar = Unicode.Scalar(code) else { return 0 }
+                switch scalar.properties.generalCategory {
+                case .control, .unassigned, .privateUse, .surrogate: return 0
+                default: break
+                }
+            }
+        }
+        return lines > 0 ? count : 0
     }
 }
 

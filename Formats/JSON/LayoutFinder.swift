@@ -28,9 +28,9 @@ enum LayoutFinder {
         var values: [Value] = [], at = start, last: Skim?
         while values.count < 1000, let next = first[at...].firstIndex(where: { $0 > 32 }) {
             // After a bracket, a word that is no value is an error in the text rather than another value.
-            let isBracketed = "{[".utf8.contains(first[start])
-            guard beginsValue(first[next]), values.isEmpty || !isBracketed || isValue(first[next...]) else { break }
-            let skim = Skim(first, from: next)
+            let isBracketed = "{[".utf8.contains(first[start]), skim = Skim(first, from: next)
+            let isString = skim.outcome == .complete && first[next] == UInt8(ascii: "\"") && first[at..<next].contains(10)
+            guard beginsValue(first[next]), values.isEmpty || !isBracketed || isString || isValue(first[next...]) else { break }
             last = skim
             guard skim.outcome == .complete else { break }
             values.append(Value(first, next..<skim.end, after: at == start ? nil : at))
@@ -65,12 +65,13 @@ enum LayoutFinder {
         }
     }
 
-    /// Whether a text begins with a bracket, or with a whole value other than a string: a string after an object is garbage more often.
+    /// Whether a text begins with a bracket, or with a whole value other than a string: a string in the same line as an object before it is
+    /// rather an error.
     private static func isValue(_ text: ArraySlice<UInt8>) -> Bool {
         if let first = text.first, "{[".utf8.contains(first) { return true }
         let word = Array(text.prefix { $0 > 32 && !"{}[],:\"".utf8.contains($0) })
         if ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) { return true }
-        return word.withUnsafeBytes { OriginalToken.isNumber($0) }
+        return word.withBytes { OriginalToken.isNumber($0) }
     }
 
     private struct Value {

@@ -232,3 +232,29 @@ extension Table {
         try self.init(text, options)
     }
 }
+
+@Suite struct UnmarkedUnicodeTests {
+    private func bytes(_ text: String, big: Bool) -> [UInt8] {
+        text.utf16.flatMap { unit in big ? [UInt8(unit >> 8), UInt8(unit & 0xFF)] : [UInt8(unit & 0xFF), UInt8(unit >> 8)] }
+    }
+
+    @Test(arguments: [
+        "a,b\nhéllo,1\n", "a,b\n😀,1\nx,2\n", "中,b\nhéllo 😀,1\n", "中中,中\n中😀,中中\n一,丁\n", "a\tb\r\nшшш\t1\r\n",
+        "name,note\n" + String(repeating: "中文字符😀,Ā\n", count: 3000),
+    ]) func `UTF-16 without a byte order mark is recognised, also with surrogates and few ASCII characters`(text: String) throws {
+        for big in [false, true] {
+            let input = Input(bytes: bytes(text, big: big), name: "test.csv"), reader = try CSVReader(input)
+            #expect(reader.dialect.encoding == (big ? .utf16BigEndian : .utf16LittleEndian), "\(text.prefix(20))")
+            let first = text.replacing("\r\n", with: "\n").split(separator: "\n")[0].split(whereSeparator: { ",\t".contains($0) }).map(
+                String.init)
+            #expect(reader.schema.types[0].columns.map(\.name) == first)
+        }
+    }
+
+    @Test(arguments: Seed.first(300)) func `random bytes are not taken for UTF-16`(seed: Seed) {
+        var random = Random(seed)
+        let bytes = (0..<random.number(8...400)).map { _ in random.chance(20) ? 0 : UInt8(random.below(256)) }
+        guard let reader = try? CSVReader(Input(bytes: bytes, name: "test.csv")) else { return }
+        #expect(reader.dialect.encoding != .utf16LittleEndian && reader.dialect.encoding != .utf16BigEndian, "\(bytes)")
+    }
+}
