@@ -7,8 +7,10 @@ struct ColumnWidening {
     private let sources: [Int?]
     /// The companions of the columns of the input.
     private let companions: [Int: Int]
-    /// Those of JSON, which are texts in the union.
+    /// Those of JSON that are texts in the union.
     private let tokens: [Int]
+    /// The columns, by position, whose companions are those of JSON.
+    private let withTokens: Set<Int>
     private let from: (type: TypeSchema, schema: Schema)
     private let to: (type: TypeSchema, schema: Schema)
     private let empty: [Column]
@@ -20,7 +22,9 @@ struct ColumnWidening {
         to = (union, unionSchema)
         let companions = type.companions
         self.companions = companions
-        tokens = companions.values.filter { OriginalToken.isForm(of: type.columns[$0]) }
+        withTokens = Set(companions.filter { OriginalToken.isForm(of: type.columns[$0.value]) }.keys)
+        let kept = Set(union.columns.filter(OriginalToken.isForm).compactMap(\.originalTextOf))
+        tokens = withTokens.filter { !kept.contains(type.columns[$0].name) }.compactMap { companions[$0] }
         sources = union.columns.map { column in
             column.originalTextOf.map { name in type.index(of: name).flatMap { companions[$0] } } ?? type.index(of: column.name)
         }
@@ -28,6 +32,7 @@ struct ColumnWidening {
     }
 
     mutating func columns(_ source: [Column], count: Int) throws(FirnError) -> [Column] {
+        let rows = source
         var batch = source
         for position in tokens { batch[position] = OriginalToken.plain(batch[position]) }
         var result: [Column] = []
@@ -47,7 +52,9 @@ struct ColumnWidening {
             }
             let old = Side(column: from.type.columns[source], schema: from.schema),
                 new = Side(column: to.type.columns[i], schema: to.schema)
-            let texts = new.type.kind == .string && old.type.kind != .string ? companions[source].map { batch[$0] } : nil
+            var texts: Column?
+            if new.type.kind == .string, old.type.kind != .string { texts = companions[source].map { batch[$0] } }
+            if new.type.kind == .any, old.type.kind != .any, withTokens.contains(source) { texts = companions[source].map { rows[$0] } }
             result.append(try ColumnWidening.column(batch[source], from: old, to: new, originals: texts))
         }
         return result
@@ -145,7 +152,10 @@ struct ColumnWidening {
         var column = Column(to.column, in: to.schema)
         for row in 0..<values.count {
             let value = values.value(at: row)
-            if let originals, originals.isPresent(row), column.append(originals.value(at: row)) { continue }
+            if let originals, originals.isPresent(row) {
+                let text = originals.value(at: row), wanted = to.type.kind == .any ? OriginalToken.value(text, instead: value) : text
+                if column.append(wanted) { continue }
+            }
             guard !value.isNull else {
                 column.appendNull()
                 continue

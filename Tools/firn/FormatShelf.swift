@@ -29,8 +29,8 @@ enum FormatShelf {
             json.objects = options.objects
             json.mayLackPaths = options.mayLackColumns
             json.isLossless = options.isLossless
-            // In a union, the type of a column can change with the next input.
-            json.keepsOriginals = !options.mayLackColumns
+            // In a union with texts of other formats, strings and numbers would become the same.
+            json.keepsOriginals = !options.mayLackColumns || options.keepsTokens
             json.threads = options.threads
             json.given = given
             json.rejects = options.rejects

@@ -73,6 +73,9 @@ final class InputUnion {
             [.csv, .tsv].contains(options.format ?? FormatName(extensionOf: Address(operand).path) ?? .json)
         }
         if !isText { options.columns = [] }
+        options.keepsTokens = operands.allSatisfy { operand in
+            [.json, .ndjson].contains(options.format ?? FormatName(extensionOf: Address(operand).path) ?? .csv)
+        }
         self.options = options
         rows = UnionType(name: typeName)
         try survey()

@@ -51,6 +51,8 @@ struct ReadingOptions {
     var filename: String?
     /// The name of the type of the rows, for one of several inputs; nil derives it from the name of the input.
     var rowType: String?
+    /// Whether JSON inputs keep the tokens of odd values among numbers, as one of several.
+    var keepsTokens = false
     /// Whether an input may lack columns that are chosen or given, as one of several.
     var mayLackColumns = false
     /// Whether tables of a `.realm` file that are not classes, and virtual tables of an SQLite database, are read.
@@ -160,7 +162,8 @@ struct ReadingOptions {
         ) throws(FirnError) {
             guard let first, all.isDisjoint(with: formats), let flag = flags.first(where: arguments.has) else { return }
             throw FirnError(
-                .usage, "--\(flag) applies to \(name) only, and \(count == 1 ? "the input is \(first.rawValue)" : "no input is \(name.contains(" ") ? "such a file" : name)")",
+                .usage,
+                "--\(flag) applies to \(name) only, and \(count == 1 ? "the input is \(first.rawValue)" : "no input is \(name.contains(" ") ? "such a file" : name)")",
                 advice: advice)
         }
     }

@@ -31,8 +31,9 @@ final class UnionColumn {
     private var isText = false
     /// Whether an input has a value in the column whose facts are not known.
     private(set) var isUnsure = false
-    /// Whether an input has original texts of the column.
-    private var hasOriginals = false
+    /// Whether an input has original texts of the column, and whether some of them are texts, or tokens of JSON.
+    private var hasOriginals: Bool { hasTexts || hasTokens }
+    private var hasTexts = false, hasTokens = false
     /// Whether an input without a layout of numbers has original texts that may be numbers.
     private var hasNumbersInTexts = false
     /// The types that fit all values so far, in some notation.
@@ -49,11 +50,11 @@ final class UnionColumn {
 
     /// Adds the column of one input. `facts`: nil if nothing is known about its values.
     func add(
-        _ column: ColumnSchema, _ facts: ColumnFacts?, _ input: UnionInput, path: [String], hasOriginals: Bool
+        _ column: ColumnSchema, _ facts: ColumnFacts?, _ input: UnionInput, path: [String], originals: ColumnSchema?
     ) throws(FirnError) {
         inputs += 1
-        self.hasOriginals = self.hasOriginals || hasOriginals
-        if hasOriginals, NumberLayout(column.notation) == nil, facts?.hasNumbersInTexts ?? true { hasNumbersInTexts = true }
+        if let originals { if OriginalToken.isForm(of: originals) { hasTokens = true } else { hasTexts = true } }
+        if originals != nil, NumberLayout(column.notation) == nil, facts?.hasNumbersInTexts ?? true { hasNumbersInTexts = true }
         attributes.add(column.otherAttributes)
         isOptional = isOptional || column.type.isOptional
         elementIsOptional = elementIsOptional || column.type.elementIsOptional
@@ -170,8 +171,13 @@ final class UnionColumn {
         return hasOriginals || isContested && NumberLayout(column.notation) != nil
     }
 
+    /// Whether the original texts of the column, as it is in the union, are tokens of JSON.
+    func keepsTokens(_ column: ColumnSchema) -> Bool { hasTokens && !hasTexts && NumberLayout(column.notation) == nil }
+
     /// Whether original texts of inputs are not kept in the union, as texts or in a companion.
-    func losesOriginals(_ column: ColumnSchema) -> Bool { hasOriginals && column.type.kind != .string && !needsCompanion(column) }
+    func losesOriginals(_ column: ColumnSchema) -> Bool {
+        hasOriginals && column.type.kind != .string && !(column.type.kind == .any && !hasTexts) && !needsCompanion(column)
+    }
 
     /// Whether values of a kind have a text that is read back as the same value.
     private static func hasText(_ kind: ScalarKind) -> Bool {
@@ -207,7 +213,8 @@ final class UnionType {
                 columns.append(UnionColumn(column, input: input.index))
             }
             try columns[known].add(
-                column, path.isEmpty ? input.facts(position) : nil, input, path: path, hasOriginals: companions[position] != nil)
+                column, path.isEmpty ? input.facts(position) : nil, input, path: path,
+                originals: companions[position].map { type.columns[$0] })
         }
     }
 
@@ -239,7 +246,12 @@ final class UnionType {
 
     /// Adds the companions of columns to the type of the union.
     func addCompanions(to type: inout TypeSchema) {
-        let companions = type.columns.filter { self[$0.name]?.needsCompanion($0) ?? false }.map { type.makeCompanion(of: $0) }
+        let companions = type.columns.compactMap { column -> ColumnSchema? in
+            guard let union = self[column.name], union.needsCompanion(column) else { return nil }
+            var companion = type.makeCompanion(of: column)
+            if union.keepsTokens(column) { companion.otherAttributes.append(OriginalToken.attribute) }
+            return companion
+        }
         for companion in companions {
             type.columns.append(companion)
             type.columns[type.columns.count - 1].id = UInt32(type.columns.count)
