@@ -97,11 +97,7 @@ struct CSVLane {
     }
 
     private func isCurrent(_ originals: Column, of column: Column, _ row: Int, _ style: Style) -> Bool {
-        originals.text.bytes.withUnsafeBytes { text in
-            OriginalText.isCurrent(
-                UnsafeRawBufferPointer(rebasing: text[originals.text.offsets[row]..<originals.text.offsets[row + 1]]), column, row: row,
-                notation: style.description.notation)
-        }
+        originals.text.withBytes(row) { OriginalText.isCurrent($0, column, row: row, notation: style.description.notation) }
     }
 
     /// Formats rows of a column.

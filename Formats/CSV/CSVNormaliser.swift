@@ -59,10 +59,7 @@ final class CSVNormaliser: CSVSource {
                 if out.isEmpty { break }
             }
             let count = min(memory.count - done, out.count - outAt)
-            out.withBytes { bytes in
-                UnsafeMutableRawBufferPointer(rebasing: memory[done...]).copyMemory(
-                    from: UnsafeRawBufferPointer(rebasing: bytes[outAt..<(outAt + count)]))
-            }
+            UnsafeMutableRawBufferPointer(rebasing: memory[done...]).copyBytes(from: out[outAt..<(outAt + count)])
             done += count
             outAt += count
         }

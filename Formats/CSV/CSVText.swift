@@ -72,10 +72,7 @@ final class CSVText: CSVSource {
                 if pending.isEmpty { break }
             }
             let count = min(memory.count - done, pending.count - pendingAt)
-            pending.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: memory[done...]).copyMemory(
-                    from: UnsafeRawBufferPointer(rebasing: $0[pendingAt..<(pendingAt + count)]))
-            }
+            UnsafeMutableRawBufferPointer(rebasing: memory[done...]).copyBytes(from: pending[pendingAt..<(pendingAt + count)])
             done += count
             pendingAt += count
         }

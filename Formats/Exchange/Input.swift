@@ -153,7 +153,7 @@ private final class MemorySource: InputSource {
 
     override func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
         let count = min(into.count, bytes.count - position)
-        bytes.withUnsafeBytes { into.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<(position + count)])) }
+        into.copyBytes(from: bytes[position..<(position + count)])
         position += count
         return count
     }
@@ -175,7 +175,7 @@ private final class PrefixedSource: InputSource {
     override func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
         let count = min(into.count, prefix.count - position)
         if count > 0 {
-            prefix.withUnsafeBytes { into.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<(position + count)])) }
+            into.copyBytes(from: prefix[position..<(position + count)])
             position += count
         }
         if count == into.count { return count }
@@ -210,7 +210,7 @@ private final class Spool {
     func read(into: UnsafeMutableRawBufferPointer, at position: UInt64) throws(FirnError) -> Int {
         let count = min(into.count, Int(clamping: length - position))
         if isInMemory {
-            memory.withUnsafeBytes { into.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(position)..<(Int(position) + count)])) }
+            into.copyBytes(from: memory[Int(position)..<(Int(position) + count)])
             return count
         }
         guard let file, count > 0 else { return 0 }

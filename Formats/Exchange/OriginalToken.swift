@@ -48,15 +48,27 @@ package enum OriginalToken {
         text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8)
     }
 
+    /// Returns the value of a token among values of any kind, where it is in place of `value`, its value in a column of numbers.
+    package static func value(_ token: Value, instead value: Value) -> Value {
+        guard case .string(let text) = token else { return value }
+        let bytes = Array(text.utf8)
+        if bytes.count >= 2, bytes.first == quote, bytes.last == quote {
+            return .string(String(decoding: bytes[1..<(bytes.count - 1)], as: UTF8.self))
+        }
+        if text == "true" || text == "false" { return .bool(text == "true") }
+        // A fraction with more digits than a double has.
+        if case .double(let near) = value, bytes.count > 17, let exact = Decimal(text), let rounded = Decimal("\(near)"),
+            exact.compare(rounded) != 0
+        {
+            return .decimal(exact)
+        }
+        return value
+    }
+
     /// Returns a column of tokens as texts without the quotes of strings.
     package static func plain(_ column: Column) -> Column {
         var out = column, text = Text()
-        column.text.bytes.withUnsafeBytes { bytes in
-            for row in 0..<column.count {
-                let token = UnsafeRawBufferPointer(rebasing: bytes[column.text.offsets[row]..<column.text.offsets[row + 1]])
-                text.append(string(token) ?? token)
-            }
-        }
+        for row in 0..<column.count { column.text.withBytes(row) { text.append(string($0) ?? $0) } }
         out.text = text
         return out
     }

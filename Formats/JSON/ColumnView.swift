@@ -65,7 +65,7 @@ final class ColumnView {
     @inline(__always)
     private func withText<R>(_ row: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
         let range = textOffsets[row]..<textOffsets[row &+ 1]
-        return textBytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        return textBytes.withBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
     /// Writes the value of a row, or null. `indent` is the depth in an indented document; a negative one writes a single line.
@@ -197,7 +197,7 @@ extension JSONBytes {
         case .string(let x): append(quoted: x)
         case .data(let x):
             loss.hasData = true
-            x.withUnsafeBytes { append(base64: $0) }
+            x.withBytes { append(base64: $0) }
         case .date(let x): append(date: x.seconds, Int64(x.nanoseconds), .plain)
         case .decimal(let x): append(x, &loss)
         case .objectID(let x): append(objectID: x)

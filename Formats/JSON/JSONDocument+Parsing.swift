@@ -25,7 +25,7 @@ extension JSONDocument {
         defer { json_tokener_free(tokener) }
         json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8)
         // The zero byte after the text marks its end.
-        let tree = (text + [0]).withUnsafeBytes {
+        let tree = (text + [0]).withBytes {
             json_tokener_parse_ex(tokener, $0.baseAddress!.assumingMemoryBound(to: CChar.self), Int32($0.count))
         }
         defer { json_object_put(tree) }

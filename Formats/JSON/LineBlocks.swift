@@ -55,7 +55,7 @@ final class LineBlocks {
         if isAtEnd, carry.isEmpty { return false }
         var capacity = max(blockSize, carry.count)
         var base = try parser.reserve(capacity)
-        carry.withUnsafeBytes { if let start = $0.baseAddress { base.copyMemory(from: start, byteCount: $0.count) } }
+        carry.withBytes { if let start = $0.baseAddress { base.copyMemory(from: start, byteCount: $0.count) } }
         var count = carry.count
         carry.removeAll(keepingCapacity: true)
         var nesting = Nesting(), looked = 0

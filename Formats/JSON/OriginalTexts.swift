@@ -30,16 +30,10 @@ struct OriginalTexts {
         return column.isPresent(row) ? .plainNumber : .string(text)
     }
 
-    private func withText<R>(_ row: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
-        texts.text.bytes.withUnsafeBytes {
-            body(UnsafeRawBufferPointer(rebasing: $0[texts.text.offsets[row]..<texts.text.offsets[row + 1]]))
-        }
-    }
-
     /// Whether a row that has no value has a text that is written.
     func has(_ row: Int) -> Bool {
         guard texts.isPresent(row) else { return false }
-        return withText(row) { text in
+        return texts.text.withBytes(row) { text in
             switch form(text, row) {
             case .none, .plainNumber: false
             case .number, .string, .bool: true
@@ -50,7 +44,7 @@ struct OriginalTexts {
     /// Writes the text of a row. Returns false if the value must be written.
     func write(_ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss) -> Bool {
         guard texts.isPresent(row) else { return false }
-        return withText(row) { text in
+        return texts.text.withBytes(row) { text in
             switch form(text, row) {
             case .none: return false
             case .plainNumber:

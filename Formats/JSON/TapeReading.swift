@@ -161,7 +161,7 @@ final class RowBuilder: @unchecked Sendable {
             node.pointee.words.append(row)
         case .data:
             guard let bytes = TapeScalar.data(item) else { return fail(node) }
-            bytes.withUnsafeBytes { appendText($0, node) }
+            bytes.withBytes { appendText($0, node) }
         }
         node.pointee.advance()
     }
@@ -335,7 +335,7 @@ final class RowBuilder: @unchecked Sendable {
             companion.pointee.batch = batch
             columns &+= 1
         }
-        text.withUnsafeBytes { appendText($0, companion) }
+        text.withBytes { appendText($0, companion) }
         companion.pointee.advance()
     }
 

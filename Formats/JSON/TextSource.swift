@@ -77,7 +77,7 @@ final class TextSource {
     private func nextText() throws(FirnError) -> [UInt8] {
         if raw.isEmpty { raw = [UInt8](repeating: 0, count: TextSource.piece) }
         var failure: FirnError?, got = 0
-        raw.withUnsafeMutableBytes { do throws(FirnError) { got = try input.read(into: $0) } catch { failure = error } }
+        raw.withMutableBytes { do throws(FirnError) { got = try input.read(into: $0) } catch { failure = error } }
         if let failure { throw failure }
         isAtEnd = got < raw.count
         guard case .utf16(let isBig) = encoding else { return Array(raw[..<got]) }

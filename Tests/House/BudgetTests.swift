@@ -5,9 +5,9 @@ import Testing
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int, long: Int)] = [
     ("Formats/Arrow", 78, 1, 12, 11, 0),
-    ("Formats/CSV", 168, 19, 1, 14, 3),
-    ("Formats/Exchange", 149, 7, 1, 1, 0),
-    ("Formats/JSON", 127, 23, 5, 8, 2),
+    ("Formats/CSV", 163, 19, 1, 14, 3),
+    ("Formats/Exchange", 141, 7, 1, 1, 0),
+    ("Formats/JSON", 116, 23, 5, 8, 2),
     ("Formats/Parquet", 153, 0, 8, 13, 2),
     ("Formats/RealmFile", 30, 26, 0, 10, 0),
     ("Formats/SQLite", 20, 0, 2, 0, 0),
