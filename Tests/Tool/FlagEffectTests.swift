@@ -54,7 +54,15 @@ import Testing
             (["query", "a.firn:a", "--type", "b"], "--type names \"b\", and a.firn:a names another type"),
             (["info", "a.firn:a", "--type", "b"], "--type names \"b\""), (["schema", "a.firn:a", "--type", "b"], "--type names \"b\""),
             (["log", "a.firn:a", "--type", "b"], "--type names \"b\""), (["index", "a.firn:a", "--type", "b"], "--type names \"b\""),
+            (["query", "a.csv", "--explain", "--json"], "--explain prints a plan as text, and --json is about rows"),
+            (["query", "a.csv", "--explain", "--format", "csv"], "--explain prints a plan"),
+            (["sql", "a.csv", "SELECT 1", "--explain", "--json"], "--explain prints a plan"),
         ] { try refuse(scratch, words, part) }
+        for (flag, part) in [("--flatten", "--flatten: no column contains objects"), ("--nest", "--nest: no name of a column has parts")] {
+            let run = try scratch.firn("convert", flag, "a.csv", "-", "--to", "ndjson")
+            #expect(run.code == 0 && run.errors.contains(part), "\(run.errors)")
+        }
+        #expect(try !scratch.firn("convert", "--flatten", "a.ndjson", "-", "--to", "csv").errors.contains("--flatten:"))
     }
 
     @Test func `the flags of one format are errors in every command if no input has it`() throws {

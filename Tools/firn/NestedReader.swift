@@ -57,6 +57,9 @@ final class NestedReader: BatchReader {
         let key = type.key.map { position in root.members.firstIndex { if case .column(position) = $0.member { true } else { false } } }
         made.key = key.contains(nil) ? [] : key.compactMap(\.self)
         if key.contains(nil) { notes = ["the key consists of fields of objects, which cannot be a key, and is left out"] }
+        if types.isEmpty, !type.columns.contains(where: { $0.type.isCollection || $0.type.kind == .embedded }) {
+            notes.append("--nest: no name of a column has parts, such as a.b, and no column contains JSON arrays or objects")
+        }
         made.envelope = nil
         var whole = source.schema
         whole.types = source.schema.types.map { $0.name == type.name ? made : $0 } + types

@@ -15,6 +15,7 @@ struct QueryCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let threads = try session.threads()
+        try session.checkExplain()
         // Errors in the command line are reported before a long input is read.
         for operand in operands.files where operand != "-" { try OpenedFile.check(operand) }
         let request: QueryRequest

@@ -15,6 +15,7 @@ struct SQLCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let threads = try session.threads(), operands = Array(arguments.operands.dropLast())
+        try session.checkExplain()
         let parameters = try SQLParameters(arguments.texts("param"))
         let timeout = try arguments.text("timeout").map { (text) throws(FirnError) in try LogCommand.seconds(text, of: "timeout") }
         let text = SQLStatements(try statements(operands))

@@ -68,6 +68,12 @@ final class Session {
         return format == "table" ? "ndjson" : format
     }
 
+    /// Throws `.usage` if `--explain` is combined with a flag about the form of rows.
+    func checkExplain() throws(FirnError) {
+        guard arguments.has("explain"), let flag = ["format", "json"].first(where: arguments.has) else { return }
+        throw FirnError(.usage, "--explain prints a plan as text, and --\(flag) is about rows", advice: "omit one of them")
+    }
+
     private func perform() throws(FirnError) -> ExitCode {
         for flag in ["key-file", "new-key-file"] { if let path = arguments.text(flag) { warn(ofKeyFile: path) } }
         switch arguments.command.name {

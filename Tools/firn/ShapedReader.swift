@@ -106,7 +106,8 @@ final class ShapedReader: BatchReader {
         let keys = keyFields.map { field in
             "the key \"\(field.name)\" is a column with the values of that field; JSON output omits it"
         }
-        guard emptyObjects > 0 else { return source.remarks + keys }
+        let idle = isFlat && kept?.allSatisfy { $0.path.count == 1 } != false ? ["--flatten: no column contains objects"] : []
+        guard emptyObjects > 0 else { return source.remarks + keys + idle }
         return source.remarks + keys + [
             "\(Quantity.count(emptyObjects, "object")) without any value: --nest makes \(emptyObjects == 1 ? "it" : "them") missing"
         ]
