@@ -178,6 +178,17 @@ final class SQLiteStatement {
         throw connection.error(code, about: what)
     }
 
+    func reset() { firn_sqlite_reset(pointer) }
+
+    func bind(_ index: Int32, _ text: String?) {
+        guard var text else { return firn_sqlite_bind_null(pointer, index) }
+        text.withUTF8 { firn_sqlite_bind_text(pointer, index, $0.baseAddress, Int64($0.count)) }
+    }
+
+    func bind(_ index: Int32, _ bytes: [UInt8]) {
+        bytes.withUnsafeBufferPointer { firn_sqlite_bind_blob(pointer, index, $0.baseAddress, Int64($0.count)) }
+    }
+
     func isNull(_ column: Int32) -> Bool { firn_sqlite_is_null(pointer, column) }
     func isInt(_ column: Int32) -> Bool { firn_sqlite_is_int(pointer, column) }
     func int(_ column: Int32) -> Int64 { firn_sqlite_int(pointer, column) }

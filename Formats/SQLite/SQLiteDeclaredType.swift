@@ -60,7 +60,7 @@ extension SQLiteDeclaredType {
         case .bool: return SQLiteDeclaredType("BOOLEAN")
         case .int, .link: return SQLiteDeclaredType("INTEGER")
         case .double:
-            if case .decimal(let precision, let scale)? = column.logical, 1...15 ~= precision, 0...precision ~= scale {
+            if case .decimal(let precision, let scale)? = column.logical, 1...15 ~= precision, scale > 0, scale <= precision {
                 return SQLiteDeclaredType("DECIMAL(\(precision),\(scale))")
             }
             return SQLiteDeclaredType("REAL")

@@ -45,7 +45,7 @@ package final class SQLiteReader: BatchReader {
                 current = try SQLiteScan(source.table, source.plans, connection, expected: source.rows, budget: budget)
                 scan = (table, current)
             }
-            return try current.next().map(sources[table].linked)
+            return try current.next().map(sources[table].converted)
         }
 
         func begin() { scan = nil }
@@ -53,10 +53,12 @@ package final class SQLiteReader: BatchReader {
 
     /// - Throws: `.notThisFormat`, `.damaged`, `.locked`, `.unsupported` or `.outOfMemory`, with the table and the row id where they are known.
     package init(_ input: Input, options: SQLiteOptions, progress: Progress = Progress()) throws(FirnError) {
-        let connection = try SQLiteConnection(reading: input, options.budget), tables = try SQLiteTables(connection, options)
+        let connection = try SQLiteConnection(reading: input, options.budget), records = try SQLiteRecords(connection)
+        let tables = try SQLiteTables(connection, options, hasRecords: !records.isEmpty)
         var guesses = tables.remarks, remarks = guesses
         let survey = SQLiteSurvey(connection, threads: options.threads)
         var sources = try tables.tables.map { (table) throws(FirnError) in try SQLiteSource(table, survey) }
+        for i in sources.indices { try sources[i].apply(records, connection, options.budget) }
         remarks += sources.flatMap(\.remarks)
         if options.readsLinks {
             let linker = try SQLiteLinker(sources, connection, options.budget)
@@ -64,16 +66,31 @@ package final class SQLiteReader: BatchReader {
             guesses += linker.remarks
             remarks += linker.remarks
         }
-        schema = Schema(sources.map(\.type))
+        let types = sources.map(\.type)
+        var schema = Schema(types + SQLiteReader.embedded(records, in: types))
+        schema.otherAttributes = records.attributes(nil, nil)
+        self.schema = schema
         self.remarks = remarks
         self.guesses = guesses
-        names = schema.types.map(\.name)
+        names = types.map(\.name)
         waiting = Array(sources.indices)
         self.progress = progress
         progress.fixTotal(bytes: nil)
         let work = Work(connection, sources, options.budget)
         self.work = work
         queue = options.threads > 1 ? BlockQueue(threads: 1) { (table) throws(FirnError) in try work.next(of: table) } : nil
+    }
+
+    /// Returns the embedded types that columns have, and those of their fields.
+    private static func embedded(_ records: SQLiteRecords, in types: [TypeSchema]) -> [TypeSchema] {
+        let all = Schema(records.embeddedTypes)
+        var wanted: Set<String> = [], waiting = types
+        while let next = waiting.popLast() {
+            for name in next.columns.compactMap({ $0.type.kind == .embedded ? $0.type.target : nil }) where wanted.insert(name).inserted {
+                if let type = all[name] { waiting.append(type) }
+            }
+        }
+        return all.types.filter { wanted.contains($0.name) && !types.map(\.name).contains($0.name) }
     }
 
     /// What was left out.

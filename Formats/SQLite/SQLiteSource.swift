@@ -10,7 +10,13 @@ struct SQLiteSource {
     let rows: Int
     /// By position: the columns that are read as links, with the name and the rows of their target.
     var links: [Int: (target: String, keys: SQLiteKeys)] = [:]
-    private(set) var remarks: [String] = []
+    /// By position: the columns whose values SQLite cannot hold.
+    var conversions: [Int: SQLiteConversion] = [:]
+    /// The attributes of the type that are recorded in the database.
+    var ownAttributes: [SchemaAttribute] = []
+    /// What is reported about the table.
+    var notes: [String] = []
+    var remarks: [String] { plans.compactMap(\.remark) + notes }
     /// The positions of the key's columns; empty if the primary key has nulls.
     private let key: [Int]
 
@@ -20,20 +26,20 @@ struct SQLiteSource {
         self.table = table
         self.rows = rows
         plans = zip(table.columns, facts).map { column, facts in column.plan(facts, in: table) }
-        remarks = plans.compactMap(\.remark)
         let primary = table.key
-        if let null = primary.first(where: { facts[$0].nulls > 0 }) {
+        // A key can be null in one row.
+        if let null = primary.first(where: { facts[$0].nulls > 1 }) {
             // SQLite permits nulls in primary keys, and regards them as different.
             key = []
-            remarks.append(
-                "table \"\(table.name)\" has no key: column \"\(table.columns[null].name)\" of its primary key is null in \(facts[null].nulls) row\(facts[null].nulls == 1 ? "" : "s")"
+            notes.append(
+                "table \"\(table.name)\" has no key: column \"\(table.columns[null].name)\" of its primary key is null in \(facts[null].nulls) rows"
             )
         } else {
             key = primary
         }
         let generated = table.columns.filter(\.isGenerated).map { "\"\($0.name)\"" }
         if !generated.isEmpty {
-            remarks.append(
+            notes.append(
                 "table \"\(table.name)\": the values of generated columns are read, not their expressions: \(generated.joined(separator: ", "))"
             )
         }
@@ -41,6 +47,7 @@ struct SQLiteSource {
 
     var type: TypeSchema {
         var columns = plans.map(\.column)
+        for (i, conversion) in conversions { columns[i] = conversion.column }
         for i in columns.indices {
             if let link = links[i] { columns[i].type = ColumnType(.link, optional: true, target: link.target) }
             let declared = table.columns[i].declared
@@ -49,13 +56,15 @@ struct SQLiteSource {
             }
         }
         var type = TypeSchema(table.name, columns: columns, key: key)
-        if let attribute = SQLiteTableFacts(table).attribute { type.otherAttributes = [attribute] }
+        type.otherAttributes = ownAttributes
+        if let attribute = SQLiteTableFacts(table).attribute { type.otherAttributes.append(attribute) }
         return type
     }
 
-    /// Makes links of the columns that are foreign keys.
-    func linked(_ batch: Batch) -> Batch {
+    /// Converts columns, and makes links of those that are foreign keys.
+    func converted(_ batch: Batch) -> Batch {
         var batch = batch
+        for (position, conversion) in conversions { batch.columns[position] = conversion.values(batch.columns[position]).column }
         for (position, link) in links { batch.columns[position] = link.keys.links(batch.columns[position], target: link.target) }
         return batch
     }

@@ -78,11 +78,12 @@ struct SQLiteTables {
     private(set) var remarks: [String] = []
 
     /// Reads the schema, and chooses the tables to read.
-    init(_ connection: SQLiteConnection, _ options: SQLiteOptions) throws(FirnError) {
+    init(_ connection: SQLiteConnection, _ options: SQLiteOptions, hasRecords: Bool) throws(FirnError) {
         let all = try SQLiteTables.all(connection), wanted = options.wanted.flatMap { name in all.first { $0.name == name } }
         var chosen = all.filter { table in
             switch table.kind {
-            case .table: return true
+            // The records of Firn are no rows.
+            case .table: return !hasRecords || table.name != SQLiteRecords.tableName
             case .view: return options.readsViews
             case .virtual, .shadow: return options.readsInternal
             case .system: return false

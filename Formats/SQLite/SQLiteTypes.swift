@@ -93,8 +93,8 @@ extension firn_sqlite_facts {
     fileprivate var dateNotation: Notation? {
         guard forms.nonzeroBitCount == 1 else { return nil }
         let form = forms.trailingZeroBitCount, one = digits.nonzeroBitCount == 1 ? UInt8(digits.trailingZeroBitCount) : nil
-        // Without a number of digits, a fraction has nine digits if it is not zero.
-        let isFree = digits & ~(1 | 1 << 9) == 0 && !has_zero_fraction
+        // Without a number of digits, a fraction has as many digits as it needs.
+        let isFree = !has_zero_fraction
         switch form {
         case FIRN_SQLITE_DATE_DAY: return .dateOnly
         case FIRN_SQLITE_DATE_SPACE: return one.map { .dateTimeSpace($0) }

@@ -56,13 +56,13 @@ import Testing
             """
             CREATE TABLE one (a TEXT PRIMARY KEY, b); CREATE TABLE two (x, b INT, a TEXT, PRIMARY KEY (a, b));
             CREATE TABLE bare (k TEXT, v INT, PRIMARY KEY (k)) WITHOUT ROWID; CREATE TABLE none (a); CREATE TABLE hole (a TEXT PRIMARY KEY);
-            INSERT INTO bare VALUES ('b', 1), ('a', 2); INSERT INTO hole VALUES (NULL), ('x');
+            INSERT INTO bare VALUES ('b', 1), ('a', 2); INSERT INTO hole VALUES (NULL), ('x'), (NULL);
             CREATE TABLE strict (a INTEGER PRIMARY KEY, b ANY, c TEXT) STRICT; INSERT INTO strict VALUES (1, 2, '3');
             """)
         let read = try ReadDatabase(path)
         #expect(read.key("one") == ["a"] && read.key("two") == ["a", "b"] && read.key("bare") == ["k"] && read.key("none") == [])
         #expect(read.columns("bare") == "k string, v int?" && read.values("bare", 0) == [.string("a"), .string("b")])
-        #expect(read.key("hole") == [] && read.remarks == ["table \"hole\" has no key: column \"a\" of its primary key is null in 1 row"])
+        #expect(read.key("hole") == [] && read.remarks == ["table \"hole\" has no key: column \"a\" of its primary key is null in 2 rows"])
         #expect(read.columns("strict") == "a int, b int?, c string?")
         #expect(SQLiteTableFacts(try #require(read.schema["bare"])).isWithoutRowID)
     }

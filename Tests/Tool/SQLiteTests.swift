@@ -69,6 +69,90 @@ import Testing
         #expect(try scratch.firn("convert", "shop.db", "x.firn", "--rejects", "r").code == 2)
     }
 
+    @Test func `a database that was written from a file or another database has the same rows and tables`() throws {
+        let scratch = try prepared()
+        for flags in [[], ["--links"]] {
+            #expect(try FirnRun(["convert", "shop.db", "shop.firn", "-q", "--force"] + flags, in: scratch.folder).code == 0)
+            for source in ["shop.firn", "shop.db"] {
+                let run = try FirnRun(
+                    ["convert", source, "copy.db", "-q", "--force"] + (source == "shop.db" ? flags : []), in: scratch.folder)
+                #expect(run.code == 0, "\(run.errors)")
+                let hashes = try scratch.firn("hash", "shop.db", "copy.db", "-q").out.split(separator: "\n").filter { !$0.contains(":") }
+                #expect(hashes.count == 2 && hashes[0].prefix(32) == hashes[1].prefix(32), "\(flags) \(source) \(hashes)")
+                let linked = try scratch.firn("hash", "shop.db", "copy.db", "-q", "--links").out.split(separator: "\n").filter {
+                    !$0.contains(":")
+                }
+                #expect(linked.count == 2 && linked[0].prefix(32) == linked[1].prefix(32), "\(flags) \(source) \(linked)")
+            }
+        }
+        let schema = try scratch.firn("schema", "copy.db:customer", "--as", "sql")
+        #expect(schema.out.contains("\"id\" BIGINT NOT NULL"), "\(schema.out)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).sorted()
+        #expect(names == ["copy.db", "shop.db", "shop.firn"], "\(names)")
+    }
+
+    @Test func `files of all formats have one hash in SQLite`() throws {
+        let scratch = try Scratch(), fixtures = Folders.fixtures
+        try scratch.write(
+            "a.ndjson", "{\"a\":1,\"b\":[1,\"x\",{\"c\":null}],\"d\":{\"e\":\"ü\",\"f\":[[1],[]]}}\n{\"a\":\"x\",\"b\":true}\n")
+        try scratch.write("b.csv", "id,day,price,ok,odd\n1,02.03.2024,1.50,True,007\n2,03.03.2024,2.00,False,x\n3,,NA,True,\n")
+        var paths = ["a.ndjson", "b.csv"]
+        for name in ["types-v1", "nested", "encodings"] { paths.append(fixtures.appending(path: "parquet/\(name).parquet").path) }
+        for name in ["all_types", "many_commits"] { paths.append(fixtures.appending(path: "realm/\(name).realm").path) }
+        for path in paths {
+            #expect(try scratch.firn("convert", path, "a.firn", "-q", "--force").code == 0)
+            let run = try scratch.firn("convert", "a.firn", "a.db", "-q", "--force")
+            #expect(run.code == 0, "\(path) \(run.errors)")
+            let stored = try scratch.firn("hash", "a.firn"), written = try scratch.firn("hash", "a.db", "-q")
+            #expect(stored.out.prefix(32) == written.out.prefix(32), "\(path) \(written.errors)")
+            let direct = try scratch.firn("convert", path, "b.db", "-q", "--force"), hash = try scratch.firn("hash", "b.db", "-q")
+            #expect(direct.code == 0 && hash.out.prefix(32) == stored.out.prefix(32), "\(path) \(direct.errors)")
+        }
+        #expect(try scratch.firn("convert", "b.csv", "b.db", "-q", "--force").code == 0)
+        let back = try scratch.firn("convert", "b.db", "-", "--to", "csv", "-q")
+        #expect(back.out.hasPrefix("id,day,price,ok,odd\n1,02.03.2024,1.50,True,007\n"), "\(back.out)")
+    }
+
+    @Test func `targets that cannot be databases, and failures, leave the target unchanged`() throws {
+        let scratch = try prepared()
+        try scratch.write("twice.csv", "id,x\n1,a\n1,b\n")
+        try scratch.write("old.db", "old")
+        #expect(try scratch.firn("convert", "shop.db", "old.db").code == 5)
+        let twice = try scratch.firn("convert", "twice.csv", "old.db", "--key", "id", "--force")
+        #expect(twice.code == 3 && twice.errors.contains("UNIQUE constraint failed"), "\(twice.errors)")
+        #expect(try scratch.read("old.db") == "old")
+        #expect(try scratch.firn("convert", "shop.db", "-", "--to", "sqlite").code == 2)
+        #expect(try scratch.firn("convert", "shop.db", "x.db.gz").code == 2)
+    }
+
+    static let pairs: [(name: String, key: String, counts: [Int])] = [
+        ("country-codes", "ISO3166-1-Alpha-3", [0, 1, 137, 112]), ("football-en1", "team1,team2", [0, 0, 181, 199]),
+        ("gemoji", "emoji", [155, 0, 41, 1674]), ("lichess-openings-c", "pgn", [108, 26, 171, 971]),
+        ("mime-db", "key", [444, 4, 109, 2048]),
+        ("pokeapi-pokemon", "id", [233, 0, 1070, 48]), ("sp500-constituents", "Symbol", [63, 63, 123, 317]),
+        ("unicode-emoji", "key", [101, 0, 27, 1778]),
+    ]
+
+    @Test(.enabled(if: SharedData.file("pairs/gemoji/meta.json") != nil, "the test data is not next to the package"), arguments: pairs)
+    func `the difference of two versions is the same in SQLite and crosswise`(_ pair: (name: String, key: String, counts: [Int])) throws {
+        let scratch = try Scratch(), folder = try #require(SharedData.file("pairs/\(pair.name)"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        var paths: [String: String] = [:]
+        for side in ["old", "new"] {
+            let source = folder.appending(path: try #require(names.first { $0.hasPrefix(side + ".") })).path
+            paths[side] = source
+            let run = try scratch.firn("convert", source, "\(side).db", "-q")
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        for (old, new) in [("old.db", "new.db"), (paths["old"] ?? "", "new.db"), ("old.db", paths["new"] ?? "")] {
+            let run = try scratch.firn("diff", old, new, "--key", pair.key, "--format", "summary", "--json", "-q", "--duplicates", "first")
+            let line = run.out.split(separator: "\n").last ?? ""
+            let found = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            let counts = ["added", "removed", "changed", "unchanged"].map { found?[$0] as? Int ?? -1 }
+            #expect(counts == pair.counts, "\(old) \(new) \(run.errors)")
+        }
+    }
+
     @Test func `changes between two databases are applied to a file`() throws {
         let scratch = try prepared()
         #expect(try scratch.firn("convert", "shop.db:product", "old.firn", "-q").code == 0)
@@ -112,5 +196,9 @@ import Testing
         }
         let freight = try scratch.firn("query", "\(path):Orders", "--agg", "sum(Freight) as s", "--format", "csv")
         #expect(freight.out.contains("64942.69"), "\(freight.out)")
+        #expect(try scratch.firn("convert", path, "n.firn", "-q").code == 0)
+        #expect(try scratch.firn("convert", "n.firn", "n.db", "-q").code == 0)
+        let hashes = try scratch.firn("hash", path, "n.db", "-q").out.split(separator: "\n").filter { !$0.contains(":") }
+        #expect(hashes.count == 2 && hashes[0].prefix(32) == hashes[1].prefix(32))
     }
 }

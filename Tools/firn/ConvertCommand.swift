@@ -35,7 +35,7 @@ struct ConvertCommand {
             try summarise(file, target, rows: rows, rejected: 0, remarks: notes)
             return .done
         }
-        let reader = try pipeline(file, options, progress)
+        let reader = try pipeline(file, options, progress, keysOfLinks: format == .sqlite)
         let writer = try writer(
             target, form, reader.schema, key, try losslessCheck(file, format), source: file, threads: options.threads)
         try writer.begin(reader.schema)
@@ -164,6 +164,7 @@ struct ConvertCommand {
         options.sources = SourceModes(source.paths)
         let format = form.format
         guard format != .firn else { return try FirnWriter(path: target, options, source: source.name, check: check) }
+        guard format != .sqlite else { return try FormatShelf.writer(database: target, options) }
         let roots = schema.roots
         guard roots.count <= 1 || format == .json else {
             throw FirnError(
@@ -195,15 +196,21 @@ struct ConvertCommand {
         return (file, remarks)
     }
 
-    private func pipeline(_ file: OpenedFile, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> any BatchReader {
+    private func pipeline(_ file: OpenedFile, _ options: ReadingOptions, _ progress: Progress, keysOfLinks: Bool) throws(FirnError)
+        -> any BatchReader
+    {
         let given = arguments.text("type")
         // --type selects a type of the input if there is one of that name; otherwise it names the result.
         let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
-        var reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress, needed: needed)
+        func open() throws(FirnError) -> any BatchReader {
+            if keysOfLinks, let keyed = try file.keyedReader(chooses ? given : nil, options, progress) { return keyed }
+            return try file.reader(chooses ? given : nil, threads: options.threads, progress: progress, needed: needed)
+        }
+        var reader = try open()
         if case .stored = file.content {
-            let wanted = JSONColumnsReader.Wanted(names: options.jsonColumns), threads = options.threads
+            let wanted = JSONColumnsReader.Wanted(names: options.jsonColumns)
             reader = try JSONColumnsReader.applied(to: reader, wanted, options, file: file.name, format: .firn) { _ throws(FirnError) in
-                try file.reader(chooses ? given : nil, threads: threads, progress: progress)
+                try open()
             }
         }
         if arguments.has("nest") {

@@ -191,11 +191,24 @@ enum FormatShelf {
             return JSONWriter(output, options: json)
         case .realm: trap("OutputForm refuses to write .realm files")
         case .parquet: trap("OutputForm refuses Parquet")
-        case .sqlite: trap("OutputForm refuses SQLite")
+        case .sqlite: trap("FormatShelf.writer(database:) writes databases")
         case .arrow: trap("OutputForm refuses Arrow")
         case .firn: trap("FirnWriter writes .firn files")
         }
     }
+
+    /// Returns a writer of an SQLite database.
+    static func writer(database path: String, _ options: WritingOptions) throws(FirnError) -> any BatchWriter {
+        guard path != "-" else {
+            throw FirnError(
+                .usage, "an SQLite database cannot be written to a pipe", advice: "name a file, or choose another format with --to")
+        }
+        return try SQLiteWriter(path: path, overwrite: options.overwrites, sources: options.sources)
+    }
+
+    /// Returns the schema in which links are the keys of the rows that they lead to, with foreign keys, and the positions of these keys by type and
+    /// column.
+    static func keyedLinks(_ schema: Schema) -> (schema: Schema, keys: [String: [Int: Int]]) { SQLiteForeignKeys.keyed(schema) }
 
     /// Returns one row of the only root type as a line in the notation of its input.
     static func text(of batch: Batch, row: Int, _ schema: Schema, _ format: FormatName) throws(FirnError) -> [UInt8] {

@@ -324,6 +324,18 @@ final class OpenedFile {
         }
     }
 
+    /// Returns a reader in which links are the keys of the rows that they lead to; nil if there are no such links. `given` selects one type.
+    func keyedReader(_ given: String?, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> (any BatchReader)? {
+        guard format.hasObjects, union == nil, !streamsTypes else { return nil }
+        let (keyed, keys) = FormatShelf.keyedLinks(schema)
+        var result = keyed
+        if let name = given ?? address.type { result = keyed.reachable(from: try typeName(name)) }
+        guard result.roots.contains(where: { keys[$0.name] != nil }) else { return nil }
+        let tables = try result.roots.map { (type) throws(FirnError) in try table(type.name) }
+        let reader = StoredReader(tables, schema: schema, path: name, threads: options.threads, progress: progress)
+        return try KeyedLinksReader(reader, tables, schema: result, keys: keys, path: name)
+    }
+
     /// Whether the types can be read one by one: a database whose rows have no links.
     var streamsTypes: Bool {
         guard format == .sqlite, case .stream = content else { return false }

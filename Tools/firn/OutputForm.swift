@@ -21,23 +21,23 @@ struct OutputForm {
                 .usage,
                 target == "-"
                     ? "the format of standard output is not specified" : "the format of OUT cannot be inferred from the name \"\(target)\"",
-                advice: "use --to firn, csv, tsv, json or ndjson")
+                advice: "use --to firn, csv, tsv, json, ndjson or sqlite")
         }
         guard format != .realm else {
-            throw FirnError(.usage, "Realm files can be read, not written", advice: "use --to firn, csv, tsv, json or ndjson")
+            throw FirnError(.usage, "Realm files can be read, not written", advice: "use --to firn, csv, tsv, json, ndjson or sqlite")
         }
         guard format != .parquet else {
-            throw FirnError(.usage, "Parquet files can be read, but not written", advice: "use --to firn, csv, tsv, json or ndjson")
-        }
-        guard format != .sqlite else {
-            throw FirnError(.usage, "SQLite databases can be read, but not written", advice: "use --to firn, csv, tsv, json or ndjson")
+            throw FirnError(.usage, "Parquet files can be read, but not written", advice: "use --to firn, csv, tsv, json, ndjson or sqlite")
         }
         guard format != .arrow else {
-            throw FirnError(.usage, "Arrow files can be read, but not written", advice: "use --to firn, csv, tsv, json or ndjson")
+            throw FirnError(.usage, "Arrow files can be read, but not written", advice: "use --to firn, csv, tsv, json, ndjson or sqlite")
         }
-        guard format != .firn || compression == .none else {
+        guard format != .firn && format != .sqlite || compression == .none else {
             throw FirnError(
-                .usage, "a .firn file cannot be compressed as a whole: its columns are compressed already",
+                .usage,
+                format == .sqlite
+                    ? "an SQLite database is not written compressed"
+                    : "a .firn file cannot be compressed as a whole: its columns are compressed already",
                 advice: Compression(extensionOf: target) == nil
                     ? "omit --compress" : "write \"\(Compression.strip(target))\", or choose another format with --to")
         }

@@ -167,6 +167,7 @@ static int64_t days_of(int64_t year, int month, int day) {
 typedef struct {
     int64_t seconds, nanoseconds;
     int form, digits;
+    bool ends_in_zero;
 } firn_date;
 
 /// Reads `2016-09-29`, then `T` or a space and `10:11:12`, with up to nine digits of a fraction, and after `T` also `Z`. A year has four digits, or more
@@ -192,6 +193,7 @@ static bool read_date(const uint8_t *at, int64_t count, firn_date *out) {
     out->seconds = days_of(year, month, day) * 86400;
     out->nanoseconds = 0;
     out->digits = 0;
+    out->ends_in_zero = false;
     out->form = FIRN_SQLITE_DATE_DAY;
     if (at == end) return true;
     if (end - at < 9 || (*at != ' ' && *at != 'T') || at[3] != ':' || at[6] != ':') return false;
@@ -206,6 +208,7 @@ static bool read_date(const uint8_t *at, int64_t count, firn_date *out) {
         while (at < end && (uint8_t)(*at - '0') < 10 && digits < 9) fraction = fraction * 10 + (*at++ - '0'), digits++;
         if (digits == 0) return false;
         out->digits = digits;
+        out->ends_in_zero = fraction % 10 == 0;
         for (; digits < 9; digits++) fraction *= 10;
         out->nanoseconds = fraction;
     }
@@ -252,7 +255,7 @@ static bool note_text(firn_sqlite_facts *facts, sqlite3_value *value) {
     }
     facts->forms |= 1u << date.form;
     facts->digits |= 1u << date.digits;
-    if (date.digits == 9 && date.nanoseconds == 0) facts->has_zero_fraction = true;
+    if (date.ends_in_zero) facts->has_zero_fraction = true;
     return true;
 }
 
@@ -478,3 +481,68 @@ int firn_sqlite_fetch(sqlite3_stmt *statement, firn_sqlite_batch *batch) {
     }
     return SQLITE_ROW;
 }
+
+// MARK: Writing
+
+bool firn_sqlite_reserve(firn_sqlite_batch *batch, int index, int64_t bytes) {
+    firn_sqlite_column *column = &batch->columns[index];
+    if (!begin_column(column, batch->maximum_rows)) return false;
+    if (bytes > column->byte_capacity) {
+        uint8_t *more = realloc(column->bytes, (size_t)bytes);
+        if (!more) return false;
+        column->bytes = more;
+        column->byte_capacity = bytes;
+    }
+    return true;
+}
+
+static int bind(sqlite3_stmt *statement, int index, const firn_sqlite_column *column, int64_t row) {
+    if (!(column->present[row >> 6] >> (row & 63) & 1)) return sqlite3_bind_null(statement, index);
+    int form = column->form;
+    if (form == FIRN_SQLITE_ANY) {
+        switch (column->tags[row]) {
+        case FIRN_SQLITE_TAG_INT: form = FIRN_SQLITE_INT; break;
+        case FIRN_SQLITE_TAG_REAL: form = FIRN_SQLITE_REAL; break;
+        case FIRN_SQLITE_TAG_TEXT: form = FIRN_SQLITE_TEXT; break;
+        case FIRN_SQLITE_TAG_BLOB: form = FIRN_SQLITE_BLOB; break;
+        default: return sqlite3_bind_null(statement, index);
+        }
+    }
+    switch (form) {
+    case FIRN_SQLITE_INT: return sqlite3_bind_int64(statement, index, column->words[row]);
+    case FIRN_SQLITE_REAL: return sqlite3_bind_double(statement, index, column->reals[row]);
+    default: break;
+    }
+    // A null pointer would bind null.
+    const char *bytes = column->bytes ? (const char *)column->bytes + column->offsets[row] : "";
+    sqlite3_uint64 count = (sqlite3_uint64)(column->offsets[row + 1] - column->offsets[row]);
+    return form == FIRN_SQLITE_BLOB ? sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_STATIC)
+                                    : sqlite3_bind_text64(statement, index, bytes, count, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+int firn_sqlite_insert(sqlite3_stmt *statement, firn_sqlite_batch *batch) {
+    for (int64_t row = 0; row < batch->rows; row++) {
+        int code = SQLITE_OK;
+        for (int i = 0; i < batch->count && code == SQLITE_OK; i++) code = bind(statement, i + 1, &batch->columns[i], row);
+        if (code == SQLITE_OK) code = sqlite3_step(statement);
+        sqlite3_reset(statement);
+        if (code != SQLITE_DONE) {
+            batch->rows = row;
+            return code;
+        }
+    }
+    // The arrays are used again.
+    sqlite3_clear_bindings(statement);
+    return SQLITE_OK;
+}
+
+void firn_sqlite_bind_text(sqlite3_stmt *statement, int index, const uint8_t *bytes, int64_t count) {
+    sqlite3_bind_text64(statement, index, count > 0 ? (const char *)bytes : "", (sqlite3_uint64)count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+void firn_sqlite_bind_blob(sqlite3_stmt *statement, int index, const uint8_t *bytes, int64_t count) {
+    sqlite3_bind_blob64(statement, index, count > 0 ? (const void *)bytes : "", (sqlite3_uint64)count, SQLITE_TRANSIENT);
+}
+
+void firn_sqlite_bind_int(sqlite3_stmt *statement, int index, int64_t value) { sqlite3_bind_int64(statement, index, value); }
+void firn_sqlite_bind_null(sqlite3_stmt *statement, int index) { sqlite3_bind_null(statement, index); }

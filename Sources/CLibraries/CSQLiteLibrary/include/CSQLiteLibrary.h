@@ -66,7 +66,7 @@ typedef struct {
     int64_t misfits;
     /// Dates: bit F is set if there is one of FIRN_SQLITE_DATE_… F; bit D of `digits` likewise if seconds have D digits of a fraction.
     uint32_t forms, digits;
-    /// Whether a fraction of nine digits is zero.
+    /// Whether a fraction ends in 0.
     bool has_zero_fraction;
 } firn_sqlite_facts;
 
@@ -120,4 +120,14 @@ firn_sqlite_batch *firn_sqlite_batch_new(int count, int64_t maximum_rows);
 void firn_sqlite_batch_free(firn_sqlite_batch *batch);
 /// Reads the next rows. Returns FIRN_SQLITE_ROW if there can be more of them, FIRN_SQLITE_DONE at the end.
 int firn_sqlite_fetch(sqlite3_stmt *statement, firn_sqlite_batch *batch);
+
+/// Empties a column, and allocates its arrays for its form, with room for so many bytes of text. Returns false if there is no memory.
+bool firn_sqlite_reserve(firn_sqlite_batch *batch, int column, int64_t bytes);
+/// Executes a statement for each row, with the values of its columns. After an error, `rows` is the number of the row.
+int firn_sqlite_insert(sqlite3_stmt *statement, firn_sqlite_batch *batch);
+/// Binds values for a single row.
+void firn_sqlite_bind_text(sqlite3_stmt *statement, int index, const uint8_t *bytes, int64_t count);
+void firn_sqlite_bind_blob(sqlite3_stmt *statement, int index, const uint8_t *bytes, int64_t count);
+void firn_sqlite_bind_int(sqlite3_stmt *statement, int index, int64_t value);
+void firn_sqlite_bind_null(sqlite3_stmt *statement, int index);
 #endif
