@@ -4,7 +4,7 @@ import Testing
 /// What the code may use only so often. Each budget is what the code uses today: lower it when the code uses less, and never raise it
 /// without a reason in the commit.
 private let budgets: [(folder: String, unsafe: Int, forced: Int, unchecked: Int, unlabelled: Int, long: Int)] = [
-    ("Formats/Arrow", 78, 1, 12, 11, 0),
+    ("Formats/Arrow", 86, 1, 13, 15, 0),
     ("Formats/CSV", 163, 19, 1, 14, 3),
     ("Formats/Exchange", 141, 7, 1, 1, 0),
     ("Formats/JSON", 116, 23, 5, 8, 2),

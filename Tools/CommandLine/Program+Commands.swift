@@ -8,7 +8,7 @@ extension Command {
             Types are inferred from the whole input. A column gets another type than text only if that type round-trips every cell: leading zeros, long numbers
             and unusual notations are preserved.
 
-            The formats are firn, csv, tsv, json, ndjson and sqlite; arrow, parquet and realm are read only. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with gzip,
+            The formats are firn, csv, tsv, json, ndjson, arrow and sqlite; parquet and realm are read only. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with gzip,
             zstd, xz or bzip2; OUT is compressed if its name ends in .gz, .zst, .xz or .bz2, or by --compress. Several inputs are
             written as one type, united by the names of their columns. An input can be a folder (all files of known formats in it and below) or a pattern in quotes, such
             as 'data/**/*.csv'; inputs are read one after the other, so that there can be thousands.
@@ -47,7 +47,10 @@ extension Command {
                 detail:
                     "Their values identify a row: two rows with the same key are an error that names both. a.b is field b of the objects in a: the key is then an additional column of that name, which JSON output omits.",
                 repetition: .many, value: .names),
-            .profile, .newKeyFile, .plain,
+            .profile,
+            Flag(
+                "compression", nil, in: .writing, "how the buffers of Arrow are compressed", preset: "none", choices: ["zstd", "lz4", "none"]),
+            .newKeyFile, .plain,
             Flag(
                 "lossless", nil, in: .writing, "fail unless the input can be reproduced from OUT",
                 detail:

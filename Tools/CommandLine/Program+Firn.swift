@@ -39,9 +39,9 @@ extension Program {
 
 /// Flags that more than one command accepts.
 extension Flag {
-    static let formats = ["firn", "csv", "tsv", "json", "ndjson", "sqlite"]
+    static let formats = ["firn", "csv", "tsv", "json", "ndjson", "arrow", "sqlite"]
     /// Formats that are read and not written.
-    static let inputFormats = ["arrow", "parquet", "realm"]
+    static let inputFormats = ["parquet", "realm"]
 
     static let from = Flag(
         "from", nil, in: .reading, "format of the inputs", detail: "By default it is detected from the content and the extension.",

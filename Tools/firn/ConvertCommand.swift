@@ -163,6 +163,12 @@ struct ConvertCommand {
         }
         options.sources = SourceModes(source.paths)
         let format = form.format
+        options.writesStream = OutputForm.isStream(target)
+        options.bufferCompression = arguments.text("compression")
+        guard options.bufferCompression == nil || format == .arrow else {
+            throw FirnError(
+                .usage, "--compression applies to Arrow only, and OUT is \(format.rawValue)", advice: "use --compress to compress a text file")
+        }
         guard format != .firn else { return try FirnWriter(path: target, options, source: source.name, check: check) }
         guard format != .sqlite else { return try FormatShelf.writer(database: target, options) }
         let roots = schema.roots

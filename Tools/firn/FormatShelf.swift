@@ -192,7 +192,7 @@ enum FormatShelf {
         case .realm: trap("OutputForm refuses to write .realm files")
         case .parquet: trap("OutputForm refuses Parquet")
         case .sqlite: trap("FormatShelf.writer(database:) writes databases")
-        case .arrow: trap("OutputForm refuses Arrow")
+        case .arrow: return ArrowWriter(output, options: arrowOptions(options))
         case .firn: trap("FirnWriter writes .firn files")
         }
     }
@@ -209,6 +209,22 @@ enum FormatShelf {
     /// Returns the schema in which links are the keys of the rows that they lead to, with foreign keys, and the positions of these keys by type and
     /// column.
     static func keyedLinks(_ schema: Schema) -> (schema: Schema, keys: [String: [Int: Int]]) { SQLiteForeignKeys.keyed(schema) }
+
+    private static func arrowOptions(_ options: WritingOptions) -> ArrowWriterOptions {
+        var arrow = ArrowWriterOptions()
+        arrow.isStream = options.writesStream
+        arrow.compression = options.bufferCompression.flatMap(ArrowWriterOptions.Compression.init(rawValue:)) ?? .none
+        switch options.effort {
+        case .fast: arrow.level = 1
+        case .standard: break
+        case .small: arrow.level = 15
+        }
+        arrow.threads = options.threads
+        return arrow
+    }
+
+    /// Returns the fields with which Arrow files of a schema are written, as text.
+    static func arrowSchema(of schema: Schema) -> String { ArrowSchemaText.text(schema) }
 
     /// Returns one row of the only root type as a line in the notation of its input.
     static func text(of batch: Batch, row: Int, _ schema: Schema, _ format: FormatName) throws(FirnError) -> [UInt8] {

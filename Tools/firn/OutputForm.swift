@@ -21,16 +21,13 @@ struct OutputForm {
                 .usage,
                 target == "-"
                     ? "the format of standard output is not specified" : "the format of OUT cannot be inferred from the name \"\(target)\"",
-                advice: "use --to firn, csv, tsv, json, ndjson or sqlite")
+                advice: "use --to firn, csv, tsv, json, ndjson, arrow or sqlite")
         }
         guard format != .realm else {
-            throw FirnError(.usage, "Realm files can be read, not written", advice: "use --to firn, csv, tsv, json, ndjson or sqlite")
+            throw FirnError(.usage, "Realm files can be read, not written", advice: "use --to firn, csv, tsv, json, ndjson, arrow or sqlite")
         }
         guard format != .parquet else {
-            throw FirnError(.usage, "Parquet files can be read, but not written", advice: "use --to firn, csv, tsv, json, ndjson or sqlite")
-        }
-        guard format != .arrow else {
-            throw FirnError(.usage, "Arrow files can be read, but not written", advice: "use --to firn, csv, tsv, json, ndjson or sqlite")
+            throw FirnError(.usage, "Parquet files can be read, but not written", advice: "use --to firn, csv, tsv, json, ndjson, arrow or sqlite")
         }
         guard format != .firn && format != .sqlite || compression == .none else {
             throw FirnError(
@@ -43,6 +40,11 @@ struct OutputForm {
         }
         self.format = format
         self.compression = compression
+    }
+
+    /// Whether Arrow is written to a target as a stream: to standard output and pipes, and if the name says so.
+    static func isStream(_ target: String) -> Bool {
+        target == "-" || Paths.kind(target) == .other || Compression.strip(target).lowercased().hasSuffix(".arrows")
     }
 
     /// The packing of the output; `--profile` sets the effort.

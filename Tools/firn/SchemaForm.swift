@@ -10,7 +10,7 @@ enum SchemaForm: String {
         case .sql: SchemaAsSQL(schema).printed
         case .jsonSchema: (SchemaAsJSON(schema).text, [])
         case .parquet: (SchemaAsParquet(schema).text, [])
-        case .arrow: (SchemaAsArrow(schema).text, [])
+        case .arrow: (FormatShelf.arrowSchema(of: schema), [])
         case .swift: SchemaAsSwift(schema).printed
         }
     }

@@ -20,6 +20,10 @@ struct WritingOptions {
     var key: EncryptionKey?
     /// The permissions of the inputs. A new output gets no permissions that they do not have.
     var sources = SourceModes.none
+    /// Whether Arrow is written as a stream, not as a file.
+    var writesStream = false
+    /// How the buffers of Arrow are compressed; nil for the standard.
+    var bufferCompression: String?
 
     init(threads: Int) { self.threads = threads }
 

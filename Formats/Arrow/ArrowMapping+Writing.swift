@@ -1,0 +1,50 @@
+import FirnTable
+
+extension ArrowMapping {
+    /// Returns the schema that is recorded for a type: without original texts, and with links as row ids.
+    func recorded(_ type: TypeSchema) -> Schema {
+        var wanted: Set<String> = [type.name], waiting = [type.name]
+        while let next = waiting.popLast() {
+            for column in schema[next]?.columns ?? [] where column.type.kind == .embedded {
+                if let target = column.type.target, wanted.insert(target).inserted { waiting.append(target) }
+            }
+        }
+        var out = schema
+        out.types = schema.types.filter { wanted.contains($0.name) }.map { type in
+            var type = type.visible
+            for i in type.columns.indices where type.columns[i].type.kind == .link {
+                type.columns[i].type.kind = .int
+                type.columns[i].type.target = nil
+            }
+            return type
+        }
+        return out
+    }
+
+    /// The columns of a type that are links.
+    func links(from type: TypeSchema) -> [String] { type.columns.filter { $0.type.kind == .link }.map(\.name) }
+
+    /// Sets the units of dates without a logical type to those that the values need.
+    static func chooseUnits(_ field: ArrowField, _ values: Column, _ column: ColumnSchema) {
+        guard column.logical == nil else { return }
+        if values.type.isCollection {
+            var element = column
+            element.type = column.type.element
+            let child = values.type.collection == .map ? field.children[0].children[1] : field.children[0]
+            if let last = values.children.last { chooseUnits(child, last, element) }
+            return
+        }
+        guard values.type.kind == .date else { return }
+        var needsTime = false, needsNanos = false, fitsNanos = true
+        for i in 0..<values.count where values.isPresent(i) {
+            if values.extra[i] != 0 || values.words[i] % 86_400 != 0 { needsTime = true }
+            if values.extra[i] % 1000 != 0 { needsNanos = true }
+            if values.words[i].magnitude >= 9_223_372_036 { fitsNanos = false }
+        }
+        switch field.type {
+        case .date where needsTime: field.type = .timestamp(needsNanos && fitsNanos ? .nanosecond : .microsecond, zone: nil)
+        case .timestamp(_, let zone) where needsNanos && fitsNanos: field.type = .timestamp(.nanosecond, zone: zone)
+        default: break
+        }
+    }
+}
