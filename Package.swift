@@ -143,7 +143,10 @@ let tools: [Target] = [
             "FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnThreads", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange",
             "FirnCSV", "Firn",
         ],
-        path: "Tools/bench", exclude: ["run", "commits.py", "compare-arrow.py", "compare-parquet.py", "engine-duckdb.py", "make-table.py"],
+        path: "Tools/bench",
+        exclude: [
+            "run", "commits.py", "compare-arrow.py", "compare-parquet.py", "compare-parquet-out.py", "engine-duckdb.py", "make-table.py",
+        ],
         swiftSettings: kernel),
     .executableTarget(
         name: "firn-stress", dependencies: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase"], path: "Tools/stress",

@@ -3,8 +3,9 @@ import FirnBytes
 /// The formats that Firn reads and writes.
 package enum FormatName: String, Sendable, CaseIterable {
     case firn, csv, tsv, json, ndjson
+    case parquet
     /// Read only.
-    case realm, parquet
+    case realm
     /// An SQLite database.
     case sqlite
     case arrow
@@ -154,6 +155,9 @@ package enum FormatName: String, Sendable, CaseIterable {
     package static func isRealm(_ bytes: [UInt8]) -> Bool {
         bytes.count > 23 && bytes[16..<20].elementsEqual("T-DB".utf8) && bytes[20] < 0x20 && bytes[21] < 0x20
     }
+
+    /// Whether files of this format are not text, so that they are not written to a terminal.
+    package var isBinary: Bool { [.firn, .realm, .parquet, .arrow, .sqlite].contains(self) }
 
     /// Whether files of this format can have several types, and links between their rows.
     package var hasObjects: Bool { self == .firn || self == .realm || self == .sqlite }

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Builds a column from the levels and values of its leaves (Melnik et al., "Dremel", VLDB 2010).
@@ -58,6 +59,15 @@ struct ColumnAssembly {
         var out = Column(plan.type)
         out.count = count
         switch plan.shape {
+        case .given: throw mismatch()
+        case .json(_, let empty, let schema):
+            return try ColumnAssembly.values(
+                leaf.values.text, present(leaf, slots[position], count, from: plan.definition), count, into: empty
+            ) { (text, column) throws(ParquetFault) in try ColumnAssembly.append(json: text, to: &column, schema) }
+        case .leaf(_, .number):
+            return try ColumnAssembly.values(
+                leaf.values.text, present(leaf, slots[position], count, from: plan.definition), count, into: Column(plan.type)
+            ) { (text, column) throws(ParquetFault) in try ColumnAssembly.append(number: text, to: &column) }
         case .leaf:
             out.present = try present(leaf, slots[position], count, from: plan.definition)
             try ColumnAssembly.spread(leaf.values, count, &out, mismatch())
@@ -139,7 +149,7 @@ struct ColumnAssembly {
         case .float, .double:
             if have == 0 { out.reals = [Double](repeating: 0, count: count) }
             return
-        case .bool, .int:
+        case .bool, .int, .link:
             if have == 0 { out.words = [Int64](repeating: 0, count: count) }
             return
         default:
@@ -157,6 +167,41 @@ struct ColumnAssembly {
         }
         out.text = Text(offsets: offsets, bytes: values.text.bytes)
         out.text.charge = values.text.charge
+    }
+
+    /// Returns a column of texts that are read as other values.
+    private static func values(
+        _ texts: Text, _ present: Bits?, _ count: Int, into empty: Column,
+        _ append: (UnsafeRawBufferPointer, inout Column) throws(ParquetFault) -> Void
+    ) throws(ParquetFault) -> Column {
+        var out = empty, next = 0
+        guard texts.count == present?.ones ?? count else {
+            throw ParquetFault("a column has \(texts.count) values where \(present?.ones ?? count) are expected")
+        }
+        for row in 0..<count {
+            guard present?[row] ?? true else {
+                out.appendNull()
+                continue
+            }
+            let range = texts.range(next)
+            try texts.bytes.withBytes { (bytes) throws(ParquetFault) in
+                try append(UnsafeRawBufferPointer(rebasing: bytes[range]), &out)
+            }
+            next += 1
+        }
+        return out
+    }
+
+    private static func append(number text: UnsafeRawBufferPointer, to column: inout Column) throws(ParquetFault) {
+        guard text.count <= 64, let number = Decimal(String(decoding: text, as: UTF8.self)), column.append(.decimal(number)) else {
+            throw ParquetFault("a text in a column of decimals is not a decimal", code: .rejected)
+        }
+    }
+
+    private static func append(json text: UnsafeRawBufferPointer, to column: inout Column, _ schema: Schema) throws(ParquetFault) {
+        guard let value = ExactJSON.value(text), column.append(value.positioned(schema, column.type)) else {
+            throw ParquetFault("a text in a column of JSON is not a value of type \(column.type.name)", code: .rejected)
+        }
     }
 
     private static func spread<T: BitwiseCopyable & ExpressibleByIntegerLiteral>(_ values: [T], _ present: Bits, _ count: Int) -> [T] {

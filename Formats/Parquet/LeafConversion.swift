@@ -24,8 +24,8 @@ struct LeafConversion {
     /// The bytes of a converted value in memory, without those of texts.
     var footprint: Int {
         switch form {
-        case .date, .timestamp, .int96, .decimal, .unsigned64, .uuid: 16
-        case .time: 24
+        case .date, .timestamp, .int96, .decimal, .unsigned64, .uuid, .objectID: 16
+        case .time, .seconds: 24
         case .interval, .decimalText: 56
         default: 8
         }
@@ -52,7 +52,7 @@ struct LeafConversion {
         case (.real, .float): appendConverted(to: &column.reals, zero: 0) { (value: Float) in Double(value) }
         case (.real, _):
             column.reals.grow(count, zero: 0) { out in UnsafeMutableRawPointer(out).copyMemory(from: bytes, byteCount: count * 8) }
-        case (.float16, _): appendConverted(to: &column.reals, zero: 0, LeafConversion.half)
+        case (.float16, _): appendConverted(to: &column.reals, zero: 0, HalfPrecision.value)
         case (.date, _):
             appendConverted(to: &column.words, zero: 0) { (days: Int32) in Int64(days) &* 86_400 }
             column.extra.append(contentsOf: repeatElement(0, count: count))
@@ -65,13 +65,31 @@ struct LeafConversion {
             column.extra.grow(count, zero: 0) { out in
                 for i in 0..<count { out[i] = bytes.loadUnaligned(fromByteOffset: i &* 16 &+ 8, as: Int64.self).bigEndian ^ Int64.min }
             }
-        case (.bytes, _), (.text, _):
+        case (.objectID, _):
+            column.words.grow(count, zero: 0) { out in
+                for i in 0..<count { out[i] = bytes.loadUnaligned(fromByteOffset: i &* 12, as: Int64.self).bigEndian ^ Int64.min }
+            }
+            column.extra.grow(count, zero: 0) { out in
+                for i in 0..<count { out[i] = Int64(bytes.loadUnaligned(fromByteOffset: i &* 12 &+ 8, as: UInt32.self).bigEndian) }
+            }
+        case (.bytes, _), (.text, _), (.number, _), (.exactJSON, _):
             column.text.append(fixed: UnsafeRawBufferPointer(start: bytes, count: count * stride), stride: stride, count: count)
         case (.time(let unit), _):
             for i in 0..<count {
                 let time = whole(bytes, i)
                 guard LeafText.append(time: time, unit, to: &column.text) else {
                     throw ParquetFault("the time \(time) is not within a day", code: .rejected)
+                }
+            }
+        case (.seconds, _):
+            for i in 0..<count {
+                guard LeafText.append(time: whole(bytes, i), .millis, to: &column.text) else {
+                    throw ParquetFault("the time \(whole(bytes, i)) is not within a day", code: .rejected)
+                }
+                // Only the seconds, unless there is a fraction.
+                if whole(bytes, i) % 1000 == 0 {
+                    column.text.bytes.removeLast(4)
+                    column.text.offsets[column.text.offsets.count - 1] -= 4
                 }
             }
         case (.interval, _):
@@ -140,17 +158,6 @@ struct LeafConversion {
         }
     }
 
-    /// IEEE 754 half precision; Float16 is not available on all platforms.
-    private static func half(_ bits: UInt16) -> Double {
-        let exponent = Int(bits >> 10 & 31), fraction = Double(bits & 1023)
-        let magnitude: Double =
-            exponent == 0
-            ? fraction * 0x1p-24
-            : exponent == 31
-                ? (fraction == 0 ? .infinity : .nan) : (1 + fraction / 1024) * Double(sign: .plus, exponent: exponent - 15, significand: 1)
-        return bits >> 15 == 1 ? -magnitude : magnitude
-    }
-
     // MARK: Decimals
 
     private static let powersOfTen: [Double] = [
@@ -193,7 +200,7 @@ struct LeafConversion {
     /// Appends one value of variable length.
     func append(_ bytes: UnsafeRawBufferPointer, to column: inout Column) throws(ParquetFault) {
         switch form {
-        case .text, .bytes: column.text.append(bytes)
+        case .text, .bytes, .number, .exactJSON: column.text.append(bytes)
         case .decimal, .decimalReal, .decimalText: try append(decimal: bytes, to: &column)
         case .null: throw ParquetFault("the column is annotated as having no values, and has one")
         default: throw ParquetFault("a value of \(bytes.count) bytes where \(stride) are expected")

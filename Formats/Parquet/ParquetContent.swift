@@ -22,24 +22,33 @@ final class ParquetContent: @unchecked Sendable {
             leaves = root.allLeaves
             try ParquetContent.check(footer, leaves, file)
         } catch { throw error.error(in: file.name) }
-        var planner = ParquetPlanner(typeName: options.typeName)
+        let facts = ParquetFacts(footer, typeName: options.typeName, keepsName: options.keepsTypeName),
+            typeName = options.keepsTypeName ? facts?.storedName : nil
+        let name = typeName ?? options.typeName
+        var planner = ParquetPlanner(typeName: name, facts: facts)
         var plans: [ParquetPlan]
-        do throws(ParquetFault) { plans = try planner.fields(root, path: options.typeName) } catch { throw error.error(in: file.name) }
+        do throws(ParquetFault) { plans = try planner.columns(root, typeName: name) } catch { throw error.error(in: file.name) }
+        plans += facts?.companions(of: plans) ?? []
         var embedded = planner.embedded
         if let wanted = options.columns {
             let needed = wanted.map { name in plans.firstIndex { name == $0.name || name.hasPrefix($0.name + ".") } }
             if !needed.contains(nil) {
-                let positions = Set(needed.compactMap(\.self))
-                plans = plans.indices.filter(positions.contains).map { plans[$0] }
+                let positions = Set(needed.compactMap(\.self)), kept = Set(positions.map { plans[$0].name })
+                // Original texts belong to their column.
+                plans = plans.indices.filter { at in
+                    positions.contains(at) || plans[at].known?.originalTextOf.map(kept.contains) ?? false
+                }.map { plans[$0] }
             }
             let used = ParquetContent.targets(plans.map(\.type), embedded)
             embedded.removeAll { !used.contains($0.name) }
         }
         self.plans = plans
-        type = TypeSchema(options.typeName, columns: ParquetPlanner.columns(plans))
+        var type = TypeSchema(name, columns: ParquetPlanner.columns(plans))
+        facts?.complete(&type)
+        self.type = type
         var schema = Schema([type] + embedded), values: [String: Int] = [:], entries: [MetadataEntry] = [], lost = 0
-        for (key, value) in footer.metadata where key != ParquetContent.arrowSchema {
-            let entry = MetadataEntry(key, Array((value ?? "").utf8))
+        for (key, value) in footer.metadata where key != ParquetContent.arrowSchema && !key.hasPrefix(SchemaFacts.prefix) {
+            let entry = MetadataEntry(key, value ?? [])
             if let known = values[key] {
                 entries[known] = entry
             } else if entries.count < 1 << 16, entry.value.count <= 64 << 20 {
@@ -49,16 +58,20 @@ final class ParquetContent: @unchecked Sendable {
                 lost += 1
             }
         }
+        for entry in facts?.metadata ?? [] where values[entry.key] == nil { entries.append(entry) }
         schema.metadata = entries
+        schema.otherAttributes += facts?.schema.otherAttributes ?? []
         self.schema = schema
-        remarks = planner.remarks + (lost > 0 ? ["\(lost) entries of the metadata are too many or too long, and are left out"] : [])
+        remarks =
+            planner.remarks + ParquetFacts.remarks(footer, facts)
+            + (lost > 0 ? ["\(lost) entries of the metadata are too many or too long, and are left out"] : [])
     }
 
     /// The key under which Arrow's writers keep their own description of the columns, which changes of columns would make wrong.
     private static let arrowSchema = "ARROW:schema"
 
     /// Returns the names of the embedded types that columns lead to.
-    private static func targets(_ types: [ColumnType], _ embedded: [TypeSchema]) -> Set<String> {
+    static func targets(_ types: [ColumnType], _ embedded: [TypeSchema]) -> Set<String> {
         let byName = Dictionary(embedded.map { ($0.name, $0) }) { first, _ in first }
         var found: Set<String> = [], waiting = types.compactMap(\.target)
         while let next = waiting.popLast() {
@@ -138,12 +151,14 @@ final class PlanReader: @unchecked Sendable {
     let plan: ParquetPlan
     private let readers: [LeafReader]
     private let file: ParquetBytes
+    private let groups: [ParquetGroup]
     private(set) var repeatedKeys = 0
     private(set) var missingKeys = 0
 
     init(_ plan: ParquetPlan, _ content: ParquetContent) {
         self.plan = plan
         file = content.file
+        groups = content.footer.groups
         var forms: [(Int, LeafForm)] = []
         PlanReader.collect(plan, &forms)
         readers = forms.map { LeafReader(content.file, content.footer, content.leaves[$0.0], $0.1) }
@@ -152,6 +167,8 @@ final class PlanReader: @unchecked Sendable {
     private static func collect(_ plan: ParquetPlan, _ forms: inout [(Int, LeafForm)]) {
         switch plan.shape {
         case .leaf(let position, let form): forms.append((position, form))
+        case .json(let position, _, _): forms.append((position, .exactJSON))
+        case .given: break
         case .object(let fields): for field in fields { collect(field, &forms) }
         case .wrapped(let inner): collect(inner, &forms)
         case .list(let element, _, _): collect(element, &forms)
@@ -173,6 +190,14 @@ final class PlanReader: @unchecked Sendable {
     }
 
     func read(_ parts: [RowPart]) throws(FirnError) -> Column {
+        if case .given(let texts) = plan.shape {
+            var column = Column(plan.type)
+            for part in parts {
+                let first = groups[part.group].firstRow
+                OriginalTextRows.column(texts, first + part.rows.lowerBound..<first + part.rows.upperBound, into: &column)
+            }
+            return column
+        }
         var leaves: [LeafRows] = []
         for reader in readers { leaves.append(try reader.read(parts)) }
         var assembly = ColumnAssembly(leaves, of: plan)

@@ -5,8 +5,8 @@ struct ParquetFooter {
     var elements: [ParquetElement] = []
     var rowCount = 0
     var groups: [ParquetGroup] = []
-    /// The application's metadata: keys, and texts if there are any.
-    var metadata: [(key: String, value: String?)] = []
+    /// The application's metadata: keys, and values if there are any.
+    var metadata: [(key: String, value: [UInt8]?)] = []
     var creator: String?
     /// For each leaf: whether the bounds of its statistics have the order of its type.
     var hasTypeOrder: [Bool]?
@@ -154,12 +154,12 @@ extension ParquetFooter {
         }
     }
 
-    private static func pair(_ reader: inout ThriftReader) throws(ParquetFault) -> (String, String?) {
-        var last: Int16 = 0, key = "", value: String?
+    private static func pair(_ reader: inout ThriftReader) throws(ParquetFault) -> (String, [UInt8]?) {
+        var last: Int16 = 0, key = "", value: [UInt8]?
         while let field = try reader.field(after: &last) {
             switch field.id {
             case 1: key = try reader.text(field)
-            case 2: value = try reader.text(field)
+            case 2: value = Array(reader.bytes[try reader.binary(field)])
             default: try reader.skip(field)
             }
         }

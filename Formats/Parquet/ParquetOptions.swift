@@ -2,6 +2,8 @@
 package struct ParquetOptions: Sendable {
     /// The name of the type of the rows.
     package var typeName: String
+    /// Whether the type has the name that Firn stored in the file, if it stored one.
+    package var keepsTypeName = false
     /// The columns that are needed, or paths of fields within them; nil for all. If the file lacks one of them, all are read.
     package var columns: [String]?
     package var threads = 1

@@ -13,8 +13,8 @@ enum LeafForm: Equatable {
     case date
     case timestamp(ParquetFormat.Unit)
     case int96
-    /// A time of day: text.
-    case time(ParquetFormat.Unit)
+    /// A time of day: text. `seconds` are stored as milliseconds, and have no digits after the point.
+    case time(ParquetFormat.Unit), seconds
     /// Decimals that a double holds exactly; those with up to 34 digits; and longer ones, as text.
     case decimalReal(scale: Int), decimal(scale: Int), decimalText(scale: Int)
     case uuid
@@ -25,6 +25,8 @@ enum LeafForm: Equatable {
     case interval
     /// A column without any value.
     case null
+    /// Only where the facts of Firn say so: 12 bytes; the text of a decimal; and values of any kind as `ExactJSON`.
+    case objectID, number, exactJSON
 
     var kind: ScalarKind {
         switch self {
@@ -35,7 +37,8 @@ enum LeafForm: Equatable {
         case .float16: .float
         case .date, .timestamp, .int96: .date
         case .uuid: .uuid
-        case .time, .decimalText, .text, .interval, .null: .string
+        case .objectID: .objectID
+        case .time, .seconds, .decimalText, .text, .interval, .null, .number, .exactJSON: .string
         case .bytes: .data
         }
     }
@@ -121,6 +124,10 @@ extension ParquetNode {
 final class ParquetPlan {
     indirect enum Shape {
         case leaf(position: Int, form: LeafForm)
+        /// Values as `ExactJSON`: an empty column for them, and the types of objects.
+        case json(position: Int, empty: Column, schema: Schema)
+        /// Original texts, which are metadata of the file.
+        case given(OriginalTextRows.Texts)
         /// Objects of an embedded type.
         case object(fields: [ParquetPlan])
         /// A list. The levels are those of the repeated node.
@@ -140,11 +147,14 @@ final class ParquetPlan {
     let definition: Int
     let leaves: Range<Int>
     let node: ParquetNode?
+    /// The column, if the facts of Firn describe it.
+    let known: ColumnSchema?
 
     init(
         _ name: String, _ shape: Shape, _ type: ColumnType, notation: Notation = .plain, definition: Int, leaves: Range<Int>,
-        node: ParquetNode? = nil
+        node: ParquetNode? = nil, known: ColumnSchema? = nil
     ) {
+        self.known = known
         self.name = name
         self.shape = shape
         self.type = type
@@ -157,7 +167,8 @@ final class ParquetPlan {
     /// The empty column of this plan.
     var column: Column {
         switch shape {
-        case .leaf: Column(type)
+        case .leaf, .given: Column(type)
+        case .json(_, let empty, _): empty
         case .object(let fields):
             {
                 var column = Column(type); column.children = fields.map(\.column); return column
@@ -200,13 +211,40 @@ struct ParquetPlanner {
     private(set) var embedded: [TypeSchema] = []
     private(set) var remarks: [String] = []
     private var names = DistinctNames()
+    private let facts: ParquetFacts?
 
-    init(typeName: String) { _ = names.add(typeName) }
+    init(typeName: String, facts: ParquetFacts? = nil) {
+        self.facts = facts
+        _ = names.add(typeName)
+        for type in facts?.schema.types ?? [] where type.isEmbedded { _ = names.add(type.name) }
+    }
+
+    /// Returns the columns of the rows. The facts of Firn say what they are, as far as they fit the columns of the file.
+    mutating func columns(_ root: ParquetNode, typeName: String) throws(ParquetFault) -> [ParquetPlan] {
+        guard let facts else { return try fields(root, path: typeName) }
+        var out: [ParquetPlan] = []
+        // Names that occur twice are not of Firn.
+        guard Set(root.children.map(\.name)).count == root.children.count else { return try fields(root, path: typeName) }
+        for child in root.children {
+            if let position = facts.rows.index(of: child.name), let plan = facts.plan(child, like: facts.rows.columns[position]) {
+                out.append(plan)
+            } else {
+                out += try fields([child], path: typeName)
+            }
+        }
+        let targets = ParquetContent.targets(out.map(\.type), facts.schema.types)
+        embedded += facts.schema.types.filter { $0.isEmbedded && targets.contains($0.name) }
+        return out
+    }
 
     /// Returns the columns of a group, with different names.
     mutating func fields(_ group: ParquetNode, path: String) throws(ParquetFault) -> [ParquetPlan] {
+        try fields(group.children, path: path)
+    }
+
+    private mutating func fields(_ children: [ParquetNode], path: String) throws(ParquetFault) -> [ParquetPlan] {
         var used = DistinctNames(), out: [ParquetPlan] = []
-        for child in group.children {
+        for child in children {
             if child.leaves.isEmpty {
                 remarks.append("column \"\(child.path)\" is a group without columns, and is left out")
                 continue
@@ -325,6 +363,10 @@ struct ParquetPlanner {
 
     static func columns(_ fields: [ParquetPlan]) -> [ColumnSchema] {
         fields.enumerated().map { index, field in
+            if var known = field.known {
+                known.id = UInt32(index)
+                return known
+            }
             var column = ColumnSchema(field.name, field.type, id: UInt32(index), notation: field.notation)
             if case .leaf = field.shape, let logical = field.node?.logicalType, logical.fits(field.type) { column.logical = logical }
             return column
@@ -334,10 +376,10 @@ struct ParquetPlanner {
 
 extension ParquetNode {
     /// Whether the node becomes a list or map.
-    fileprivate var isCollection: Bool { repetition == .repeated || isGroup && (logical == .list || logical == .map) }
+    var isCollection: Bool { repetition == .repeated || isGroup && (logical == .list || logical == .map) }
 
     /// The only child, if it is repeated and has columns.
-    fileprivate var onlyRepeated: ParquetNode? {
+    var onlyRepeated: ParquetNode? {
         guard children.count == 1, children[0].repetition == .repeated, !children[0].leaves.isEmpty else { return nil }
         return children[0]
     }

@@ -8,7 +8,7 @@ extension Command {
             Types are inferred from the whole input. A column gets another type than text only if that type round-trips every cell: leading zeros, long numbers
             and unusual notations are preserved.
 
-            The formats are firn, csv, tsv, json, ndjson, arrow and sqlite; parquet and realm are read only. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with gzip,
+            The formats are firn, csv, tsv, json, ndjson, parquet, arrow and sqlite; realm is read only. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with gzip,
             zstd, xz or bzip2; OUT is compressed if its name ends in .gz, .zst, .xz or .bz2, or by --compress. Several inputs are
             written as one type, united by the names of their columns. An input can be a folder (all files of known formats in it and below) or a pattern in quotes, such
             as 'data/**/*.csv'; inputs are read one after the other, so that there can be thousands.
@@ -18,7 +18,7 @@ extension Command {
             .init("firn convert people.firn people.ndjson", ".firn to NDJSON"),
             .init("firn convert --filename source 'daily/*.csv' all.firn", "several files, one type, and where each row is from"),
             .init("firn convert --key id --null NA in.csv out.firn", "with a primary key"),
-            .init("firn convert people.parquet people.firn", "Parquet to .firn"),
+            .init("firn convert people.csv people.parquet", "CSV to Parquet"),
             .init("firn convert log.ndjson.xz log.csv.gz", "compressed input and output"),
             .init("cat log.csv.gz | firn convert - - --to csv --compress zst > log.csv.zst", "in a pipe"),
             .init("firn convert --schema s.json --rejects bad.ndjson in.ndjson out.firn", "with a schema; other rows are rejected"),
@@ -48,8 +48,7 @@ extension Command {
                     "Their values identify a row: two rows with the same key are an error that names both. a.b is field b of the objects in a: the key is then an additional column of that name, which JSON output omits.",
                 repetition: .many, value: .names),
             .profile,
-            Flag(
-                "compression", nil, in: .writing, "how the buffers of Arrow are compressed", preset: "none", choices: ["zstd", "lz4", "none"]),
+        ] + Flag.pages + [
             .newKeyFile, .plain,
             Flag(
                 "lossless", nil, in: .writing, "fail unless the input can be reproduced from OUT",
@@ -77,6 +76,7 @@ extension Command {
             .init("firn query people.firn -g city -a 'count, avg(age)'", "groups"),
             .init("firn query people.csv -s name,age -S '-age' -n 5", "the five oldest"),
             .init("firn query people.firn --format csv > people.csv", "all rows as CSV"),
+            .init("firn query people.firn 'age > 30' -o old.parquet", "rows that match as Parquet"),
         ],
         flags: [
             .type, .condition,
@@ -100,7 +100,13 @@ extension Command {
                 repetition: .many),
             Flag(
                 "format", nil, in: .writing, "how rows are printed",
-                preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
+                detail: "With --output, the extension of FILE decides. parquet and firn are not printed on a terminal.",
+                preset: "table", choices: ["table"] + Flag.formats),
+            Flag(
+                "output", "o", "FILE", in: .writing, "write the rows to FILE instead of standard output",
+                detail: "A failed or interrupted run leaves FILE unchanged."),
+            .force,
+        ] + Flag.pages + [
             .json,
             Flag("explain", nil, in: .writing, "print the plan and what was skipped instead of the rows"),
         ] + Flag.readingText,

@@ -39,9 +39,9 @@ extension Program {
 
 /// Flags that more than one command accepts.
 extension Flag {
-    static let formats = ["firn", "csv", "tsv", "json", "ndjson", "arrow", "sqlite"]
+    package static let formats = ["firn", "csv", "tsv", "json", "ndjson", "parquet", "arrow", "sqlite"]
     /// Formats that are read and not written.
-    static let inputFormats = ["parquet", "realm"]
+    static let inputFormats = ["realm"]
 
     static let from = Flag(
         "from", nil, in: .reading, "format of the inputs", detail: "By default it is detected from the content and the extension.",
@@ -140,6 +140,16 @@ extension Flag {
     static let json = Flag("json", nil, in: .writing, "print NDJSON with stable keys instead of text")
     static let profile = Flag(
         "profile", nil, in: .writing, "how much time to spend on compression", preset: "default", choices: ["fast", "default", "small"])
+
+    static let pages = [
+        Flag(
+            "compression", nil, "CODEC", in: .writing, "compression of the pages of Parquet, such as zstd:9, or of the buffers of Arrow",
+            detail: "zstd, gzip and brotli, each with :LEVEL if wanted, snappy, lz4 or none; for Arrow zstd, lz4 or none. --profile sets the level of zstd.",
+            preset: "zstd:3 for Parquet, none for Arrow"),
+        Flag(
+            "row-group", nil, "ROWS", in: .writing, "the maximum number of rows of a row group of Parquet",
+            detail: "A row group also ends when its pages take 64 MiB.", preset: "1048576"),
+    ]
 
     static let internalTables = Flag(
         "internal", nil, in: .reading, "read tables too that are usually of no interest",

@@ -216,4 +216,4 @@ def main():
     print(f"{len(files)} files, {wrong} differ")
     sys.exit(1 if wrong else 0)
 
-main()
+if __name__ == "__main__": main()

@@ -14,10 +14,12 @@ struct ConvertCommand {
         let inputs = Array(arguments.operands.dropLast()), target = arguments.operands.last!
         var options = try readingOptions()
         guard !target.isEmpty else { throw FirnError(.usage, "the name of OUT is empty") }
-        if target != "-", Paths.kind(target) == .directory { try Replacement.check(target, overwrite: true) }
         let form = try OutputForm(arguments, target: target), format = form.format
+        if target != "-", Paths.kind(target) == .directory, format != .parquet { try Replacement.check(target, overwrite: true) }
         options.keepsObjectFacts = format == .firn && !ConvertCommand.shaping.contains(where: arguments.has)
-        if target != "-", Paths.kind(target) != .other { try Replacement.check(target, overwrite: arguments.has("force")) }
+        if target != "-", Paths.kind(target) != .other, !isFolder(target, format) {
+            try Replacement.check(target, overwrite: arguments.has("force"))
+        }
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
 
@@ -151,6 +153,11 @@ struct ConvertCommand {
         return key
     }
 
+    /// Whether OUT is a folder for files of the format.
+    private func isFolder(_ target: String, _ format: FormatName) -> Bool {
+        format == .parquet && (target.hasSuffix("/") || target != "-" && Paths.kind(target) == .directory)
+    }
+
     private func writer(
         _ target: String, _ form: OutputForm, _ schema: Schema, _ key: EncryptionKey?, _ check: LosslessCheck?, source: OpenedFile,
         threads: Int
@@ -164,14 +171,17 @@ struct ConvertCommand {
         options.sources = SourceModes(source.paths)
         let format = form.format
         options.writesStream = OutputForm.isStream(target)
-        options.bufferCompression = arguments.text("compression")
-        guard options.bufferCompression == nil || format == .arrow else {
-            throw FirnError(
-                .usage, "--compression applies to Arrow only, and OUT is \(format.rawValue)", advice: "use --compress to compress a text file")
-        }
+        try options.readPages(arguments, format)
         guard format != .firn else { return try FirnWriter(path: target, options, source: source.name, check: check) }
         guard format != .sqlite else { return try FormatShelf.writer(database: target, options) }
         let roots = schema.roots
+        if format == .parquet, roots.count > 1 || isFolder(target, format) {
+            let each = options
+            return try FolderWriter(target, ending: format.rawValue) { (path, schema) throws(FirnError) in
+                try FormatShelf.writer(
+                    try Output(path: path, force: each.overwrites, sources: each.sources), format: format, each, schema: schema)
+            }
+        }
         guard roots.count <= 1 || format == .json else {
             throw FirnError(
                 .usage,

@@ -41,6 +41,7 @@ enum FormatShelf {
             if !options.columns.isEmpty { parquet.columns = options.columns }
             parquet.threads = options.threads
             parquet.staysOffDisk = options.staysOffDisk
+            parquet.keepsTypeName = options.keepsObjectFacts && options.rowType == nil
             return try ParquetReader(input, options: parquet, progress: progress)
         case .sqlite:
             var sqlite = SQLiteOptions()
@@ -165,7 +166,7 @@ enum FormatShelf {
         return encoding
     }
 
-    /// Returns a writer of a text format. CSV and NDJSON take one type of rows.
+    /// Returns a writer of a format other than .firn. Only JSON documents take several types of rows.
     static func writer(_ output: Output, format: FormatName, _ options: WritingOptions, schema: Schema) throws(FirnError)
         -> any BatchWriter
     {
@@ -190,7 +191,7 @@ enum FormatShelf {
             json.budget = .process
             return JSONWriter(output, options: json)
         case .realm: trap("OutputForm refuses to write .realm files")
-        case .parquet: trap("OutputForm refuses Parquet")
+        case .parquet: return ParquetWriter(output, options: try parquetOptions(options))
         case .sqlite: trap("FormatShelf.writer(database:) writes databases")
         case .arrow: return ArrowWriter(output, options: arrowOptions(options))
         case .firn: trap("FirnWriter writes .firn files")
@@ -225,6 +226,22 @@ enum FormatShelf {
 
     /// Returns the fields with which Arrow files of a schema are written, as text.
     static func arrowSchema(of schema: Schema) -> String { ArrowSchemaText.text(schema) }
+
+    private static func parquetOptions(_ options: WritingOptions) throws(FirnError) -> ParquetWriterOptions {
+        var parquet = ParquetWriterOptions()
+        switch options.effort {
+        case .fast: parquet.compression = try ParquetCompression("zstd:1")
+        case .standard: break
+        case .small: parquet.compression = try ParquetCompression("zstd:15")
+        }
+        if let text = options.pageCompression { parquet.compression = try ParquetCompression(text) }
+        if let rows = options.groupRows { parquet.groupRows = rows }
+        parquet.threads = options.threads
+        return parquet
+    }
+
+    /// Returns the schema of Parquet files of a schema, as text.
+    static func parquetSchema(of schema: Schema) -> String { ParquetSchemaText(schema).text }
 
     /// Returns one row of the only root type as a line in the notation of its input.
     static func text(of batch: Batch, row: Int, _ schema: Schema, _ format: FormatName) throws(FirnError) -> [UInt8] {

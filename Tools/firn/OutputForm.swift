@@ -21,13 +21,17 @@ struct OutputForm {
                 .usage,
                 target == "-"
                     ? "the format of standard output is not specified" : "the format of OUT cannot be inferred from the name \"\(target)\"",
-                advice: "use --to firn, csv, tsv, json, ndjson, arrow or sqlite")
+                advice: "use --to \(OutputForm.names)")
         }
         guard format != .realm else {
-            throw FirnError(.usage, "Realm files can be read, not written", advice: "use --to firn, csv, tsv, json, ndjson, arrow or sqlite")
+            throw FirnError(.usage, "Realm files can be read, not written", advice: "use --to \(OutputForm.names)")
         }
-        guard format != .parquet else {
-            throw FirnError(.usage, "Parquet files can be read, but not written", advice: "use --to firn, csv, tsv, json, ndjson, arrow or sqlite")
+        if target == "-" { try OutputForm.checkTerminal(format) }
+        guard format != .parquet || compression == .none else {
+            throw FirnError(
+                .usage, "a Parquet file cannot be compressed as a whole: its pages are compressed already",
+                advice: Compression(extensionOf: target) == nil
+                    ? "use --compression to choose how" : "write \"\(Compression.strip(target))\", and use --compression to choose how")
         }
         guard format != .firn && format != .sqlite || compression == .none else {
             throw FirnError(
@@ -45,6 +49,16 @@ struct OutputForm {
     /// Whether Arrow is written to a target as a stream: to standard output and pipes, and if the name says so.
     static func isStream(_ target: String) -> Bool {
         target == "-" || Paths.kind(target) == .other || Compression.strip(target).lowercased().hasSuffix(".arrows")
+    }
+
+    /// The formats that are written, for advice.
+    static let names = Flag.formats.dropLast().joined(separator: ", ") + " or " + (Flag.formats.last ?? "")
+
+    /// Throws `.usage` if the format is not text and standard output is a terminal.
+    static func checkTerminal(_ format: FormatName) throws(FirnError) {
+        guard format.isBinary, Machine.isTerminal(1) else { return }
+        throw FirnError(
+            .usage, "\(format.rawValue) is not text, and standard output is a terminal", advice: "name a file, or redirect the output")
     }
 
     /// The packing of the output; `--profile` sets the effort.

@@ -9,7 +9,7 @@ enum SchemaForm: String {
         switch self {
         case .sql: SchemaAsSQL(schema).printed
         case .jsonSchema: (SchemaAsJSON(schema).text, [])
-        case .parquet: (SchemaAsParquet(schema).text, [])
+        case .parquet: (FormatShelf.parquetSchema(of: schema), [])
         case .arrow: (FormatShelf.arrowSchema(of: schema), [])
         case .swift: SchemaAsSwift(schema).printed
         }

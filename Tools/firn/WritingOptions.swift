@@ -2,6 +2,7 @@ import FirnBytes
 import FirnCommandLine
 import FirnDatabase
 import FirnDisk
+import FirnExchange
 import FirnTable
 
 /// The options for writing outputs, from the flags under "Writing".
@@ -25,7 +26,35 @@ struct WritingOptions {
     /// How the buffers of Arrow are compressed; nil for the standard.
     var bufferCompression: String?
 
+    /// How Parquet is compressed, and the maximum number of rows of a row group; nil for the standard.
+    var pageCompression: String?
+    var groupRows: Int?
+
     init(threads: Int) { self.threads = threads }
+
+    /// The flags that concern Parquet only.
+    private static let parquetFlags = ["compression", "row-group"]
+
+    /// Reads the flags for Parquet.
+    /// - Throws: `.usage` if there are any and the format is another one.
+    mutating func readPages(_ arguments: Arguments, _ format: FormatName?) throws(FirnError) {
+        if format == .arrow {
+            guard !arguments.has("row-group") else { throw FirnError(.usage, "--row-group applies to Parquet only", advice: "omit it") }
+            bufferCompression = arguments.text("compression")
+            guard let text = bufferCompression, !["zstd", "lz4", "none"].contains(text) else { return }
+            throw FirnError(.usage, "buffers of Arrow cannot be compressed with \"\(text)\"", advice: "use zstd, lz4 or none")
+        }
+        guard format == .parquet else {
+            guard let flag = WritingOptions.parquetFlags.first(where: arguments.has) else { return }
+            throw FirnError(
+                .usage, "--\(flag) applies to \(flag == "compression" ? "Parquet and Arrow" : "Parquet") only, and the output is \(format?.rawValue ?? "a table for people")",
+                advice: flag == "compression" ? "use --compress to compress a text file" : "omit it")
+        }
+        pageCompression = arguments.text("compression")
+        guard let rows = try arguments.count("row-group") else { return }
+        guard rows > 0 else { throw FirnError(.usage, "--row-group takes a number above 0, not \(rows)") }
+        groupRows = rows
+    }
 
     init(_ arguments: Arguments, threads: Int) {
         self.threads = threads
