@@ -2,48 +2,8 @@ import FirnKit
 import Foundation
 import Testing
 
-/// Two versions of a real table, and their difference, computed independently from the text of the rows by key.
-private struct Pair {
-    let folder: URL
-    let key: String
-    let truth: [String: Any]
-
-    init?(_ folder: URL) {
-        guard let data = try? Data(contentsOf: folder.appending(path: "meta.json")),
-            let meta = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
-            let key = meta["key"] as? String, let truth = meta["truth"] as? [String: Any]
-        else { return nil }
-        self.folder = folder
-        // The keys of a JSON dictionary become a column.
-        self.key = key == "<object key>" ? "key" : key
-        self.truth = truth
-    }
-
-    func file(_ side: String) -> String {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return folder.appending(path: names.first { $0.hasPrefix(side + ".") } ?? side).path
-    }
-
-    func count(_ name: String) -> Int { truth[name] as? Int ?? 0 }
-    func names(_ name: String) -> [String] { truth[name] as? [String] ?? [] }
-
-    /// The number of changed cells: of JSON, a column that one version lacks counts as null there; of CSV, only columns that both versions
-    /// have are counted. The expected counts also include removed columns.
-    var changedCells: Int {
-        if file("old").hasSuffix(".json") { return count("changed_cells") }
-        let gone = Set(names("cols_removed"))
-        let list = truth["top_changed_columns"] as? [[Any]] ?? []
-        return count("changed_cells") - list.reduce(0) { $0 + (gone.contains($1[0] as? String ?? "") ? $1[1] as? Int ?? 0 : 0) }
-    }
-}
-
 @Suite struct PairsTests {
-    static let pairs: [String] = {
-        guard let folder = SharedData.folder?.appending(path: "pairs") else { return [] }
-        return ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
-    }()
-
-    @Test(.enabled(if: !pairs.isEmpty, "the test data is not next to the package"), arguments: pairs)
+    @Test(.enabled(if: !Pair.all.isEmpty, "the test data is not next to the package"), arguments: Pair.all)
     func `the difference of two real versions is the independently computed one`(name: String) throws {
         let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
         let scratch = try Scratch()
@@ -79,7 +39,7 @@ private struct Pair {
     }
 
     /// The changes that `diff --changes` writes lead from one version to the other and back, by content hash.
-    @Test(.enabled(if: !pairs.isEmpty, "the test data is not next to the package"), arguments: pairs)
+    @Test(.enabled(if: !Pair.all.isEmpty, "the test data is not next to the package"), arguments: Pair.all)
     func `changes between two real versions round trip by content hash`(name: String) throws {
         let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
         // Two rows of one table have no key of their own and are distinguished by a second column.
