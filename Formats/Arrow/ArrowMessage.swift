@@ -158,7 +158,7 @@ struct ArrowFooter {
         let count = file.count, magic = ArrowFormat.magic
         guard count >= 2 * magic.count + 6, file.bytes[(count - magic.count)...].elementsEqual(magic) else {
             throw ArrowFault(
-                "the file does not end with \"ARROW1\": it is cut short, or not complete yet", at: max(0, count - magic.count),
+                "the Arrow file does not end with \"ARROW1\": it is cut short, or not complete yet", at: max(0, count - magic.count),
                 advice: "write or copy it again")
         }
         let lengthAt = count - magic.count - 4

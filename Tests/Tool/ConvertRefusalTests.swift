@@ -11,9 +11,9 @@ import Testing
             ("a.png", picture, "a binary file"), ("a.csv", picture, "a binary file"),
             ("a.arrow", Array(repeating: 0xFF, count: 4) + [0x10, 1, 0, 0] + Array(repeating: 0, count: 90), "a binary file"),
             ("b.csv", Array("a,b\n1,2\n".utf8) + [0xFF, 0, 0xFE], "a binary file"),
-            ("b.arrow", Array("ARROW1\0\0".utf8) + Array(repeating: 0xFF, count: 40), "an Arrow file"),
+            ("b.arrow", Array("ARROW1\0\0".utf8) + Array(repeating: 0xFF, count: 40), "Arrow file"),
             ("b.parquet", Array("PAR1".utf8) + [0x15, 4, 0xFF, 0xFF], "a Parquet file"),
-            ("b.db", Array("SQLite format 3\0".utf8) + [0x10, 0, 0xFF, 0xFF], "an SQLite database"),
+            ("b.db", Array("SQLite format 3\0".utf8) + [0x10, 0, 0xFF, 0xFF], "SQLite database"),
         ]
         for (name, bytes, kind) in files {
             try Data(bytes).write(to: scratch.file(name))
