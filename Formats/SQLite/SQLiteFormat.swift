@@ -28,7 +28,8 @@ enum SQLiteFormat {
                 at: .init(file: name, byte: 0))
         }
         guard first.count >= headerBytes else {
-            throw FirnError(.damaged, "the SQLite database ends within its header of 100 bytes", at: .init(file: name, byte: UInt64(first.count)))
+            throw FirnError(
+                .damaged, "the SQLite database ends within its header of 100 bytes", at: .init(file: name, byte: UInt64(first.count)))
         }
         let stored = UInt64(first[16]) << 8 | UInt64(first[17]), pageSize = stored == 1 ? 65_536 : stored
         guard pageSize >= 512, pageSize <= 65_536, pageSize & (pageSize - 1) == 0 else {

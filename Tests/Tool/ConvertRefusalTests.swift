@@ -20,8 +20,10 @@ import Testing
             // The content is also checked if the format is given explicitly.
             for flags in [[], ["--from", "csv"]] {
                 let run = try FirnRun(["convert", name, "out.firn"] + flags, in: scratch.folder)
+                // These bytes could begin a stream of Arrow, which ends too early.
+                let part = name == "a.arrow" && flags.isEmpty ? "a.arrow at byte 8: a message is outside the file" : kind
                 #expect(
-                    [3, 4].contains(run.code) && run.errors.contains(kind) && !run.errors.contains("latin-1") && !scratch.has("out.firn"),
+                    [3, 4].contains(run.code) && run.errors.contains(part) && !run.errors.contains("latin-1") && !scratch.has("out.firn"),
                     "\(name) \(flags): \(run.code) \(run.errors)")
             }
         }

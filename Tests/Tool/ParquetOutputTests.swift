@@ -33,7 +33,8 @@ import Testing
         #expect(try scratch.firn("query", "b.parquet", "id == 3", "--explain").out.contains("1 of 2 row groups read"))
         try Data(#"[{"a":[[1],[]],"m":{"x":1}},{"a":null,"m":{"x":2}}]"#.utf8).write(to: scratch.file("n.json"))
         #expect(try scratch.firn("convert", "n.json", "n.parquet", "-q").code == 0)
-        #expect(try scratch.firn("diff", "n.json", "n.parquet").code == 0)
+        let hashes = try ["n.json", "n.parquet"].map { try scratch.firn("hash", $0).out.prefix(32) }
+        #expect(hashes[0] == hashes[1] && hashes[0].count == 32)
         let pipe = try scratch.firn("convert", "n.parquet", "-", "--to", "parquet", "-q")
         #expect(pipe.code == 0 && pipe.out.hasPrefix("PAR1"))
     }
@@ -55,7 +56,8 @@ import Testing
     @Test(arguments: [
         (["query", "a.csv", "--format", "firn"], "--output"), (["query", "a.csv", "-o", "x.unknown"], "--format"),
         (["query", "a.csv", "-o", "x.parquet.gz"], "compressed"), (["query", "a.csv", "--json", "--format", "parquet"], "omit one"),
-        (["query", "a.csv", "--compression", "zstd"], "Parquet and Arrow only"), (["convert", "a.csv", "x.csv", "--row-group", "5"], "Parquet only"),
+        (["query", "a.csv", "--compression", "zstd"], "Parquet and Arrow only"),
+        (["convert", "a.csv", "x.csv", "--row-group", "5"], "Parquet only"),
         (["convert", "a.csv", "x.parquet", "--compression", "zip"], "not known"),
         (["convert", "a.csv", "x.parquet", "--compression", "zstd:99"], "from 1 to 22"),
         (["convert", "a.csv", "x.parquet", "--compression", "snappy:1"], "no levels"),

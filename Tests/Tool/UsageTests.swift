@@ -45,7 +45,8 @@ import Testing
         }
         for (words, part) in [
             (["query", ""], "the name of a file is empty"), (["convert", "a.csv", ""], "the name of OUT is empty"),
-            (["convert", "a.csv", "folder"], "folder: cannot write the file: a directory has this name"),
+            (["convert", "a.csv", "folder"], "the format of OUT cannot be inferred from the name \"folder\""),
+            (["convert", "a.csv", "folder", "--to", "csv"], "folder: cannot write the file: a directory has this name"),
         ] {
             let run = try FirnRun(words, in: scratch.folder)
             #expect([2, 5].contains(run.code) && run.errors.contains(part), "\(words): \(run.code) \(run.errors)")

@@ -144,7 +144,9 @@ extension Flag {
     static let pages = [
         Flag(
             "compression", nil, "CODEC", in: .writing, "compression of the pages of Parquet, such as zstd:9, or of the buffers of Arrow",
-            detail: "zstd, gzip and brotli, each with :LEVEL if wanted, snappy, lz4 or none; for Arrow zstd, lz4 or none. --profile sets the level of zstd.",
+            detail:
+                "zstd, gzip and brotli, each with :LEVEL if wanted, snappy, lz4 or none; for Arrow zstd, lz4 or none. --profile sets the "
+                + "level of zstd.",
             preset: "zstd:3 for Parquet, none for Arrow"),
         Flag(
             "row-group", nil, "ROWS", in: .writing, "the maximum number of rows of a row group of Parquet",

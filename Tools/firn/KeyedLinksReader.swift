@@ -22,7 +22,7 @@ final class KeyedLinksReader: BatchReader {
                 for (position, key) in keys[table.type.name] ?? [:] {
                     guard
                         let target = try table.type.columns[position].type.target.flatMap({ (name) throws(Damage) in try table.related(name)
-                            })
+                        })
                     else { continue }
                     columns[table.type.name, default: [:]][position] = try LinkedColumn(target, path: [key])
                 }

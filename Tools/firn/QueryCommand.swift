@@ -270,7 +270,8 @@ struct QueryCommand {
             if Paths.kind(target) != .other { try Replacement.check(target, overwrite: arguments.has("force")) }
         } else if let format, !arguments.has("explain") {
             guard format != .firn, format != .sqlite else {
-                throw FirnError(.usage, "a \(format.rawValue) file cannot be written to standard output", advice: "name a file with --output")
+                throw FirnError(
+                    .usage, "a \(format.rawValue) file cannot be written to standard output", advice: "name a file with --output")
             }
             try OutputForm.checkTerminal(format)
         }

@@ -46,8 +46,9 @@ struct WritingOptions {
         }
         guard format == .parquet else {
             guard let flag = WritingOptions.parquetFlags.first(where: arguments.has) else { return }
+            let formats = flag == "compression" ? "Parquet and Arrow" : "Parquet", output = format?.rawValue ?? "a table for people"
             throw FirnError(
-                .usage, "--\(flag) applies to \(flag == "compression" ? "Parquet and Arrow" : "Parquet") only, and the output is \(format?.rawValue ?? "a table for people")",
+                .usage, "--\(flag) applies to \(formats) only, and the output is \(output)",
                 advice: flag == "compression" ? "use --compress to compress a text file" : "omit it")
         }
         pageCompression = arguments.text("compression")
