@@ -29,6 +29,9 @@ final class ArrowBytes: @unchecked Sendable {
     /// Whether the file was truncated while it was read, so that what was read is wrong.
     var isBroken: Bool { mapping?.isBroken ?? false }
 
+    /// Takes the bytes out of resident memory, if they are mapped.
+    func release() { mapping?.release(count: bytes.count) }
+
     /// Opens the file of an input. Other inputs are first copied into a temporary file without a name, or into memory if `staysOffDisk` is
     /// set.
     convenience init(_ input: Input, staysOffDisk: Bool) throws(FirnError) {

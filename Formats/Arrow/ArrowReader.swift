@@ -49,6 +49,8 @@ package class ArrowReader: BatchReader {
             return Batch(count: part.rows.count, columns: columns.map(\.column))
         }
 
+        func release() { file?.release() }
+
         var remarks: [String] { zip(layout.plans, changes).flatMap { $1.remarks($0.name) } }
     }
 
@@ -85,6 +87,10 @@ package class ArrowReader: BatchReader {
     package var remarks: [String] { source.remarks + work.remarks }
     package var guesses: [String] { source.layout.remarks }
 
+    /// About the number of bytes that were read since the mapping of the file was released.
+    private var unreleased = 0
+    private static let releasedBytes = 32 << 20
+
     /// The number of batches that are decoded before they are asked for.
     private static let maximumAhead = 2
 
@@ -99,6 +105,11 @@ package class ArrowReader: BatchReader {
             batch = try work.decode(part)
         }
         progress?.add(rows: batch.count)
+        unreleased += batch.columns.reduce(0) { $0 + $1.footprint }
+        if unreleased >= ArrowReader.releasedBytes {
+            work.release()
+            unreleased = 0
+        }
         return (source.layout.type.name, batch)
     }
 

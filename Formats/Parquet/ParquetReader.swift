@@ -63,6 +63,10 @@ package final class ParquetReader: BatchReader, TableReader {
     /// The number of rows in the file.
     package var rowCount: Int { content.footer.rowCount }
 
+    /// The bytes of the file that may have been read since its mapping was released.
+    private var unreleased = 0.0
+    private static let releasedBytes = Double(32 << 20)
+
     /// The number of batches that are decoded before they are asked for.
     private static let maximumAhead = 2
 
@@ -78,6 +82,11 @@ package final class ParquetReader: BatchReader, TableReader {
         }
         progress?.add(rows: batch.count)
         progress?.add(bytes: Int(Double(batch.count) * bytesPerRow))
+        unreleased += Double(batch.count) * bytesPerRow
+        if unreleased >= ParquetReader.releasedBytes {
+            content.file.release()
+            unreleased = 0
+        }
         return (content.type.name, batch)
     }
 

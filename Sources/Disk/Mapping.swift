@@ -57,4 +57,11 @@ package final class Mapping: @unchecked Sendable {
         trap(unless: offset >= 0 && count >= 0 && offset <= reach - count, "ask for bytes inside the mapping")
         return UnsafeRawBufferPointer(start: base + offset, count: count)
     }
+
+    /// Takes the first `count` bytes out of the resident memory of the process. They can be read as before: the system maps them again,
+    /// usually from the page cache. For code that reads a large file from the first byte to the last.
+    package func release(count: Int) {
+        trap(unless: count >= 0 && count <= reach, "release bytes inside the mapping")
+        _ = madvise(UnsafeMutableRawPointer(mutating: base), count, MADV_DONTNEED)
+    }
 }
