@@ -45,7 +45,7 @@ struct ArrowDictionaries: Sendable {
 
     func has(_ id: Int64) -> Bool { versions[id] != nil }
 
-    /// Returns the values of a dictionary, of which the first `count` are valid.
+    /// Returns the values of a dictionary, of which the first `count` may be used.
     func values(_ id: Int64) throws(ArrowFault) -> (column: Column, count: Int)? {
         guard let version = versions[id] else { return nil }
         return try version.chain.values(parts: version.parts)
