@@ -10,6 +10,9 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the memory budget refused the memory that the bytes need (`MemoryBudget`). Then `isUnread` is set too, and `what` already
     /// names the column.
     @usableFromInline package var isBeyondMemory = false
+    /// Whether the bytes have an id (of an encoding or a stream) that this program does not know. If the file has the feature bit of a newer
+    /// encoding, it needs a newer version of Firn; otherwise it is damaged.
+    @usableFromInline package var isUnknownID = false
     /// Whether the offset is relative to the file. Then enclosing structures do not shift it again.
     @usableFromInline package var isPlaced = false
 
@@ -25,10 +28,24 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         isBeyondMemory = beyondMemory
     }
 
+    /// Makes a fault about an id that this program does not know.
+    package init(unknown what: String, at offset: Int = 0) {
+        self.init("unknown " + what, at: offset)
+        isUnknownID = true
+    }
+
     /// Makes a fault at an offset within the file.
     package init(_ what: String, inFileAt offset: UInt64) {
         self.init(what, at: Int(clamping: offset))
         isPlaced = true
+    }
+
+    /// Returns the same fault; an unknown id is damage unless the file has feature bits that this program does not know.
+    package func judged(hasUnknownEncodings: Bool) -> Damage {
+        guard isUnknownID, !hasUnknownEncodings else { return self }
+        var damage = self
+        damage.isUnknownID = false
+        return damage
     }
 
     /// Returns the same fault for a structure that begins at byte `base` of the file. An offset that is already relative to the file is

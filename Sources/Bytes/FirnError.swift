@@ -106,11 +106,20 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
             self.init(.outOfMemory, damage.what, at: file.isEmpty ? nil : Location(file: file), advice: FirnError.memoryAdvice)
             return
         }
+        if damage.isUnknownID {
+            self.init(
+                .unsupported, damage.what, at: file.isEmpty ? nil : Location(file: file, byte: damage.offset),
+                advice: FirnError.newerVersion)
+            return
+        }
         self =
             damage.isUnread
             ? FirnError(.inputOutput, damage.what, at: Location(file: file, byte: damage.offset))
             : .damaged(file, what: damage.what, byte: damage.offset)
     }
+
+    /// The advice for files that newer versions of Firn wrote.
+    package static let newerVersion = "use a newer version of Firn"
 
     /// The location and the message, without the advice.
     public var description: String {

@@ -10,6 +10,7 @@ package final class FileExtents: ExtentSource, Sendable {
     /// Nil if extents are copied.
     private let mapping: Mapping?
     let limit: UInt64
+    package let hasUnknownEncodings: Bool
     /// In an encrypted file: the extents that were decrypted through this source.
     private let held: HeldExtents?
 
@@ -20,7 +21,8 @@ package final class FileExtents: ExtentSource, Sendable {
     /// Copied extents by offset, each read once. They live as long as this object.
     private let copies: Mutex<[UInt64: [Copy]]> = Mutex([:])
 
-    init(store: Store, mapping: Mapping?, limit: UInt64) {
+    init(store: Store, mapping: Mapping?, limit: UInt64, hasUnknownEncodings: Bool = false) {
+        self.hasUnknownEncodings = hasUnknownEncodings
         self.store = store
         self.mapping = mapping
         held = store.opened.map { HeldExtents($0, store.memory) }

@@ -103,7 +103,7 @@ package final class Store: @unchecked Sendable {
         let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
         var found = try RootSearch(file: file, path: path, key: key).run(), restored: Damage?
-        if writable, found.root.writerFeatures & ~knownWriterFeatures == 0, found.needsRestoring,
+        if writable, found.root.isWritable, found.needsRestoring,
             let again = try restore(found, file, path, key, check)
         {
             (found, restored) = again
@@ -122,7 +122,7 @@ package final class Store: @unchecked Sendable {
                 path, what: "the only root of a commit is damaged, and so is the data that it referred to: the file is not empty",
                 byte: found.root.secondOffset)
         }
-        let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
+        let knowsAll = found.root.isWritable
         return try Store(
             file: file, path: path, found, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, memory,
             check: check, restored: restored)
@@ -211,7 +211,7 @@ package final class Store: @unchecked Sendable {
                 at: .init(file: path),
                 advice: "use a newer version of Firn")
         }
-        let unknown = root.readerFeatures & ~knownReaderFeatures
+        let unknown = root.readerFeatures & ~knownReaderFeatures & ~ReaderFeature.encodings
         if unknown != 0 {
             let bits = (0..<UInt64.bitWidth).filter { unknown >> $0 & 1 != 0 }.map(String.init).joined(separator: ", ")
             throw FirnError(

@@ -8,10 +8,13 @@ package protocol ExtentSource: AnyObject {
     func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer
     /// The budget that decoded contents of extents are charged to.
     var memory: MemoryBudget { get }
+    /// Whether the file has feature bits of encodings that this program does not know. Then an unknown id is no damage.
+    var hasUnknownEncodings: Bool { get }
 }
 
 extension ExtentSource {
     package var memory: MemoryBudget { .process }
+    package var hasUnknownEncodings: Bool { false }
 }
 
 /// One version of the store. It does not change, whatever is committed meanwhile, and stays readable until `release`.
@@ -28,6 +31,7 @@ package final class StoreSnapshot: ExtentSource, Sendable {
     /// The extents that are readable through this version, without its pin.
     package let extents: FileExtents
     package var memory: MemoryBudget { store.memory }
+    package var hasUnknownEncodings: Bool { root.unknownEncodings != 0 }
     private let released = Atomic<Bool>(false)
 
     /// The store has pinned `root.version`; `release` removes the pin.
@@ -37,7 +41,7 @@ package final class StoreSnapshot: ExtentSource, Sendable {
         version = root.version
         catalogue = root.catalogue
         time = root.time
-        extents = FileExtents(store: store, mapping: mapping, limit: limit)
+        extents = FileExtents(store: store, mapping: mapping, limit: limit, hasUnknownEncodings: root.unknownEncodings != 0)
     }
 
     deinit { release() }

@@ -149,7 +149,7 @@ private final class Nowhere: ExtentSource, Sendable {
                 _ = values.append(.null)
                 return values
             }())
-        var bytes = overlay.encoded(profile: .standard)
+        var bytes = overlay.encoded(profile: .standard).bytes
         #expect(
             try bytes.withUnsafeBytes { raw in
                 try ColumnOverlay(raw, type: type.columns[0].type, rowCount: count, memory: .unlimited).positions

@@ -48,8 +48,12 @@ struct VerifyCommand {
         let file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments), allowsEmpty: true)
         guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
         let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { progress.add(rows: $0) }
-        // Values that did not fit in memory were not checked, so the result is unknown.
+        // Values that did not fit in memory were not checked, so the result is unknown. So is that of encodings of a newer version, unless
+        // something else is damaged.
         if let unread = defects.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: operand) }
+        if let unknown = defects.first, defects.allSatisfy(\.damage.isUnknownID) {
+            throw FirnError(unknown.damage.naming(unknown.subject), in: operand)
+        }
         let content = Quantity.content(snapshot.tables.map { ($0.rowCount, $0.type.isEmbedded) })
         let summary =
             defects.isEmpty

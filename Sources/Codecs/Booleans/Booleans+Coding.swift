@@ -59,6 +59,8 @@ package final class BooleansReader: Sendable {
 class BooleansBody: @unchecked Sendable {
     let count: Int
     var constant: Bool? { nil }
+    /// The features that this stream and those nested in it need.
+    var features: EncodingFeatures { [] }
     var name: String { "" }
     init(count: Int) { self.count = count }
     func value(at index: Int) throws(Damage) -> Bool { false }
@@ -163,6 +165,7 @@ final class BooleansBytes: BooleansBody, @unchecked Sendable {
         bytes = try openIntegers(reader.readRest(), count: (count &+ 7) >> 3, depth: depth &+ 1)
         super.init(count: count)
     }
+    override var features: EncodingFeatures { bytes.features }
     override var name: String { "bytes(\(bytes.name))" }
     override func value(at index: Int) throws(Damage) -> Bool { try bytes.value(at: index >> 3) &>> Int64(index & 7) & 1 == 1 }
     override func decode(vector: Int, into words: UnsafeMutablePointer<UInt64>) throws(Damage) {
@@ -181,7 +184,7 @@ func openBooleans(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throw
     guard depth < nestingLimit else { throw Damage("streams nested too deep") }
     var reader = ByteReader(bytes)
     let id: UInt8 = try reader.read()
-    guard let encoding = BooleansEncoding(rawValue: id) else { throw Damage("unknown encoding of bits \(id)") }
+    guard let encoding = BooleansEncoding(rawValue: id) else { throw Damage(unknown: "encoding of bits \(id)") }
     switch encoding {
     case .zeros, .ones: return BooleansConstant(count: count, value: encoding == .ones)
     case .raw: return try BooleansRaw(reader.readRest(), count: count)

@@ -71,6 +71,7 @@ final class BooleansNested: BooleansBody, @unchecked Sendable {
         super.init(count: outer.count)
     }
 
+    override var features: EncodingFeatures { inner.features.union(ranks?.features ?? []) }
     override var name: String { "nested(\(inner.name))" }
 
     /// Returns the number of set outer bits before a vector; for the index after the last vector, the number of all set outer bits.

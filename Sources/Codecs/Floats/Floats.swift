@@ -78,13 +78,14 @@ package final class FloatsReader: Sendable {
         self.count = count
         var reader = ByteReader(bytes)
         let id: UInt8 = try reader.read()
-        guard let encoding = FloatsEncoding(rawValue: id) else { throw Damage("unknown encoding of doubles \(id)") }
+        guard let encoding = FloatsEncoding(rawValue: id) else { throw Damage(unknown: "encoding of doubles \(id)") }
         switch encoding {
         case .empty: body = FloatsBody(count: count)
         case .raw, .single: body = try FloatsOrdered(&reader, count: count, single: encoding == .single)
         case .decimals, .singleDecimals: body = try FloatsDecimalScaled(&reader, count: count, single: encoding == .singleDecimals)
         case .split: body = try FloatsSplit(&reader, count: count)
         }
+        body.ownFeatures = encoding.features
     }
 
     package var encodingName: String { body.name }
@@ -127,6 +128,10 @@ package final class FloatsReader: Sendable {
 class FloatsBody: @unchecked Sendable {
     let count: Int
     init(count: Int) { self.count = count }
+    /// The features that the id of the encoding needs.
+    fileprivate(set) final var ownFeatures: EncodingFeatures = []
+    /// The features that this stream and those nested in it need. Encodings of version 1 override it.
+    var features: EncodingFeatures { ownFeatures }
     var name: String { "empty" }
     /// Returns bounds of the values of a vector; `vector` nil means the whole stream.
     func bounds(ofVector vector: Int?) -> (Double, Double)? { nil }
@@ -157,6 +162,7 @@ final class FloatsOrdered: FloatsBody, @unchecked Sendable {
         super.init(count: count)
     }
 
+    override var features: EncodingFeatures { integers.features }
     override var name: String { "\(single ? "single" : "double")(\(integers.name))" }
 
     override func bounds(ofVector vector: Int?) -> (Double, Double)? {
@@ -226,6 +232,7 @@ final class FloatsSplit: FloatsBody, @unchecked Sendable {
         super.init(count: count)
     }
 
+    override var features: EncodingFeatures { upper.features.union(lower.features) }
     override var name: String { "split(\(upper.name), \(lower.name))" }
 
     override func bounds(ofVector vector: Int?) -> (Double, Double)? {

@@ -87,6 +87,7 @@ final class FloatsDecimalScaled: FloatsBody, @unchecked Sendable {
         super.init(count: count)
     }
 
+    override var features: EncodingFeatures { integers.features }
     override var name: String { "decimal-scaled(\(d), \(integers.name))" }
 
     private func position(_ i: Int) -> Int {

@@ -102,6 +102,10 @@ package final class IntegersReader: Sendable {
 class IntegersBody: @unchecked Sendable {
     let count: Int
     init(count: Int) { self.count = count }
+    /// The features that the id of the encoding needs.
+    fileprivate(set) final var ownFeatures: EncodingFeatures = []
+    /// The features that this stream and those nested in it need. Encodings of version 1 that nest streams override it.
+    var features: EncodingFeatures { ownFeatures }
     var name: String { "empty" }
     var bounds: (Int64, Int64)? { nil }
     func bounds(ofVector vector: Int) -> (Int64, Int64)? { bounds }
@@ -126,18 +130,21 @@ func openIntegers(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throw
     guard depth < nestingLimit else { throw Damage("streams nested too deep") }
     var reader = ByteReader(bytes)
     let id: UInt8 = try reader.read()
-    guard let encoding = IntegersEncoding(rawValue: id) else { throw Damage("unknown encoding of integers \(id)") }
-    switch encoding {
-    case .empty: return IntegersBody(count: count)
-    case .constant: return IntegersSequence(count: count, first: try reader.readSignedVarint(), step: 0)
-    case .sequence: return IntegersSequence(count: count, first: try reader.readSignedVarint(), step: try reader.readSignedVarint())
-    case .packed: return try IntegersPacked(&reader, count: count)
-    case .scaled: return try IntegersScaled(&reader, count: count, depth: depth)
-    case .delta: return try IntegersDelta(&reader, count: count, depth: depth)
-    case .dictionary: return try IntegersDictionary(&reader, count: count, depth: depth)
-    case .runLength: return try IntegersRunLength(&reader, count: count, depth: depth)
-    case .entropy: return try IntegersEntropy(&reader, count: count, depth: depth)
-    }
+    guard let encoding = IntegersEncoding(rawValue: id) else { throw Damage(unknown: "encoding of integers \(id)") }
+    let body: IntegersBody =
+        switch encoding {
+        case .empty: IntegersBody(count: count)
+        case .constant: IntegersSequence(count: count, first: try reader.readSignedVarint(), step: 0)
+        case .sequence: IntegersSequence(count: count, first: try reader.readSignedVarint(), step: try reader.readSignedVarint())
+        case .packed: try IntegersPacked(&reader, count: count)
+        case .scaled: try IntegersScaled(&reader, count: count, depth: depth)
+        case .delta: try IntegersDelta(&reader, count: count, depth: depth)
+        case .dictionary: try IntegersDictionary(&reader, count: count, depth: depth)
+        case .runLength: try IntegersRunLength(&reader, count: count, depth: depth)
+        case .entropy: try IntegersEntropy(&reader, count: count, depth: depth)
+        }
+    body.ownFeatures = encoding.features
+    return body
 }
 
 extension ByteReader {

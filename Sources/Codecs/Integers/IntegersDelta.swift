@@ -27,6 +27,7 @@ final class IntegersDelta: IntegersBody, @unchecked Sendable {
         super.init(count: count)
     }
 
+    override var features: EncodingFeatures { anchors.features.union(zones?.features ?? []).union(steps.features) }
     override var name: String { "delta+" + steps.name }
     override var bounds: (Int64, Int64)? { low <= high ? (low, high) : nil }
 
@@ -125,6 +126,7 @@ final class IntegersScaled: IntegersBody, @unchecked Sendable {
         super.init(count: count)
     }
 
+    override var features: EncodingFeatures { child.features }
     override var name: String { "scaled(\(child.name))" }
     override var bounds: (Int64, Int64)? { scaled(child.bounds) }
     override func bounds(ofVector vector: Int) -> (Int64, Int64)? { scaled(child.bounds(ofVector: vector)) }

@@ -46,6 +46,7 @@ final class IntegersEntropy: IntegersBody, @unchecked Sendable {
         super.init(count: count)
     }
 
+    override var features: EncodingFeatures { zones?.features ?? [] }
     override var name: String { "tANS" }
     override var bounds: (Int64, Int64)? { low <= high ? (low, high) : nil }
 

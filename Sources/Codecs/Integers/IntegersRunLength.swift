@@ -20,6 +20,7 @@ final class IntegersRunLength: IntegersBody, @unchecked Sendable {
         super.init(count: count)
     }
 
+    override var features: EncodingFeatures { changes.features.union(ranks?.features ?? []).union(values.features) }
     override var name: String { changes.name == "runs" ? "RLE(\(values.name))" : "previous-row(\(changes.name), \(values.name))" }
     override var bounds: (Int64, Int64)? { values.bounds }
 
@@ -145,11 +146,12 @@ func encodeRunLength(_ values: UnsafeBufferPointer<Int64>, changes: Int, profile
 }
 
 final class IntegersDictionary: IntegersBody, @unchecked Sendable {
-    private let distinct: [Int64], codes: IntegersBody
+    private let distinct: [Int64], codes: IntegersBody, valueFeatures: EncodingFeatures
 
     init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
         let size = try reader.readCount(limit: min(count, 65_536))
         let values = try openIntegers(try reader.readLengthPrefixed(), count: size, depth: depth &+ 1)
+        valueFeatures = values.features
         codes = try openIntegers(reader.readRest(), count: count, depth: depth &+ 1)
         var fault: Damage?
         distinct = [Int64](unsafeUninitializedCapacity: size) { buffer, filled in
@@ -162,6 +164,7 @@ final class IntegersDictionary: IntegersBody, @unchecked Sendable {
         super.init(count: count)
     }
 
+    override var features: EncodingFeatures { valueFeatures.union(codes.features) }
     override var name: String { "dictionary(\(codes.name))" }
     override var bounds: (Int64, Int64)? {
         guard let first = distinct.first, let last = distinct.last, first <= last else { return nil }

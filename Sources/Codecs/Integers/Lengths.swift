@@ -28,7 +28,7 @@ package final class LengthsReader: Sendable {
     package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
         var reader = ByteReader(bytes)
         let id: UInt8 = try reader.read()
-        guard let encoding = LengthsEncoding(rawValue: id) else { throw Damage("unknown encoding of lengths \(id)") }
+        guard let encoding = LengthsEncoding(rawValue: id) else { throw Damage(unknown: "encoding of lengths \(id)") }
         self.count = count
         switch encoding {
         case .empty:
@@ -40,6 +40,8 @@ package final class LengthsReader: Sendable {
         }
     }
 
+    /// The features that the stream needs.
+    package var features: EncodingFeatures { starts.features }
     package var encodingName: String { "starts(\(starts.name))" }
 
     /// Writes the n + 1 absolute offsets of a vector of n ≤ 1,024 lists. `into` must have space for 1,025.

@@ -38,6 +38,9 @@ final class DictionaryReader: Sendable {
         stored = reader.bytes.count + source.storedBytes
     }
 
+    /// The features that the nested streams need.
+    var features: EncodingFeatures { codes.features.union(remap?.features ?? []) }
+
     /// Returns the values that the codes index.
     func values() throws(Damage) -> DictionaryText {
         let all = try source.values(memory)

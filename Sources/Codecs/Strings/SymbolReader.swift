@@ -31,6 +31,9 @@ final class SymbolReader: Sendable {
         }
     }
 
+    /// The features that the nested stream needs.
+    var features: EncodingFeatures { lengths.features }
+
     var lengthsName: String { lengths.encodingName }
 
     private func trained() throws(Damage) -> TrainedText {

@@ -16,6 +16,9 @@ final class RawTextReader: Sendable {
         guard lengths.total == bytes.buffer.count else { throw Damage("the size of raw text does not match its lengths") }
     }
 
+    /// The features that the nested stream needs.
+    var features: EncodingFeatures { lengths.features }
+
     static func encode(_ text: Text, profile: Profile) -> [UInt8] {
         var out = ByteWriter(reserving: text.bytes.count + text.count)
         out.append(TextEncoding.raw.rawValue)

@@ -27,7 +27,7 @@ package final class TextReader: Sendable {
         self.memory = memory
         var reader = ByteReader(bytes)
         let id = try reader.read(UInt8.self)
-        guard let encoding = TextEncoding(rawValue: id) else { throw Damage("unknown text encoding \(id)") }
+        guard let encoding = TextEncoding(rawValue: id) else { throw Damage(unknown: "text encoding \(id)") }
         switch encoding {
         case .constant:
             let value = try reader.read(count: reader.remaining)
@@ -121,6 +121,16 @@ package final class TextReader: Sendable {
             guard size(ofVector: vector) > 0 else { return }
             try reader.decodeCodes(vector: vector, into: codes, valueCount: try reader.values().text.count)
         default: trap("codes exist only if the reader has values")
+        }
+    }
+
+    /// The features that nested streams need.
+    var nestedFeatures: EncodingFeatures {
+        switch form {
+        case .constant, .pages: []
+        case .dictionary(let reader): reader.features
+        case .symbols(let reader): reader.features
+        case .raw(let reader): reader.features
         }
     }
 

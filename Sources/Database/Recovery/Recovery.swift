@@ -49,8 +49,8 @@ package struct Recovery: Sendable {
         let types = version.core.schema.types.indices.map {
             SalvagedType(version, salvage, type: $0, unproven: unproven, progress: progress)
         }
-        // What could not be checked for lack of memory is not lost: fail instead.
-        if let unread = (version.losses + types.flatMap(\.losses)).first(where: { $0.damage.isBeyondMemory }) {
+        // What could not be checked for lack of memory, or in an encoding of a newer version, is not lost: fail instead.
+        if let unread = (version.losses + types.flatMap(\.losses)).first(where: { $0.damage.isBeyondMemory || $0.damage.isUnknownID }) {
             throw FirnError(unread.damage, in: path)
         }
         if wanted == nil, !types.allSatisfy(\.losses.isEmpty),

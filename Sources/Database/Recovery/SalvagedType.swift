@@ -170,7 +170,7 @@ final class SalvagedType {
             let segment = try open(entry)
             for column in schema.columns.indices {
                 do throws(Damage) { _ = try values(segment, column) } catch {
-                    if error.isBeyondMemory {
+                    if error.isBeyondMemory || error.isUnknownID {
                         lose(column, rows, segment.liveCount, error)
                         return nil
                     }

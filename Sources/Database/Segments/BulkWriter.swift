@@ -250,6 +250,7 @@ package final class BulkWriter {
 
     private func take(_ chunks: [ColumnEncoder.Ready], _ column: Int) {
         for ready in chunks {
+            transaction.store.require(ready.summary.features)
             group[ready.segment].chunks[column] = .held(ready.chunk, ready.summary)
             held += ready.chunk.streams.reduce(0) { $0 + $1.bytes.count }
         }
@@ -312,7 +313,7 @@ package final class BulkWriter {
         let first = draft.rowIDs.first
         var header = SegmentHeader(rowCount: draft.rowCount, firstRowID: first, entries: list)
         if case .listed(let ids) = draft.rowIDs {
-            header.rowIDs = ids.map { $0 - first }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
+            header.rowIDs = ids.map { $0 - first }.withUnsafeBufferPointer { IntegersEncoder.encodeBasic($0, profile: profile) }
         }
         header.shared = shared
         header.packedChunks = packed

@@ -39,18 +39,20 @@ struct Chunk {
         return out.bytes
     }
 
+    /// Kinds are distinct, and few.
+    private static let maximumStreams = 32
+
     /// Returns the streams of a chunk with their kinds, as parts of `bytes`.
     static func split(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> [(kind: StreamKind, bytes: UnsafeRawBufferPointer)] {
         var reader = ByteReader(bytes)
         let count = Int(try reader.read(UInt8.self))
-        guard count <= StreamKind.allCases.count else { throw Damage("too many streams") }
+        guard count <= Chunk.maximumStreams else { throw Damage("too many streams") }
         var kinds: [(StreamKind, Int)] = []
         for _ in 0..<count {
             let offset = reader.position
-            guard let kind = StreamKind(rawValue: try reader.read(UInt8.self)), kinds.last.map({ $0.0.rawValue < kind.rawValue }) ?? true
-            else {
-                throw Damage("unknown stream, or streams out of order", at: offset)
-            }
+            let id = try reader.read(UInt8.self)
+            guard let kind = StreamKind(rawValue: id) else { throw Damage(unknown: "kind of stream \(id)", at: offset) }
+            guard kinds.last.map({ $0.0.rawValue < kind.rawValue }) ?? true else { throw Damage("streams out of order", at: offset) }
             kinds.append((kind, try reader.readCount(limit: bytes.count)))
         }
         var streams: [(StreamKind, UnsafeRawBufferPointer)] = []

@@ -5,11 +5,13 @@ import FirnTable
 /// Encodes one column, segment after segment, into chunks. The encoding of text is chosen for the whole group of segments, so a chunk may
 /// be ready only at the end of the group. One thread at a time may use an encoder; different columns can use different threads.
 final class ColumnEncoder {
-    /// The zone and the logical hash of the chunk of one segment.
+    /// The zone, the logical hash and the features of the chunk of one segment.
     struct Summary {
         var zone: Zone
         /// A hash of the canonical values, independent of their encoding.
         var logicalHash: Hash128
+        /// The reader features that the chunk needs; known when it is ready.
+        var features: EncodingFeatures = []
     }
 
     /// A finished chunk, its summary, and the index of its segment within the group.
@@ -23,7 +25,7 @@ final class ColumnEncoder {
     private let profile: Profile
     private let text: TextGroupEncoder?
     private let keys: TextGroupEncoder?
-    private var waiting: [Int: (chunk: Chunk, summary: Summary, missing: Int)] = [:]
+    private var waiting: [Int: (chunk: Chunk, summary: Summary, missing: Int, rows: Int)] = [:]
     private var segments = 0
 
     /// `isLookedUp`: single values will be read in random order.
@@ -59,7 +61,7 @@ final class ColumnEncoder {
         // Kinds ascend, and shared validity has the highest kind.
         streams.sort { $0.kind.rawValue < $1.kind.rawValue }
         let summary = Summary(zone: column.zone.shortened, logicalHash: column.logicalHash)
-        waiting[segments] = (Chunk(streams: streams), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1))
+        waiting[segments] = (Chunk(streams: streams), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1), column.count)
         segments += 1
     }
 
@@ -121,7 +123,9 @@ final class ColumnEncoder {
     private func drain() -> [Ready] {
         var ready: [Ready] = []
         for (segment, entry) in waiting where entry.missing == 0 {
-            ready.append(Ready(segment: segment, chunk: entry.chunk, summary: entry.summary))
+            var summary = entry.summary
+            summary.features = entry.chunk.features(rows: entry.rows)
+            ready.append(Ready(segment: segment, chunk: entry.chunk, summary: summary))
         }
         for entry in ready { waiting[entry.segment] = nil }
         return ready.sorted { $0.segment < $1.segment }

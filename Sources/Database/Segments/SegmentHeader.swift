@@ -40,10 +40,23 @@ struct SegmentHeader {
 
     struct Shared: Hashable {
         var column: Int
-        /// `text` or `keys`.
-        var stream: StreamKind
-        var kind: SharedBlob.Kind
+        /// The kinds of stream and blob, as in the file.
+        var code: UInt8
         var ref: ExtentRef
+
+        init(column: Int, code: UInt8, ref: ExtentRef) {
+            self.column = column
+            self.code = code
+            self.ref = ref
+        }
+
+        init(column: Int, stream: StreamKind, kind: SharedBlob.Kind, ref: ExtentRef) {
+            self.init(column: column, code: stream.rawValue << 4 | kind.rawValue, ref: ref)
+        }
+
+        /// `text` or `keys`; nil if this program does not know it.
+        var stream: StreamKind? { StreamKind(rawValue: code >> 4) }
+        var kind: SharedBlob.Kind? { SharedBlob.Kind(rawValue: code & 15) }
     }
 
     var rowCount: Int
@@ -115,7 +128,7 @@ struct SegmentHeader {
         out.append(UInt32(shared.count))
         for blob in shared {
             out.append(UInt32(blob.column))
-            out.append(blob.stream.rawValue << 4 | blob.kind.rawValue)
+            out.append(blob.code)
             blob.ref.encode(to: &out)
         }
         encodeTextBounds(into: &out)
@@ -186,10 +199,8 @@ struct SegmentHeader {
         guard sharedCount <= reader.remaining else { throw Damage("more shared blobs than bytes", at: reader.position) }
         for _ in 0..<sharedCount {
             let column = Int(try reader.read(UInt32.self)), byte = try reader.read(UInt8.self)
-            guard column < columnCount, let stream = StreamKind(rawValue: byte >> 4), let kind = SharedBlob.Kind(rawValue: byte & 15) else {
-                throw Damage("unknown shared blob", at: reader.position)
-            }
-            shared.append(Shared(column: column, stream: stream, kind: kind, ref: try ExtentRef(from: &reader)))
+            guard column < columnCount else { throw Damage("a shared blob of a column that does not exist", at: reader.position) }
+            shared.append(Shared(column: column, code: byte, ref: try ExtentRef(from: &reader)))
         }
         return entries
     }

@@ -103,7 +103,7 @@ extension DatabaseTransaction {
             let whole = try reading { () throws(Damage) in try derived.whole(index) }
             if let entryPosition, let positions {
                 let overlay = ColumnOverlay(positions: positions, values: whole.gather(positions))
-                header.entries[entryPosition].overlay = try write(overlay.encoded(profile: profile))
+                header.entries[entryPosition].overlay = try write(overlay)
                 header.entries[entryPosition].zone = header.entries[entryPosition].zone.union(overlay.values.zone)
                 header.entries[entryPosition].logicalHash = whole.logicalHash
                 continue
@@ -111,6 +111,7 @@ extension DatabaseTransaction {
             let encoder = ColumnEncoder(column.type.stored, profile: profile, isLookedUp: schema.types[type].isLookedUp(index))
             encoder.add(whole)
             let ready = encoder.finish().ready[0]
+            store.require(ready.summary.features)
             let fresh = SegmentHeader.Entry(
                 columnID: column.id, zone: ready.summary.zone, chunk: try write(ready.chunk.encoded), logicalHash: ready.summary.logicalHash
             )
@@ -123,7 +124,7 @@ extension DatabaseTransaction {
         }
         header.shared.removeAll { reencoded.contains($0.column) }
         let deleted = derived.deleted
-        header.deletes = deleted.noneSet ? nil : BooleansEncoder.encode(deleted, profile: profile)
+        header.deletes = deleted.noneSet ? nil : BooleansEncoder.encodeBasic(deleted, profile: profile)
         var entry = derived.entry
         entry.deletedCount = deleted.ones
         entry.header = try write(header, ofType: schema.types[type].id)

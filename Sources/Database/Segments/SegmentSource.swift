@@ -23,7 +23,8 @@ final class SegmentSource: Sendable {
 
     func sharedText(_ blob: SegmentHeader.Shared) throws(Damage) -> SharedText {
         if let shared = shared.withLock({ $0[blob.ref] }) { return shared }
-        let text = try SharedText(kind: blob.kind, bytes: try store.read(blob.ref))
+        guard let kind = blob.kind else { throw Damage(unknown: "kind of shared blob \(blob.code & 15)") }
+        let text = try SharedText(kind: kind, bytes: try store.read(blob.ref))
         return shared.withLock { shared in
             if let first = shared[blob.ref] { return first }
             // Open readers keep the blobs that they use.

@@ -83,6 +83,8 @@ extension SnapshotCore {
                 out.columns[columnPosition].bytes += bytes
                 do throws(Damage) {
                     out.columns[columnPosition].note(try encoding(of: columnPosition, segment, schema))
+                } catch  where error.isUnknownID {
+                    out.columns[columnPosition].note("unknown (\(FirnError.newerVersion))")
                 } catch {
                     out.columns[columnPosition].note("damaged")
                     let location = segment.location(of: columnPosition)

@@ -68,7 +68,7 @@ extension StoredSegment {
             others = (other.sharedIndices[theirs] ?? []).map { other.header.shared[$0] }
         guard shared.count == others.count else { return false }
         for (one, another) in zip(shared, others) {
-            guard one.stream == another.stream, one.kind == another.kind, try source.holdsSame(one.ref, as: another.ref, of: other.source)
+            guard one.code == another.code, try source.holdsSame(one.ref, as: another.ref, of: other.source)
             else { return false }
         }
         if let first = a.chunk, let second = b.chunk {

@@ -176,6 +176,12 @@ final class StoredSegment: StoredRows {
     }
 
     private func openRaw(_ index: Int, _ delta: ColumnOverlay?, overlaid: Bool = true) throws(Damage) -> RawColumn {
+        do throws(Damage) { return try openStreams(index, delta, overlaid: overlaid) } catch {
+            throw error.judged(hasUnknownEncodings: source.store.hasUnknownEncodings)
+        }
+    }
+
+    private func openStreams(_ index: Int, _ delta: ColumnOverlay?, overlaid: Bool) throws(Damage) -> RawColumn {
         let column = type.columns[index]
         guard let entryPosition = header.entryPosition(of: column.id, near: index) else {
             return RawColumn(
@@ -207,7 +213,9 @@ final class StoredSegment: StoredRows {
 
     private func shared(_ entryPosition: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
         var out: [SharedText] = []
-        for i in sharedIndices[entryPosition] ?? [] where header.shared[i].stream == stream {
+        for i in sharedIndices[entryPosition] ?? [] {
+            guard let of = header.shared[i].stream else { throw Damage(unknown: "stream of a shared blob \(header.shared[i].code >> 4)") }
+            guard of == stream else { continue }
             out.append(try source.sharedText(header.shared[i]))
         }
         return out
@@ -252,17 +260,18 @@ extension SegmentHeader {
 ///
 ///     count varint · positions: length varint, integer stream (ascending) · the new values as a chunk of `count` rows
 extension ColumnOverlay {
-    func encoded(profile: Profile) -> [UInt8] {
+    /// The bytes, and the reader features that they need.
+    func encoded(profile: Profile) -> (bytes: [UInt8], features: EncodingFeatures) {
         var out = ByteWriter()
         out.appendVarint(positions.count)
-        let stream = positions.map(Int64.init).withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
+        let stream = positions.map(Int64.init).withUnsafeBufferPointer { IntegersEncoder.encodeBasic($0, profile: profile) }
         out.append(lengthPrefixed: stream)
         let encoder = ColumnEncoder(values.type, profile: profile)
         encoder.add(values)
         let end = encoder.finish()
         trap(unless: end.ready.count == 1 && end.text.isEmpty && end.keys.isEmpty, "a chunk overlay cannot share text with other segments")
         out.append(contentsOf: end.ready[0].chunk.encoded)
-        return out.bytes
+        return (out.bytes, end.ready[0].summary.features)
     }
 
     init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, memory: MemoryScope) throws(Damage) {

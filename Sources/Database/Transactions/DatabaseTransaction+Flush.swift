@@ -142,7 +142,7 @@ extension DatabaseTransaction {
             written = try rewrite(&header, segment, edits, type, changed)
             try freeShared(Set(layout.shared.map(\.ref)).subtracting(header.shared.map(\.ref)), entries, except: index)
             if let live = rows.live {
-                header.deletes = BooleansEncoder.encode(Bits(words: live.words.map { ~$0 }, count: live.count), profile: profile)
+                header.deletes = BooleansEncoder.encodeBasic(Bits(words: live.words.map { ~$0 }, count: live.count), profile: profile)
             }
             store.free(entries[index].header)
             entries[index].header = try write(header, ofType: schema.types[type].id)
@@ -174,17 +174,18 @@ extension DatabaseTransaction {
             if let entryPosition = before.entryPosition(of: column.id, near: index),
                 overlay.positions.count <= max(16, segment.rowCount / DatabaseTransaction.overlayLimit)
             {
-                let bytes = overlay.encoded(profile: profile)
                 if let old = header.entries[entryPosition].overlay { store.free(old) }
-                header.entries[entryPosition].overlay = try write(bytes)
+                let ref = try write(overlay)
+                header.entries[entryPosition].overlay = ref
                 header.entries[entryPosition].zone = header.entries[entryPosition].zone.union(zone)
                 header.entries[entryPosition].logicalHash = whole.logicalHash
-                written += bytes.count
+                written += Int(ref.length)
                 continue
             }
             let encoder = ColumnEncoder(column.type.stored, profile: profile, isLookedUp: schema.types[type].isLookedUp(index))
             encoder.add(whole)
             let ready = encoder.finish().ready[0]
+            store.require(ready.summary.features)
             let bytes = ready.chunk.encoded
             let fresh = SegmentHeader.Entry(
                 columnID: column.id, zone: ready.summary.zone, chunk: try write(bytes), logicalHash: ready.summary.logicalHash)
@@ -206,6 +207,13 @@ extension DatabaseTransaction {
 
     // MARK: Parts
 
+    /// Writes a chunk overlay.
+    func write(_ overlay: ColumnOverlay) throws(FirnError) -> ExtentRef {
+        let encoded = overlay.encoded(profile: profile)
+        store.require(encoded.features)
+        return try write(encoded.bytes)
+    }
+
     /// Encodes one segment that shares no dictionary with others.
     private func writeSegment(_ columns: [Column], rowIDs: [Int64], _ type: Int) throws(FirnError) -> DirectoryEntry {
         let presence = presence(of: columns, profile: profile)
@@ -220,6 +228,7 @@ extension DatabaseTransaction {
         var entries: [SegmentHeader.Entry] = []
         let packs = chunks.reduce(0) { $0 + $1.count } <= SegmentHeader.packedLimit
         for (i, part) in encoded.enumerated() {
+            store.require(part.value.summary.features)
             entries.append(
                 .init(
                     columnID: ids[i], zone: part.value.summary.zone, chunk: packs ? nil : try write(chunks[i]),
@@ -229,7 +238,7 @@ extension DatabaseTransaction {
         var header = SegmentHeader(rowCount: rowIDs.count, firstRowID: first, entries: entries)
         if packs { header.packedChunks = chunks }
         if last - first != Int64(rowIDs.count - 1) {
-            header.rowIDs = rowIDs.map { $0 - first }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
+            header.rowIDs = rowIDs.map { $0 - first }.withUnsafeBufferPointer { IntegersEncoder.encodeBasic($0, profile: profile) }
         }
         return DirectoryEntry(
             firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0,

@@ -47,6 +47,7 @@ extension DatabaseTransaction {
                 return presence.map { Chunk(streams: [(.present, BooleansEncoder.encode($0, profile: profile))] + streams) }
             }
             guard let chunk else { continue }
+            store.require(chunk.features(rows: segment.rowCount))
             let bytes = chunk.encoded
             header.entries[other].chunk = try write(bytes)
             replaced.append(old)

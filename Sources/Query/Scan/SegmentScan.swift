@@ -57,7 +57,7 @@ struct DamageSource: Sendable {
     let file: String?
 
     func error(_ damage: Damage) -> FirnError {
-        if damage.isUnread { return FirnError(damage, in: file ?? "") }
+        if damage.isUnread || damage.isUnknownID { return FirnError(damage, in: file ?? "") }
         guard let file else { return FirnError(.damaged, "\(damage.what) (byte \(damage.offset), type \(typeName))") }
         return .damaged(file, what: damage.what, byte: damage.offset)
     }

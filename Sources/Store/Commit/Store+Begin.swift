@@ -32,7 +32,7 @@ extension Store {
             try restoreNewest()
             let base = try writersSnapshot()
             // Another process may have begun to use an unknown feature after this process opened the file.
-            guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {
+            guard base.root.isWritable else {
                 throw beyondWriting
             }
             if group.pending == nil, writer.replacement == nil, writer.length < base.root.fileLength {
@@ -69,7 +69,7 @@ extension Store {
 
     private var beyondWriting: FirnError {
         FirnError(
-            .unsupported, "the file has writer feature bits that this program does not know: it can be read, but not written",
+            .unsupported, "the file has feature bits that this program does not know: it can be read, but not written",
             at: .init(file: path),
             advice: "use a newer version of Firn to write it")
     }

@@ -175,6 +175,11 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         lock.withLock { neededFeatures |= feature.bit }
     }
 
+    /// Sets the feature bits that encodings in written chunks need.
+    package func require(_ encodings: EncodingFeatures) {
+        if !encodings.isEmpty { lock.withLock { neededFeatures |= encodings.rawValue } }
+    }
+
     /// Sets a feature bit that writers must know from this commit on.
     package func require(_ feature: WriterFeature) {
         lock.withLock { neededWriterFeatures |= feature.bit }

@@ -153,8 +153,8 @@ struct LostVersion {
     /// Returns the root with the feature bits that produce this hash; nil if there are none.
     private func withFeatures(_ root: Root, _ needed: UInt64, _ hash: [UInt8]) -> Root? {
         let readers = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit, writers = Store.knownWriterFeatures
-        for reader in 0...readers where reader & ~readers == 0 && base.readerFeatures & ~reader == 0 {
-            for writer in 0...writers where writer & ~writers == 0 && needed & ~writer == 0 {
+        for reader in subsets(of: readers) where base.readerFeatures & ~reader == 0 {
+            for writer in subsets(of: writers) where needed & ~writer == 0 {
                 for lists in [root.listsExtents, true] {
                     var exact = root
                     (exact.readerFeatures, exact.writerFeatures, exact.listsExtents) = (reader, writer, lists)
@@ -164,4 +164,11 @@ struct LostVersion {
         }
         return nil
     }
+}
+
+/// Returns all subsets of a few bits, ascending.
+private func subsets(of bits: UInt64) -> [UInt64] {
+    var subsets: [UInt64] = [0]
+    while let last = subsets.last, last != bits { subsets.append((last &- bits) & bits) }
+    return subsets
 }

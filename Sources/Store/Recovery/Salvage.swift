@@ -30,6 +30,7 @@ package final class Salvage: ExtentSource, Sendable {
     package let path: String
     /// The length of the file in bytes.
     package let length: UInt64
+    package let hasUnknownEncodings: Bool
     let file: File
     let mapping: Mapping
     private let verified: VerifiedExtents
@@ -54,6 +55,7 @@ package final class Salvage: ExtentSource, Sendable {
         mapping = try Mapping(file)
         verified = try VerifiedExtents(for: file)
         let slots = Salvage.slots(mapping, length)
+        hasUnknownEncodings = slots.contains { ($0.whole ?? $0.torn)?.unknownEncodings ?? 0 != 0 }
         do throws(FirnError) { cipher = try Salvage.cipher(of: slots, key) } catch {
             throw FirnError(error.code, error.message, at: .init(file: path), advice: error.advice)
         }

@@ -1,0 +1,46 @@
+import FirnBytes
+import FirnCodecs
+
+extension Chunk {
+    /// Returns the reader features that the chunk of `rows` rows needs, from the ids in its streams.
+    func features(rows: Int) -> EncodingFeatures {
+        do throws(Damage) {
+            var features: EncodingFeatures = [], elements = rows
+            for (kind, bytes) in streams { features.formUnion(try Chunk.features(of: kind, bytes, rows, &elements)) }
+            return features
+        } catch { trap("an encoder must not write a stream that cannot be read: \(error)") }
+    }
+
+    /// `elements` is the number of entries of the payload streams, which follows from earlier streams.
+    private static func features(of kind: StreamKind, _ bytes: [UInt8], _ rows: Int, _ elements: inout Int) throws(Damage)
+        -> EncodingFeatures
+    {
+        let count = elements
+        let (features, total) = try withBytes(bytes) { (bytes) throws(Damage) -> (EncodingFeatures, Int) in
+            switch kind {
+            case .present: return (try BooleansReader(bytes, count: rows).features, count)
+            case .lengths:
+                let lengths = try LengthsReader(bytes, count: rows)
+                return (lengths.features, lengths.total)
+            case .elementPresent: return (try BooleansReader(bytes, count: count).features, count)
+            case .words, .extra, .tags: return (try IntegersReader(bytes, count: count).features, count)
+            case .reals: return (try FloatsReader(bytes, count: count).features, count)
+            case .keys, .text: return (try TextReader.features(of: bytes, count: count), count)
+            case .presentLike:
+                guard let nested = try PresenceReference(bytes).nested else { return ([], count) }
+                let outer = try withBytes(BooleansEncoder.encode(Bits(repeating: true, count: rows), profile: .fast)) {
+                    (outer) throws(Damage) in
+                    try BooleansReader(nested, within: try BooleansReader(outer, count: rows)).features
+                }
+                return (outer, count)
+            }
+        }
+        elements = total
+        return features
+    }
+
+    private static func withBytes<R>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> R {
+        let result = bytes.withUnsafeBytes { pointer in Result { () throws(Damage) -> R in try body(pointer) } }
+        return try result.get()
+    }
+}
