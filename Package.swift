@@ -145,7 +145,8 @@ let tools: [Target] = [
         ],
         path: "Tools/bench",
         exclude: [
-            "run", "commits.py", "compare-arrow.py", "compare-parquet.py", "compare-parquet-out.py", "engine-duckdb.py", "make-table.py",
+            "run", "commits.py", "compared.py", "compare-arrow.py", "compare-parquet.py", "compare-parquet-out.py", "engine-duckdb.py",
+            "joins.py", "make-table.py", "pollute.py", "shapes.py", "touch.py",
         ],
         swiftSettings: kernel),
     .executableTarget(

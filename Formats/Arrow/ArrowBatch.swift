@@ -1,6 +1,7 @@
 import CLZ4
 import CZstd
 import FirnBytes
+import FirnExchange
 import Synchronization
 
 /// A batch with its buffers: rows, or values of a dictionary. A buffer that is not compressed is used where it is.
@@ -17,7 +18,7 @@ final class ArrowBatch: @unchecked Sendable {
     private let unpacked: Mutex<State> = Mutex(State())
 
     private struct State {
-        var buffers: [Int: ArrowMemory] = [:]
+        var buffers: [Int: ChargedMemory] = [:]
         /// The nodes whose run ends were checked.
         var checked: Set<Int> = []
     }
@@ -89,13 +90,13 @@ final class ArrowBatch: @unchecked Sendable {
         return max(sum, 0)
     }
 
-    private static func unpack(_ stored: Buffer, _ codec: ArrowFormat.Codec, _ size: Int) throws(ArrowFault) -> ArrowMemory {
+    private static func unpack(_ stored: Buffer, _ codec: ArrowFormat.Codec, _ size: Int) throws(ArrowFault) -> ChargedMemory {
         let from = UnsafeRawBufferPointer(rebasing: stored.bytes[8...])
         // LZ4 cannot reach more; it is not allocated first.
         guard codec != .lz4 || size / 260 <= from.count else {
             throw ArrowFault("the compressed buffer is damaged: \(from.count) bytes cannot become \(size)", at: stored.offset)
         }
-        let memory = try ArrowMemory(size, "a buffer")
+        let memory = try ChargedMemory(size, "a buffer")
         switch codec {
         case .zstd:
             let length = ZSTD_decompress(memory.bytes.baseAddress, size, from.baseAddress, from.count)

@@ -101,7 +101,7 @@ final class ArrowContent: @unchecked Sendable {
         var dictionaries: Int
     }
 
-    let file: ArrowBytes
+    let file: FileBytes
     let layout: ArrowLayout
     private let entries: [Entry]
     /// The dictionaries after each change.
@@ -111,7 +111,7 @@ final class ArrowContent: @unchecked Sendable {
 
     var batchCount: Int { entries.count }
 
-    init(_ file: ArrowBytes, _ options: ArrowOptions) throws(FirnError) {
+    init(_ file: FileBytes, _ options: ArrowOptions) throws(FirnError) {
         self.file = file
         let isFile = file.bytes.starts(with: ArrowFormat.magic)
         do throws(ArrowFault) {
@@ -124,11 +124,7 @@ final class ArrowContent: @unchecked Sendable {
             (entries, states, rowCount) = try ArrowContent.index(file, parts, layout)
             remarks = layout.remarks + parts.remarks
         } catch { throw error.error(in: file.name) }
-        if file.isBroken { throw ArrowContent.truncated(file.name) }
-    }
-
-    static func truncated(_ name: String) -> FirnError {
-        FirnError(.inputOutput, "the file was truncated while it was read", at: .init(file: name), advice: "run it again")
+        if file.isBroken { throw FirnError.truncated(file.name) }
     }
 
     /// Where the messages are.
@@ -142,14 +138,14 @@ final class ArrowContent: @unchecked Sendable {
         var remarks: [String] = []
     }
 
-    private static func file(_ file: ArrowBytes) throws(ArrowFault) -> Parts {
+    private static func file(_ file: FileBytes) throws(ArrowFault) -> Parts {
         let footer = try ArrowFooter(file)
         var parts = Parts(schema: footer.schema, isFile: true, metadata: footer.metadata)
         parts.blocks = footer.dictionaries.map { ($0, true) } + footer.batches.map { ($0, false) }
         return parts
     }
 
-    private static func stream(_ file: ArrowBytes) throws(ArrowFault) -> Parts {
+    private static func stream(_ file: FileBytes) throws(ArrowFault) -> Parts {
         try ArrowSignature.check(file.bytes)
         var parts: Parts?, at = 0, isEnded = false
         while at < file.count {
@@ -180,7 +176,7 @@ final class ArrowContent: @unchecked Sendable {
 
     static let noEnd = "the stream has no end marker: it may be cut short after a batch"
 
-    private static func message(_ file: ArrowBytes, _ block: ArrowBlock) throws(ArrowFault) -> ArrowMessage {
+    private static func message(_ file: FileBytes, _ block: ArrowBlock) throws(ArrowFault) -> ArrowMessage {
         let bytes = try file.slice(block.offset, block.prefixLength, "a message")
         let (prefix, length) = try ArrowMessage.prefix(bytes, base: block.offset)
         guard length > 0, length <= block.prefixLength - prefix else {
@@ -190,7 +186,7 @@ final class ArrowContent: @unchecked Sendable {
     }
 
     /// Returns the nodes of the rows that have nulls.
-    private static func nulls(_ file: ArrowBytes, _ parts: Parts) throws(ArrowFault) -> Set<Int> {
+    private static func nulls(_ file: FileBytes, _ parts: Parts) throws(ArrowFault) -> Set<Int> {
         var required: [Int] = []
         func collect(_ field: ArrowField) {
             if !field.isNullable { required.append(field.node) }
@@ -206,7 +202,7 @@ final class ArrowContent: @unchecked Sendable {
         return found
     }
 
-    private static func index(_ file: ArrowBytes, _ parts: Parts, _ layout: ArrowLayout) throws(ArrowFault) -> (
+    private static func index(_ file: FileBytes, _ parts: Parts, _ layout: ArrowLayout) throws(ArrowFault) -> (
         [Entry], [ArrowDictionaries], Int
     ) {
         var entries: [Entry] = [], states = [ArrowDictionaries()], current = ArrowDictionaries(), rows = 0, isChanged = false
@@ -248,7 +244,7 @@ final class ArrowContent: @unchecked Sendable {
     }
 
     private static func batch(
-        _ file: ArrowBytes, _ block: ArrowBlock, _ message: ArrowMessage, _ header: ArrowBatchHeader, index: Int,
+        _ file: FileBytes, _ block: ArrowBlock, _ message: ArrowMessage, _ header: ArrowBatchHeader, index: Int,
         _ dictionaries: ArrowDictionaries
     ) throws(ArrowFault) -> ArrowBatch {
         let start = block.offset + block.prefixLength

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Values of fields without children.
@@ -66,7 +67,7 @@ extension ArrowDecoder {
         case .bytes(.large), .text(.large): try appendOffsets(field, rows, present, isLarge: true, to: &text)
         default: try appendOffsets(field, rows, present, isLarge: false, to: &text)
         }
-        if isText, let wrong = ArrowTextCheck.firstInvalid(text, from: first) {
+        if isText, let wrong = TextCheck.firstInvalid(text, from: first) {
             throw ArrowFault(
                 "row \(rows.lowerBound + wrong - first) of \"\(field.path)\" is not UTF-8", at: batch.header.offset, code: .rejected)
         }
@@ -141,7 +142,7 @@ extension ArrowDecoder {
                 out.appendNull()
                 continue
             }
-            guard let value = ArrowJSON.anyValue(texts.array(i)), out.append(value) else {
+            guard let value = ExactJSON.value(texts.array(i)), out.append(value) else {
                 throw ArrowFault(
                     "row \(rows.lowerBound + i) of \"\(plan.field.path)\" is not a value as Firn writes them", at: batch.header.offset,
                     code: .rejected)

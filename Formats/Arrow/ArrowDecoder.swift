@@ -1,11 +1,13 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Decodes columns of a batch, or of a part of its rows.
 struct ArrowDecoder {
     let batch: ArrowBatch
     let dictionarySource: ArrowDictionaries
-    let room = ArrowRoom()
+    /// A vector needs less than what is not charged.
+    let room = DecodingRoom(free: 1 << 18)
     /// What was changed in maps, and in dates with a time.
     var changes = ArrowChanges()
 
@@ -144,7 +146,7 @@ struct ArrowDecoder {
             (keys, values) = (keys.gather(order), values.gather(order))
         }
         (out.offsets, out.children) = (elements.offsets, [keys, values])
-        changes.sortKeys(&out)
+        changes.maps.sortKeys(&out)
         return out
     }
 

@@ -1,3 +1,4 @@
+import FirnExchange
 import FirnTable
 import Synchronization
 

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Makes the nodes and buffers of a column.

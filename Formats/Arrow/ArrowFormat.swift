@@ -1,4 +1,8 @@
 import FirnBytes
+import FirnExchange
+
+/// What is wrong with Arrow data, and where.
+typealias ArrowFault = FormatFault
 
 /// Numbers and names that Arrow's format defines (Columnar.rst, Schema.fbs, Message.fbs and File.fbs of the Arrow project).
 enum ArrowFormat {

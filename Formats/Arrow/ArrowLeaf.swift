@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// The values of a column without children, as buffers of an Arrow type.
@@ -30,7 +31,7 @@ struct ArrowLeaf {
         case .date: return Encoded(buffers: [numbers(Int32.self, &wrong) { days($0) }])
         case .timestamp(let unit, _): return Encoded(buffers: [numbers(Int64.self, &wrong) { units($0, unit) }])
         case .time(let unit):
-            func time(_ row: Int) -> Int64? { column.text.withBytes(row) { ArrowText.time($0, unit) } }
+            func time(_ row: Int) -> Int64? { column.text.withBytes(row) { LogicalText.time($0, unit) } }
             return Encoded(
                 buffers: [
                     unit.digits <= 3
@@ -86,21 +87,9 @@ struct ArrowLeaf {
 
     /// IEEE 754 half precision; nil if it cannot represent the number.
     static func half(_ x: Double) -> UInt16? {
-        let sign: UInt16 = x.sign == .minus ? 0x8000 : 0
         if x.isNaN { return 0x7E00 }
-        if x.isInfinite { return sign | 0x7C00 }
-        if x == 0 { return sign }
-        let magnitude = x.magnitude
-        let bits: UInt16
-        if magnitude < 0x1p-14 {
-            guard magnitude * 0x1p24 <= 1024 else { return nil }
-            bits = UInt16(magnitude * 0x1p24)
-        } else {
-            let exponent = Int(magnitude.exponent)
-            guard exponent <= 15 else { return nil }
-            bits = UInt16(exponent + 15) << 10 | UInt16(magnitude.significand * 1024 - 1024)
-        }
-        return ArrowValues.half(bits) == magnitude ? sign | bits : nil
+        let bits = HalfPrecision.bits(x)
+        return HalfPrecision.value(bits) == x ? bits : nil
     }
 
     private func days(_ row: Int) -> Int32? {
@@ -126,7 +115,7 @@ struct ArrowLeaf {
     private func intervals(_ wrong: inout [Int]) -> [UInt8] {
         var out = [UInt8](repeating: 0, count: count * 16)
         for row in 0..<count where isPresent(row) {
-            guard let (months, days, nanoseconds) = column.text.withBytes(row, { ArrowText.interval($0) }) else {
+            guard let (months, days, nanoseconds) = column.text.withBytes(row, { LogicalText.interval($0) }) else {
                 wrong.append(row)
                 continue
             }
@@ -169,7 +158,7 @@ struct ArrowLeaf {
             for row in 0..<count {
                 if isPresent(row) {
                     var json: [UInt8] = []
-                    ArrowJSON.append(column.value(at: row), to: &json)
+                    ExactJSON.append(column.value(at: row), to: &json)
                     text.append(json)
                 } else {
                     text.appendEmpty()

@@ -76,9 +76,9 @@ struct ArrowMapping {
 
     /// A reference system as JSON: as it is if it is JSON, otherwise as a string.
     private static func coordinates(_ system: String) -> String {
-        if case .map? = try? ArrowJSON.value(Array(system.utf8)) { return system }
+        if case .map? = ExactJSON.document(Array(system.utf8)) { return system }
         var out: [UInt8] = []
-        ArrowJSON.append(.string(system), to: &out)
+        ExactJSON.append(.string(system), to: &out)
         return String(decoding: out, as: UTF8.self)
     }
 

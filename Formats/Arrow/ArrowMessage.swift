@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// The header of a message.
 struct ArrowMessage {
@@ -154,7 +155,7 @@ struct ArrowFooter {
     let metadata: [MetadataPair]
     typealias MetadataPair = (key: String, value: [UInt8])
 
-    init(_ file: ArrowBytes) throws(ArrowFault) {
+    init(_ file: FileBytes) throws(ArrowFault) {
         let count = file.count, magic = ArrowFormat.magic
         guard count >= 2 * magic.count + 6, file.bytes[(count - magic.count)...].elementsEqual(magic) else {
             throw ArrowFault(

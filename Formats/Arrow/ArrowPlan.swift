@@ -57,28 +57,11 @@ final class ArrowPlan {
     }
 }
 
-/// Makes names distinct by numbers at their end.
-struct ArrowDistinctNames {
-    /// The numbers that follow names.
-    private var next: [String: Int] = [:]
-
-    mutating func add(_ name: String) -> String {
-        guard var copy = next[name] else {
-            next[name] = 2
-            return name
-        }
-        while next["\(name)_\(copy)"] != nil { copy += 1 }
-        next[name] = copy + 1
-        next["\(name)_\(copy)"] = 2
-        return "\(name)_\(copy)"
-    }
-}
-
 /// Plans the columns of a file, and collects the types of their objects.
 struct ArrowPlanner {
     private(set) var embedded: [TypeSchema] = []
     private(set) var remarks: [String] = []
-    private var names = ArrowDistinctNames()
+    private var names = DistinctNames()
     /// The schema that Firn wrote; nil if there is none.
     private let record: Schema?
     /// The nodes of the rows that have nulls, although the schema declares none.
@@ -94,7 +77,7 @@ struct ArrowPlanner {
 
     /// Returns the columns of the rows. Those of `given` that still fit the fields are taken as they are.
     mutating func rows(_ fields: [ArrowField], path: String, given: TypeSchema?) throws(ArrowFault) -> [ArrowPlan] {
-        var used = ArrowDistinctNames(), out: [ArrowPlan] = []
+        var used = DistinctNames(), out: [ArrowPlan] = []
         for field in fields {
             if let column = given?.index(of: field.name).map({ given!.columns[$0] }), fits(field, column, depth: 0) {
                 out.append(try plan(field, column))
@@ -108,12 +91,12 @@ struct ArrowPlanner {
 
     /// Returns the columns of the fields of a group, with different names.
     private mutating func fields(_ fields: [ArrowField], path: String) throws(ArrowFault) -> [ArrowPlan] {
-        var used = ArrowDistinctNames(), out: [ArrowPlan] = []
+        var used = DistinctNames(), out: [ArrowPlan] = []
         for field in fields { if let plan = try add(field, &used, path: path) { out.append(plan) } }
         return out
     }
 
-    private mutating func add(_ field: ArrowField, _ used: inout ArrowDistinctNames, path: String) throws(ArrowFault) -> ArrowPlan? {
+    private mutating func add(_ field: ArrowField, _ used: inout DistinctNames, path: String) throws(ArrowFault) -> ArrowPlan? {
         guard !field.isEmpty else {
             remarks.append("column \"\(field.path)\" is a struct without fields, and is left out")
             return nil

@@ -28,11 +28,11 @@ package class ArrowReader: BatchReader {
     /// What the threads share: only one of them uses it at a time.
     private final class Work: @unchecked Sendable {
         private let layout: ArrowLayout
-        private let file: ArrowBytes?
+        private let file: FileBytes?
         private let threads: Int
         private var changes: [ArrowChanges]
 
-        init(_ layout: ArrowLayout, _ file: ArrowBytes?, threads: Int) {
+        init(_ layout: ArrowLayout, _ file: FileBytes?, threads: Int) {
             self.layout = layout
             self.file = file
             self.threads = threads
@@ -44,7 +44,7 @@ package class ArrowReader: BatchReader {
             let columns = try parallelMap(count: layout.plans.count, threads: threads) { (index) throws(FirnError) in
                 try layout.column(index, part.batch, part.rows)
             }
-            if let file, file.isBroken { throw ArrowContent.truncated(file.name) }
+            if let file, file.isBroken { throw FirnError.truncated(file.name) }
             for (i, column) in columns.enumerated() { changes[i] = changes[i] + column.changes }
             return Batch(count: part.rows.count, columns: columns.map(\.column))
         }
@@ -57,19 +57,19 @@ package class ArrowReader: BatchReader {
     /// Opens an input. What is in a file can also be read as a table.
     package static func open(_ input: Input, options: ArrowOptions, progress: Progress? = nil) throws(FirnError) -> ArrowReader {
         let first = try input.peek(8)
-        guard ArrowBytes.isPlainFile(input) || first.starts(with: ArrowFormat.magic) else {
+        guard FileBytes.isPlainFile(input) || first.starts(with: ArrowFormat.magic) else {
             return ArrowReader(try ArrowStream(input, options), options, progress)
         }
-        return try mapped(try ArrowBytes(input, staysOffDisk: options.staysOffDisk), options: options, progress: progress)
+        return try mapped(try FileBytes(input, staysOffDisk: options.staysOffDisk), options: options, progress: progress)
     }
 
     /// Opens an input as a file that can be read in any order, whatever it is.
     package static func spooled(_ input: Input, options: ArrowOptions) throws(FirnError) -> ArrowFileReader {
-        try mapped(try ArrowBytes(input, staysOffDisk: options.staysOffDisk), options: options)
+        try mapped(try FileBytes(input, staysOffDisk: options.staysOffDisk), options: options)
     }
 
     /// Opens the bytes of a file.
-    static func mapped(_ bytes: ArrowBytes, options: ArrowOptions, progress: Progress? = nil) throws(FirnError) -> ArrowFileReader {
+    static func mapped(_ bytes: FileBytes, options: ArrowOptions, progress: Progress? = nil) throws(FirnError) -> ArrowFileReader {
         let content = try ArrowContent(bytes, options)
         progress?.setTotal(bytes: content.bytes)
         return ArrowFileReader(content, options, progress)

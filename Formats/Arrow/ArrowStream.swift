@@ -77,7 +77,7 @@ final class ArrowStream: ArrowSource {
     }
 
     private enum Next {
-        case message(ArrowMessage, ArrowMemory)
+        case message(ArrowMessage, ChargedMemory)
         case end
     }
 
@@ -126,8 +126,8 @@ final class ArrowStream: ArrowSource {
     private static let piece = 1 << 20
 
     /// Reads bytes. Memory is allocated as they arrive, because any length can be stated.
-    private static func read(_ input: Input, _ position: inout Int, _ count: Int) throws(ArrowFault) -> ArrowMemory {
-        var memory = try ArrowMemory(min(count, piece), "a message"), done = 0
+    private static func read(_ input: Input, _ position: inout Int, _ count: Int) throws(ArrowFault) -> ChargedMemory {
+        var memory = try ChargedMemory(min(count, piece), "a message"), done = 0
         while true {
             let room = UnsafeMutableRawBufferPointer(rebasing: memory.bytes[done...])
             let got: Int
@@ -138,7 +138,7 @@ final class ArrowStream: ArrowSource {
             guard got == room.count else {
                 throw ArrowFault("the stream is cut short: \(count) bytes should follow, and there are \(done)", at: position)
             }
-            let larger = try ArrowMemory(min(count, done * 2), "a message")
+            let larger = try ChargedMemory(min(count, done * 2), "a message")
             larger.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.bytes)[..<done]))
             memory = larger
         }

@@ -7,77 +7,36 @@ import Synchronization
 /// vector, directly from the buffers of the file; other columns of a segment are decoded when they are first read.
 final class ArrowTable: Table, AccountingTable, @unchecked Sendable {
     private let source: ArrowParts
-    private let parts: [BatchParts]
-    /// The segments that were used last.
-    private let held: Mutex<[(index: Int, segment: ArrowSegment)]> = Mutex([])
-    private let maximumHeld: Int
-
-    /// The segments of a batch: all but the last have `size` rows.
-    private struct BatchParts {
-        var batch: Int
-        var firstSegment: Int
-        var rows: Range<Int>
-        var size: Int
-    }
-
-    let segmentCount: Int
+    private let parts: PartedRows
+    private let held: HeldSegments<ArrowSegment>
 
     init(_ content: ArrowContent, _ options: ArrowOptions) {
         source = ArrowParts(content)
-        maximumHeld = 2 * max(options.threads, 1)
+        held = HeldSegments(maximum: 2 * max(options.threads, 1))
         let maximum = min(options.batchRows, segmentSize)
-        var parts: [BatchParts] = [], count = 0
+        var parts = PartedRows()
         for batch in 0..<content.batchCount {
             let rows = content.rows(ofBatch: batch)
             guard !rows.isEmpty else { continue }
             // Whole vectors, except for the last segment.
             let wanted = (rows.count - 1) / maximum + 1, even = (rows.count - 1) / wanted + 1
-            let size = min(maximum, (even + vectorSize - 1) / vectorSize * vectorSize)
-            parts.append(BatchParts(batch: batch, firstSegment: count, rows: rows, size: size))
-            count += (rows.count - 1) / size + 1
+            parts.add(group: batch, rows: rows, size: min(maximum, (even + vectorSize - 1) / vectorSize * vectorSize))
         }
         self.parts = parts
-        segmentCount = count
     }
 
     var type: TypeSchema { source.content.layout.type }
     var schema: Schema { source.content.layout.schema }
     var rowCount: Int { source.content.rowCount }
+    var segmentCount: Int { parts.segmentCount }
     func related(_ typeName: String) throws(Damage) -> (any Table)? { typeName == type.name ? self : nil }
 
     func segment(_ index: Int) throws(Damage) -> any Segment {
-        guard index >= 0, index < segmentCount else { throw Damage("no segment \(index)") }
-        let part = parts[last { $0.firstSegment <= index }], start = (index - part.firstSegment) * part.size
-        return try held.withLock { (held) throws(Damage) in
-            if let known = held.firstIndex(where: { $0.index == index }) {
-                let found = held.remove(at: known)
-                held.append(found)
-                return found.segment
-            }
-            let segment = ArrowSegment(
-                source, try source.batch(part.batch), start..<min(start + part.size, part.rows.count), firstRow: part.rows.lowerBound)
-            held.append((index, segment))
-            if held.count > maximumHeld { held.removeFirst() }
-            return segment
-        }
+        let part = try parts.part(ofSegment: index)
+        return try held.segment(index) { () throws(Damage) in ArrowSegment(source, try source.batch(part.group), part) }
     }
 
-    /// Returns the position of the last batch for which a condition holds that holds for the first ones.
-    private func last(_ holds: (BatchParts) -> Bool) -> Int {
-        var low = 0, high = parts.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if holds(parts[middle]) { low = middle } else { high = middle }
-        }
-        return low
-    }
-
-    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
-        guard rowID >= 0, rowID < Int64(rowCount) else { return nil }
-        let part = parts[last { Int64($0.rows.lowerBound) <= rowID }]
-        return part.firstSegment + (Int(rowID) - part.rows.lowerBound) / part.size
-    }
-
+    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { parts.segmentIndex(of: rowID) }
     var account: String { source.account }
 }
 
@@ -99,7 +58,7 @@ final class ArrowParts: @unchecked Sendable {
             state.batches.insert(index)
             if let known = state.held.first(where: { $0.index == index }) { return known.batch }
             let batch: ArrowBatch
-            do throws(FirnError) { batch = try content.batch(index) } catch { throw ArrowParts.damage(error) }
+            do throws(FirnError) { batch = try content.batch(index) } catch { throw Damage(reported: error) }
             state.held.append((index, batch))
             if state.held.count > 2 { state.held.removeFirst() }
             return batch
@@ -110,16 +69,10 @@ final class ArrowParts: @unchecked Sendable {
     func reading<R>(_ column: Int, _ batch: ArrowBatch, _ body: () throws(ArrowFault) -> R) throws(Damage) -> R {
         let result: R
         do throws(ArrowFault) { result = try body() } catch {
-            throw ArrowParts.damage(content.layout.error(error, column: column, batch))
+            throw Damage(reported: content.layout.error(error, column: column, batch))
         }
-        if content.file.isBroken { throw ArrowParts.damage(ArrowContent.truncated(content.file.name)) }
+        if content.file.isBroken { throw Damage(reported: .truncated(content.file.name)) }
         return result
-    }
-
-    static func damage(_ error: FirnError) -> Damage {
-        if error.code == .outOfMemory { return Damage(error.message, beyondMemory: true) }
-        guard let byte = error.location?.byte else { return Damage(error.message, isUnread: error.code == .inputOutput) }
-        return Damage(error.message, inFileAt: byte)
     }
 
     /// What was read of the file, in one line.
@@ -129,53 +82,26 @@ final class ArrowParts: @unchecked Sendable {
 }
 
 /// Some rows of a batch.
-final class ArrowSegment: Segment, @unchecked Sendable {
-    private let rows: Range<Int>
-    private let firstRow: Int
-    private let readers: [any ArrowColumn]
+final class ArrowSegment: PartSegment, @unchecked Sendable {
+    let part: PartedRows.Part
+    let readers: [any PartColumn]
 
-    /// `firstRow`: the first row of the batch.
-    init(_ source: ArrowParts, _ batch: ArrowBatch, _ rows: Range<Int>, firstRow: Int) {
-        self.rows = rows
-        self.firstRow = firstRow + rows.lowerBound
-        readers = source.content.layout.plans.enumerated().map { index, plan -> any ArrowColumn in
-            if plan.isPlain { return ArrowPlainColumn(source, batch, index, rows) }
-            return ArrowDecodedColumn(source, batch, index, rows)
+    init(_ source: ArrowParts, _ batch: ArrowBatch, _ part: PartedRows.Part) {
+        self.part = part
+        readers = source.content.layout.plans.enumerated().map { index, plan -> any PartColumn in
+            if plan.isPlain { return ArrowPlainColumn(source, batch, index, part.rows) }
+            return ArrowDecodedColumn(source, batch, index, part.rows)
         }
     }
-
-    var rowCount: Int { rows.count }
-    var live: Bits? { nil }
-    func rowID(at position: Int) throws(Damage) -> Int64 { Int64(firstRow + position) }
-    func position(of rowID: Int64) throws(Damage) -> Int? {
-        rowID >= Int64(firstRow) && rowID < Int64(firstRow + rowCount) ? Int(rowID) - firstRow : nil
-    }
-
-    func column(_ index: Int) throws(Damage) -> any ColumnReader {
-        guard readers.indices.contains(index) else { throw Damage("no column \(index)") }
-        return readers[index]
-    }
-
-    func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        guard let first = path.first, readers.indices.contains(first) else { throw Damage("no column at this path") }
-        if path.count == 1 { return readers[first] }
-        return MemoryColumnReader(try readers[first].decoded().field(path.dropFirst()))
-    }
-}
-
-/// A column of a segment.
-protocol ArrowColumn: ColumnReader {
-    /// Returns all values.
-    func decoded() throws(Damage) -> Column
 }
 
 /// A column of a segment, which is decoded when it is first read.
-final class ArrowDecodedColumn: ArrowColumn, @unchecked Sendable {
+final class ArrowDecodedColumn: DecodedColumn, @unchecked Sendable {
     private let source: ArrowParts
     private let batch: ArrowBatch
     private let index: Int
     private let rows: Range<Int>
-    private let held: Mutex<MemoryColumnReader?> = Mutex(nil)
+    private let held = OnceDecoded()
 
     init(_ source: ArrowParts, _ batch: ArrowBatch, _ index: Int, _ rows: Range<Int>) {
         self.source = source
@@ -187,32 +113,18 @@ final class ArrowDecodedColumn: ArrowColumn, @unchecked Sendable {
     var type: ColumnType { source.content.layout.plans[index].type }
     var rowCount: Int { rows.count }
 
-    private func memory() throws(Damage) -> MemoryColumnReader {
-        try held.withLock { (held) throws(Damage) in
-            if let held { return held }
-            let column = try source.reading(index, batch) { () throws(ArrowFault) in
+    func memory() throws(Damage) -> MemoryColumnReader {
+        try held.reader { () throws(Damage) in
+            try source.reading(index, batch) { () throws(ArrowFault) in
                 var decoder = ArrowDecoder(batch)
                 return try decoder.column(source.content.layout.plans[index], rows)
             }
-            let reader = MemoryColumnReader(column)
-            held = reader
-            return reader
         }
-    }
-
-    func decoded() throws(Damage) -> Column { try memory().column }
-    func read(vector: Int, into column: inout Column) throws(Damage) { try memory().read(vector: vector, into: &column) }
-    func value(at row: Int) throws(Damage) -> Value { try memory().value(at: row) }
-    func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
-        try memory().search(range, vector: vector, into: out)
-    }
-    func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
-        try memory().numbers(vector: vector, only: rows, into: room)
     }
 }
 
 /// A column of single values, which are read vector by vector from the buffers of the batch.
-final class ArrowPlainColumn: ArrowColumn, @unchecked Sendable {
+final class ArrowPlainColumn: PartColumn, @unchecked Sendable {
     private let source: ArrowParts
     private let batch: ArrowBatch
     private let index: Int

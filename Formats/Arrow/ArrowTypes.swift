@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// How the values of a field without children are converted.
@@ -117,7 +118,7 @@ extension ArrowField {
 
     /// The reference system in the metadata of a geometry: the text of the member `crs`, or its JSON; nil if there is none.
     private var coordinateSystem: String? {
-        guard let text = metadata(ArrowFormat.extensionMetadata), let document = try? ArrowJSON.value(text),
+        guard let text = metadata(ArrowFormat.extensionMetadata), let document = ExactJSON.document(text),
             case .map(let members) = document, let system = members.first(where: { $0.key == "crs" })?.value
         else { return nil }
         switch system {
@@ -125,7 +126,7 @@ extension ArrowField {
         case .string(let text): return text
         default:
             var out: [UInt8] = []
-            ArrowJSON.append(system, to: &out)
+            ExactJSON.append(system, to: &out)
             return String(decoding: out, as: UTF8.self)
         }
     }

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Stored values of fixed length, which are converted to values of a column.
@@ -58,7 +59,7 @@ struct ArrowValues {
                     continue
                 }
                 let value = UnsafeRawBufferPointer(start: base + i * bits / 8, count: bits / 8)
-                ArrowText.append(decimal: value, scale: scale, to: &out.text)
+                LogicalText.append(decimal: value, scale: scale, to: &out.text)
             }
         case .null, .bool, .text, .bytes, .textOfDecimal, .textOfAny: throw ArrowFault("values of no fixed length")
         }
@@ -81,22 +82,11 @@ struct ArrowValues {
     private func appendReals(_ bits: Int, to reals: inout [Double]) {
         reals.grow(count, zero: 0) { out in
             switch bits {
-            case 16: for i in 0..<count { out[i] = ArrowValues.half(load(i, as: UInt16.self)) }
+            case 16: for i in 0..<count { out[i] = HalfPrecision.value(load(i, as: UInt16.self)) }
             case 32: for i in 0..<count { out[i] = Double(base.loadUnaligned(fromByteOffset: i &* 4, as: Float.self)) }
             default: UnsafeMutableRawPointer(out).copyMemory(from: base, byteCount: count * 8)
             }
         }
-    }
-
-    /// IEEE 754 half precision; Float16 is not available on all platforms.
-    static func half(_ bits: UInt16) -> Double {
-        let exponent = Int(bits >> 10 & 31), fraction = Double(bits & 1023)
-        let magnitude: Double =
-            exponent == 0
-            ? fraction * 0x1p-24
-            : exponent == 31
-                ? (fraction == 0 ? .infinity : .nan) : (1 + fraction / 1024) * Double(sign: .plus, exponent: exponent - 15, significand: 1)
-        return bits >> 15 == 1 ? -magnitude : magnitude
     }
 
     private func appendDates(to out: inout Column, _ changes: inout ArrowChanges) {
@@ -156,7 +146,7 @@ struct ArrowValues {
                 continue
             }
             let time = isShort ? Int64(load(i, as: Int32.self)) : load(i, as: Int64.self)
-            guard ArrowText.append(time: time, unit, to: &text) else {
+            guard LogicalText.append(time: time, unit, to: &text) else {
                 throw fault(i, isShort ? 4 : 8, "is the time \(time) \(unit.rawValue), which is not within a day")
             }
         }
@@ -169,13 +159,13 @@ struct ArrowValues {
                 continue
             }
             switch unit {
-            case .months: ArrowText.append(months: Int64(load(i, as: Int32.self)), days: 0, nanoseconds: 0, to: &text)
+            case .months: LogicalText.append(months: Int64(load(i, as: Int32.self)), days: 0, nanoseconds: 0, to: &text)
             case .days:
-                ArrowText.append(
+                LogicalText.append(
                     months: 0, days: Int64(load(2 * i, as: Int32.self)), nanoseconds: Int128(load(2 * i + 1, as: Int32.self)) * 1_000_000,
                     to: &text)
             case .nanoseconds:
-                ArrowText.append(
+                LogicalText.append(
                     months: Int64(load(4 * i, as: Int32.self)), days: Int64(load(4 * i + 1, as: Int32.self)),
                     nanoseconds: Int128(load(2 * i + 1, as: Int64.self)), to: &text)
             }

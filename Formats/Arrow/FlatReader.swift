@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// A table of FlatBuffers metadata (the format of the project FlatBuffers, "Internals"). Every offset is checked before it is followed.
 /// Offsets to other tables lead forward only, so that no chain of them returns to a table; the visitor bounds the number of tables.

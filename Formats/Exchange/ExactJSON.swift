@@ -16,6 +16,9 @@ import FirnTable
 /// | link | `{"$row":5}` |
 /// | set | `{"$set":[…]}` |
 /// | map with one key that begins with `$` | `{"$map":{…}}` |
+///
+/// Values in Arrow files that were written first have other names, which are read too: `$decimal`, `$objectId`, `$data`, `$link`, dates as
+/// `{"$date":[seconds,nanoseconds]}`, and floats and doubles as texts such as `{"$double":"nan"}`.
 package enum ExactJSON {
     /// The maximum number of levels that are read: more than values can nest.
     private static let maximumDepth = 2 * Value.maximumDepth + 8
@@ -119,8 +122,19 @@ package enum ExactJSON {
 
     package static func value(_ text: [UInt8]) -> Value? { text.withUnsafeBytes { value($0) } }
 
+    /// Returns any JSON as it is: names have no meaning, and the entries of maps keep their order; nil if it is not JSON.
+    package static func document(_ text: [UInt8]) -> Value? {
+        text.withUnsafeBytes { bytes in
+            var parser = Parser(bytes: bytes, isDocument: true)
+            guard let value = parser.value(depth: 0) else { return nil }
+            parser.skipSpace()
+            return parser.at == bytes.count ? value : nil
+        }
+    }
+
     private struct Parser {
         let bytes: UnsafeRawBufferPointer
+        var isDocument = false
         var at = 0
 
         mutating func skipSpace() {
@@ -178,13 +192,15 @@ package enum ExactJSON {
                 skipSpace()
                 guard let key = text(), take(UInt8(ascii: ":")) else { return nil }
                 skipSpace()
-                let isMap = !isPlain && entries.isEmpty && key == "$map" && at < bytes.count && bytes[at] == UInt8(ascii: "{")
+                let isMap =
+                    !isDocument && !isPlain && entries.isEmpty && key == "$map" && at < bytes.count && bytes[at] == UInt8(ascii: "{")
                 guard let next = isMap ? object(depth: depth + 1, isPlain: true) : value(depth: depth + 1) else { return nil }
                 entries.append(Value.Entry(key, next))
                 if take(UInt8(ascii: ",")) { continue }
                 guard take(UInt8(ascii: "}")) else { return nil }
                 break
             }
+            if isDocument { return .map(entries) }
             if !isPlain, entries.count == 1, entries[0].key.hasPrefix("$") { return ExactJSON.tagged(entries[0]) }
             return .map(ExactJSON.sorted(entries))
         }
@@ -273,20 +289,24 @@ package enum ExactJSON {
             return Array(text.utf8).withBytes { DateText.parse($0) }.map {
                 .date(Timestamp(seconds: $0.seconds, nanoseconds: Int32(truncatingIfNeeded: $0.nanoseconds)))
             }
-        case ("$time", .list(let parts)):
+        case ("$time", .list(let parts)), ("$date", .list(let parts)):
             guard parts.count == 2, case .int(let seconds) = parts[0], case .int(let rest) = parts[1], 0..<1_000_000_000 ~= rest else {
                 return nil
             }
             return .date(Timestamp(seconds: seconds, nanoseconds: Int32(rest)))
-        case ("$numberDecimal", .string(let text)): return Decimal(text).map { .decimal($0) }
+        case ("$numberDecimal", .string(let text)), ("$decimal", .string(let text)): return Decimal(text).map { .decimal($0) }
         case ("$float", .double(let x)): return .float(Float(x))
         case ("$float", .int(let x)): return .float(Float(x))
-        case ("$float", .string(let text)): return UInt32(text, radix: 16).map { .float(Float(bitPattern: $0)) }
-        case ("$double", .string(let text)): return UInt64(text, radix: 16).map { .double(Double(bitPattern: $0)) }
+        case ("$float", .string(let text)):
+            return text.utf8.count == 8 && !text.contains(".")
+                ? UInt32(text, radix: 16).map { .float(Float(bitPattern: $0)) } : Float(text).map { .float($0) }
+        case ("$double", .string(let text)):
+            return text.utf8.count == 16
+                ? UInt64(text, radix: 16).map { .double(Double(bitPattern: $0)) } : Double(text).map { .double($0) }
         case ("$uuid", .string(let text)): return Identifier(uuidText: text).map { .uuid($0) }
-        case ("$oid", .string(let text)): return Identifier(objectIDText: text).map { .objectID($0) }
-        case ("$binary", .string(let text)): return Base64.bytes(Array(text.utf8), .exact).map { .data($0) }
-        case ("$row", .int(let row)): return .link(row)
+        case ("$oid", .string(let text)), ("$objectId", .string(let text)): return Identifier(objectIDText: text).map { .objectID($0) }
+        case ("$binary", .string(let text)), ("$data", .string(let text)): return Base64.bytes(Array(text.utf8), .exact).map { .data($0) }
+        case ("$row", .int(let row)), ("$link", .int(let row)): return .link(row)
         case ("$set", .list(let values)): return .set(Value.distinctSorted(values))
         case ("$map", .map(let entries)): return .map(entries)
         default: return nil

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// Decodes ALP (AlpEncoding.md of the Parquet format; Afroozeh, Kuffo and Boncz, "ALP: Adaptive Lossless floating-Point Compression",
 /// SIGMOD 2024): vectors of whole numbers that are multiplied by powers of ten, with exceptions.

@@ -1,5 +1,6 @@
 import CZlib
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// The levels and values of some rows of a leaf.
@@ -69,7 +70,7 @@ struct PageCounts {
 
 /// Reads one leaf of one row group, page by page.
 final class ChunkReader {
-    private let file: ParquetBytes
+    private let file: FileBytes
     private let conversion: LeafConversion
     private let codec: ParquetFormat.Codec
     private let decompressor: PageCodec
@@ -94,7 +95,7 @@ final class ChunkReader {
     private var ahead: (definitions: [UInt8], repetitions: [UInt8], used: Int) = ([], [], 0)
     private(set) var pages = PageCounts()
 
-    init(_ file: ParquetBytes, _ chunk: ParquetChunk, _ node: ParquetNode, _ form: LeafForm, _ scratch: LeafScratch) throws(ParquetFault) {
+    init(_ file: FileBytes, _ chunk: ParquetChunk, _ node: ParquetNode, _ form: LeafForm, _ scratch: LeafScratch) throws(ParquetFault) {
         self.file = file
         self.scratch = scratch
         conversion = LeafConversion(form, node)

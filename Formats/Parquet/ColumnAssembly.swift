@@ -11,8 +11,7 @@ struct ColumnAssembly {
     private let first: Int
     private let path: String
     /// What was changed in maps.
-    private(set) var repeatedKeys = 0
-    private(set) var missingKeys = 0
+    private(set) var changes = MapChanges()
 
     /// The positions of levels, for one leaf; nil for all of them.
     private typealias Slots = [Int]?
@@ -88,7 +87,7 @@ struct ColumnAssembly {
             let inner = try elements(plan, count, slots, definition, repetition)
             out.offsets = inner.offsets
             out.children = [try build(key, inner.offsets[count], inner.slots), try build(value, inner.offsets[count], inner.slots)]
-            sortKeys(&out)
+            changes.sortKeys(&out)
         }
         return out
     }
@@ -217,41 +216,5 @@ struct ColumnAssembly {
                 }
             }
         }
-    }
-
-    // MARK: Maps
-
-    /// Puts the entries of maps into the order of their keys. Of equal keys, the last one is kept; entries without a key are left out.
-    private mutating func sortKeys(_ map: inout Column) {
-        let keys = map.children[0], text = keys.text
-        func precedes(_ a: Int, _ b: Int) -> Bool {
-            text.bytes[text.range(a)].lexicographicallyPrecedes(text.bytes[text.range(b)])
-        }
-        var isSorted = keys.present == nil
-        for row in 0..<map.count where isSorted {
-            for i in map.offsets[row]..<max(map.offsets[row], map.offsets[row + 1] - 1) where !precedes(i, i + 1) {
-                isSorted = false
-                break
-            }
-        }
-        if isSorted { return }
-        var order: [Int] = [], offsets = [0]
-        for row in 0..<map.count {
-            let all = map.offsets[row]..<map.offsets[row + 1], named = all.filter(keys.isPresent)
-            missingKeys += all.count - named.count
-            let start = order.count
-            for i in named.sorted(by: { precedes($0, $1) || !precedes($1, $0) && $0 < $1 }) {
-                if order.count > start, let last = order.last, !precedes(last, i) {
-                    order[order.count - 1] = i
-                    repeatedKeys += 1
-                } else {
-                    order.append(i)
-                }
-            }
-            offsets.append(order.count)
-        }
-        map.children = map.children.map { $0.gather(order) }
-        map.children[0].present = nil
-        map.offsets = offsets
     }
 }

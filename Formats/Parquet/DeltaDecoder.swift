@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// Decodes DELTA_BINARY_PACKED: blocks of bit-packed differences.
 struct DeltaDecoder {

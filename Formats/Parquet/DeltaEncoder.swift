@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// Writes DELTA_BINARY_PACKED: blocks of 128 differences in four bit-packed miniblocks.
 enum DeltaEncoder {

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Converts stored values of one leaf to values of its column.
@@ -77,13 +78,13 @@ struct LeafConversion {
         case (.time(let unit), _):
             for i in 0..<count {
                 let time = whole(bytes, i)
-                guard LeafText.append(time: time, unit, to: &column.text) else {
+                guard LogicalText.append(time: time, unit.timeUnit, to: &column.text) else {
                     throw ParquetFault("the time \(time) is not within a day", code: .rejected)
                 }
             }
         case (.seconds, _):
             for i in 0..<count {
-                guard LeafText.append(time: whole(bytes, i), .millis, to: &column.text) else {
+                guard LogicalText.append(time: whole(bytes, i), .millisecond, to: &column.text) else {
                     throw ParquetFault("the time \(whole(bytes, i)) is not within a day", code: .rejected)
                 }
                 // Only the seconds, unless there is a fraction.
@@ -95,7 +96,8 @@ struct LeafConversion {
         case (.interval, _):
             for i in 0..<count {
                 func part(_ at: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: i * 12 + at, as: UInt32.self).littleEndian }
-                LeafText.append(months: part(0), days: part(4), milliseconds: part(8), to: &column.text)
+                LogicalText.append(
+                    months: Int64(part(0)), days: Int64(part(4)), nanoseconds: Int128(part(8)) * 1_000_000, to: &column.text)
             }
         case (.unsigned64, _):
             for i in 0..<count {
@@ -110,7 +112,7 @@ struct LeafConversion {
         case (.decimalText(let scale), _) where physical != .fixed:
             for i in 0..<count {
                 let value = whole(bytes, i)
-                withUnsafeBytes(of: value.bigEndian) { LeafText.append(decimal: $0, scale: scale, to: &column.text) }
+                withUnsafeBytes(of: value.bigEndian) { LogicalText.append(decimal: $0, isBigEndian: true, scale: scale, to: &column.text) }
             }
         case (.decimalReal, _), (.decimal, _), (.decimalText, _):
             for i in 0..<count { try append(decimal: UnsafeRawBufferPointer(start: bytes + i * stride, count: stride), to: &column) }
@@ -211,7 +213,7 @@ struct LeafConversion {
     private func append(decimal bytes: UnsafeRawBufferPointer, to column: inout Column) throws(ParquetFault) {
         if case .decimalText(let scale) = form {
             guard bytes.count <= 1 << 12 else { throw ParquetFault("a decimal of \(bytes.count) bytes") }
-            LeafText.append(decimal: bytes, scale: scale, to: &column.text)
+            LogicalText.append(decimal: bytes, isBigEndian: true, scale: scale, to: &column.text)
             return
         }
         let isNegative = (bytes.first ?? 0) >= 0x80, filler: UInt8 = isNegative ? 0xFF : 0

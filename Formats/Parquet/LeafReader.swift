@@ -1,9 +1,10 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Reads one leaf of a file, row group after row group.
 final class LeafReader {
-    private let file: ParquetBytes
+    private let file: FileBytes
     private let footer: ParquetFooter
     private let node: ParquetNode
     private let form: LeafForm
@@ -18,7 +19,7 @@ final class LeafReader {
         PageCounts(read: earlierPages.read + (chunk?.pages.read ?? 0), skipped: earlierPages.skipped + (chunk?.pages.skipped ?? 0))
     }
 
-    init(_ file: ParquetBytes, _ footer: ParquetFooter, _ node: ParquetNode, _ form: LeafForm) {
+    init(_ file: FileBytes, _ footer: ParquetFooter, _ node: ParquetNode, _ form: LeafForm) {
         self.file = file
         self.footer = footer
         self.node = node
@@ -27,7 +28,7 @@ final class LeafReader {
 
     /// Reads the rows of some parts of row groups, which must be in ascending order.
     func read(_ parts: [RowPart]) throws(FirnError) -> LeafRows {
-        scratch.room = ColumnRoom()
+        scratch.room = DecodingRoom()
         var rows: LeafRows?
         for part in parts {
             do throws(ParquetFault) {

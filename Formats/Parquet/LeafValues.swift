@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// The values of a leaf that are present, in the form in which Parquet stores them.
 struct LeafValues: Sendable {

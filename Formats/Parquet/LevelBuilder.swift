@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// The levels and values of some rows of a leaf, to be written as a page.

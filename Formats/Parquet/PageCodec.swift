@@ -4,6 +4,7 @@ import CSnappy
 import CZlib
 import CZstd
 import FirnBytes
+import FirnExchange
 
 /// Memory for the bytes of a page. The bytes after a page, up to `slack`, may be read.
 final class PageBuffer {

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Decodes the values of one page, some at a time.
@@ -298,7 +299,7 @@ extension LeafConversion {
 
 /// Memory for decoding, which the pages of a leaf share.
 final class LeafScratch {
-    var room = ColumnRoom()
+    var room = DecodingRoom()
     private let wordMemory = PageBuffer()
 
     /// Memory for codes of a dictionary.
@@ -321,7 +322,7 @@ final class LeafScratch {
 /// Copies values of a dictionary.
 enum DictionaryGather {
     static func append(
-        _ dictionary: Column, _ codes: UnsafeMutablePointer<UInt32>, count: Int, _ conversion: LeafConversion, _ room: ColumnRoom,
+        _ dictionary: Column, _ codes: UnsafeMutablePointer<UInt32>, count: Int, _ conversion: LeafConversion, _ room: DecodingRoom,
         to column: inout Column
     ) throws(ParquetFault) {
         var highest: UInt32 = 0
@@ -351,7 +352,7 @@ enum DictionaryGather {
     }
 
     private static func gather(
-        _ from: Text, _ codes: UnsafeMutablePointer<UInt32>, _ count: Int, _ room: ColumnRoom, to: inout Text
+        _ from: Text, _ codes: UnsafeMutablePointer<UInt32>, _ count: Int, _ room: DecodingRoom, to: inout Text
     ) throws(ParquetFault) {
         let first = to.bytes.count
         var end = first

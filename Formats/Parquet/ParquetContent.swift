@@ -4,7 +4,7 @@ import FirnTable
 
 /// A file with its metadata, and the plan for its columns. It does not change.
 final class ParquetContent: @unchecked Sendable {
-    let file: ParquetBytes
+    let file: FileBytes
     let footer: ParquetFooter
     let root: ParquetNode
     /// All leaves, by position.
@@ -14,7 +14,7 @@ final class ParquetContent: @unchecked Sendable {
     let type: TypeSchema
     let remarks: [String]
 
-    init(_ file: ParquetBytes, _ options: ParquetOptions) throws(FirnError) {
+    init(_ file: FileBytes, _ options: ParquetOptions) throws(FirnError) {
         self.file = file
         do throws(ParquetFault) {
             footer = try ParquetFooter.read(file)
@@ -81,7 +81,7 @@ final class ParquetContent: @unchecked Sendable {
         return found
     }
 
-    private static func check(_ footer: ParquetFooter, _ leaves: [ParquetNode], _ file: ParquetBytes) throws(ParquetFault) {
+    private static func check(_ footer: ParquetFooter, _ leaves: [ParquetNode], _ file: FileBytes) throws(ParquetFault) {
         guard !leaves.isEmpty || footer.rowCount == 0 else {
             throw ParquetFault.unknown("the file has \(footer.rowCount) rows and no columns")
         }
@@ -112,8 +112,7 @@ final class ParquetContent: @unchecked Sendable {
     }
 
     /// Checks the number of rows of a group that has very many for its size: a query that only counts rows reads no page.
-    private static func checkCount(_ index: Int, _ group: ParquetGroup, _ leaves: [ParquetNode], _ file: ParquetBytes) throws(ParquetFault)
-    {
+    private static func checkCount(_ index: Int, _ group: ParquetGroup, _ leaves: [ParquetNode], _ file: FileBytes) throws(ParquetFault) {
         let smallest = group.chunks.indices.min { group.chunks[$0].compressedSize < group.chunks[$1].compressedSize } ?? 0
         let size = max(1, min(group.chunks[smallest].compressedSize, file.count))
         guard group.rowCount > 1 << 20, group.rowCount / size > 1 << 12 else { return }
@@ -150,10 +149,9 @@ final class ParquetContent: @unchecked Sendable {
 final class PlanReader: @unchecked Sendable {
     let plan: ParquetPlan
     private let readers: [LeafReader]
-    private let file: ParquetBytes
+    private let file: FileBytes
     private let groups: [ParquetGroup]
-    private(set) var repeatedKeys = 0
-    private(set) var missingKeys = 0
+    private var changes = MapChanges()
 
     init(_ plan: ParquetPlan, _ content: ParquetContent) {
         self.plan = plan
@@ -203,19 +201,11 @@ final class PlanReader: @unchecked Sendable {
         var assembly = ColumnAssembly(leaves, of: plan)
         do throws(ParquetFault) {
             let column = try assembly.column(plan, rows: parts.reduce(0) { $0 + $1.rows.count })
-            repeatedKeys += assembly.repeatedKeys
-            missingKeys += assembly.missingKeys
+            changes += assembly.changes
             return column
         } catch { throw error.error(in: file.name, "column \"\(plan.name)\", row group \(parts.first?.group ?? 0)") }
     }
 
     /// What was changed in the maps of the column.
-    var remarks: [String] {
-        var out: [String] = []
-        if repeatedKeys > 0 {
-            out.append("column \"\(plan.name)\": \(repeatedKeys) entries of maps have a key that follows again; the last one is kept")
-        }
-        if missingKeys > 0 { out.append("column \"\(plan.name)\": \(missingKeys) entries of maps have no key, and are left out") }
-        return out
-    }
+    var remarks: [String] { changes.remarks(plan.name) }
 }

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// The metadata at the end of a file.
 struct ParquetFooter {
@@ -74,7 +75,7 @@ struct ParquetStatistics {
 
 extension ParquetFooter {
     /// Reads the footer of a file.
-    static func read(_ file: ParquetBytes) throws(ParquetFault) -> ParquetFooter {
+    static func read(_ file: FileBytes) throws(ParquetFault) -> ParquetFooter {
         let size = file.count
         guard size >= 12 else { throw ParquetFault("the file is cut short: it has \(size) bytes, too few for a Parquet file", at: size) }
         let bytes = file.bytes

@@ -1,4 +1,8 @@
+import FirnExchange
 import FirnTable
+
+/// What is wrong with a Parquet file, and where.
+typealias ParquetFault = FormatFault
 
 /// The numbers that Parquet files contain.
 enum ParquetFormat {

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// A node of the schema: a column of values, or a group of nodes.
 final class ParquetNode {

@@ -37,7 +37,7 @@ package final class ParquetReader: BatchReader, TableReader {
             let columns = try parallelMap(count: readers.count, threads: threads) { [self] (index) throws(FirnError) in
                 try readers[index].read(parts)
             }
-            if content.file.isBroken { throw ParquetReader.truncated(content.file.name) }
+            if content.file.isBroken { throw FirnError.truncated(content.file.name) }
             return Batch(count: parts.reduce(0) { $0 + $1.rows.count }, columns: columns)
         }
 
@@ -45,7 +45,7 @@ package final class ParquetReader: BatchReader, TableReader {
     }
 
     package init(_ input: Input, options: ParquetOptions, progress: Progress? = nil) throws(FirnError) {
-        content = try ParquetContent(try ParquetBytes(input, staysOffDisk: options.staysOffDisk), options)
+        content = try ParquetContent(try FileBytes(input, staysOffDisk: options.staysOffDisk), options)
         batchRows = content.batchRows(options)
         threads = options.threads
         let work = Work(content, threads: options.threads)
@@ -108,10 +108,6 @@ package final class ParquetReader: BatchReader, TableReader {
             if row < groups[group].rowCount { break }
         }
         return parts.isEmpty ? nil : parts
-    }
-
-    static func truncated(_ name: String) -> FirnError {
-        FirnError(.inputOutput, "the file was truncated while it was read", at: .init(file: name), advice: "run it again")
     }
 
     /// The rows as a table, whose columns are decoded when they are needed.

@@ -1,14 +1,15 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// Reads bounds of values as zones of a column.
 struct StatisticsReading {
-    private let file: ParquetBytes
+    private let file: FileBytes
     private let node: ParquetNode
     private let form: LeafForm
     private let hasOrder: Bool
 
-    init(_ file: ParquetBytes, _ node: ParquetNode, _ form: LeafForm, hasOrder: Bool) {
+    init(_ file: FileBytes, _ node: ParquetNode, _ form: LeafForm, hasOrder: Bool) {
         self.file = file
         self.node = node
         self.form = form
@@ -93,7 +94,7 @@ struct PageBounds: Sendable {
     init() {}
 
     /// Returns nil if the index is damaged: it is not needed.
-    init?(_ file: ParquetBytes, _ chunk: ParquetChunk) {
+    init?(_ file: FileBytes, _ chunk: ParquetChunk) {
         guard let columnRange = chunk.columnIndex, let offsetRange = chunk.offsetIndex else { return nil }
         do throws(ParquetFault) {
             var columns = ThriftReader(

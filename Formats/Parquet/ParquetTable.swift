@@ -7,75 +7,34 @@ import Synchronization
 /// query reads the columns that it needs, of the row groups that their statistics do not exclude.
 final class ParquetTable: Table, AccountingTable, @unchecked Sendable {
     private let source: PartSource
-    private let groups: [GroupParts]
-    /// The segments that were used last.
-    private let held: Mutex<[(index: Int, segment: ParquetSegment)]> = Mutex([])
-    private let maximumHeld: Int
-
-    /// The segments of a row group: all but the last have `size` rows.
-    private struct GroupParts {
-        var group: Int
-        var firstSegment: Int
-        var firstRow: Int
-        var rowCount: Int
-        var size: Int
-    }
-
-    let segmentCount: Int
+    private let parts: PartedRows
+    private let held: HeldSegments<ParquetSegment>
 
     init(_ content: ParquetContent, rows: Int, threads: Int) {
         source = PartSource(content)
-        maximumHeld = 2 * max(threads, 1)
+        held = HeldSegments(maximum: 2 * max(threads, 1))
         let maximum = min(rows, segmentSize)
-        var groups: [GroupParts] = [], count = 0
+        var parts = PartedRows()
         for (index, group) in content.footer.groups.enumerated() where group.rowCount > 0 {
-            let parts = (group.rowCount - 1) / maximum + 1, size = (group.rowCount - 1) / parts + 1
-            groups.append(
-                GroupParts(group: index, firstSegment: count, firstRow: group.firstRow, rowCount: group.rowCount, size: size))
-            count += (group.rowCount - 1) / size + 1
+            let count = (group.rowCount - 1) / maximum + 1
+            parts.add(
+                group: index, rows: group.firstRow..<group.firstRow + group.rowCount, size: (group.rowCount - 1) / count + 1)
         }
-        self.groups = groups
-        segmentCount = count
+        self.parts = parts
     }
 
     var type: TypeSchema { source.content.type }
     var schema: Schema { source.content.schema }
     var rowCount: Int { source.content.footer.rowCount }
+    var segmentCount: Int { parts.segmentCount }
     func related(_ typeName: String) throws(Damage) -> (any Table)? { typeName == type.name ? self : nil }
 
     func segment(_ index: Int) throws(Damage) -> any Segment {
-        guard index >= 0, index < segmentCount else { throw Damage("no segment \(index)") }
-        let group = groups[last { $0.firstSegment <= index }], start = (index - group.firstSegment) * group.size
-        let part = RowPart(group: group.group, rows: start..<min(start + group.size, group.rowCount))
-        return held.withLock { held in
-            if let known = held.firstIndex(where: { $0.index == index }) {
-                let found = held.remove(at: known)
-                held.append(found)
-                return found.segment
-            }
-            let segment = ParquetSegment(source, part, firstRow: group.firstRow + start)
-            held.append((index, segment))
-            if held.count > maximumHeld { held.removeFirst() }
-            return segment
-        }
+        let part = try parts.part(ofSegment: index)
+        return try held.segment(index) { ParquetSegment(source, part) }
     }
 
-    /// Returns the position of the last group for which a condition holds that holds for the first ones.
-    private func last(_ holds: (GroupParts) -> Bool) -> Int {
-        var low = 0, high = groups.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if holds(groups[middle]) { low = middle } else { high = middle }
-        }
-        return low
-    }
-
-    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
-        guard rowID >= 0, rowID < Int64(rowCount) else { return nil }
-        let group = groups[last { Int64($0.firstRow) <= rowID }]
-        return group.firstSegment + (Int(rowID) - group.firstRow) / group.size
-    }
-
+    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { parts.segmentIndex(of: rowID) }
     var account: String { source.account }
 }
 
@@ -109,8 +68,8 @@ final class PartSource: @unchecked Sendable {
         }
         let reader = known ?? PlanReader(content.plans[column], content), before = reader.pages
         let result: Column
-        do throws(FirnError) { result = try reader.read([part]) } catch { throw PartSource.damage(error) }
-        if content.file.isBroken { throw PartSource.damage(ParquetReader.truncated(content.file.name)) }
+        do throws(FirnError) { result = try reader.read([part]) } catch { throw Damage(reported: error) }
+        if content.file.isBroken { throw Damage(reported: .truncated(content.file.name)) }
         let isLast = part.rows.upperBound == content.footer.groups[part.group].rowCount
         state.withLock { state in
             state.pages.read += reader.pages.read - before.read
@@ -118,12 +77,6 @@ final class PartSource: @unchecked Sendable {
             if isLast { state.readers[key] = nil } else { state.readers[key, default: []].append(reader) }
         }
         return result
-    }
-
-    private static func damage(_ error: FirnError) -> Damage {
-        if error.code == .outOfMemory { return Damage(error.message, beyondMemory: true) }
-        guard let byte = error.location?.byte else { return Damage(error.message, isUnread: error.code == .inputOutput) }
-        return Damage(error.message, inFileAt: byte)
     }
 
     /// Returns what the statistics of a column state about some rows.
@@ -155,46 +108,26 @@ final class PartSource: @unchecked Sendable {
 }
 
 /// Some rows of a row group.
-final class ParquetSegment: Segment, @unchecked Sendable {
+final class ParquetSegment: PartSegment, @unchecked Sendable {
     private let source: PartSource
-    private let part: RowPart
-    private let firstRow: Int
-    private let readers: [ParquetColumn]
+    let part: PartedRows.Part
+    let readers: [any PartColumn]
 
-    init(_ source: PartSource, _ part: RowPart, firstRow: Int) {
+    init(_ source: PartSource, _ part: PartedRows.Part) {
         self.source = source
         self.part = part
-        self.firstRow = firstRow
-        readers = source.content.plans.indices.map { ParquetColumn(source, $0, part) }
+        readers = source.content.plans.indices.map { ParquetColumn(source, $0, RowPart(group: part.group, rows: part.rows)) }
     }
 
-    var rowCount: Int { part.rows.count }
-    var live: Bits? { nil }
-    func rowID(at position: Int) throws(Damage) -> Int64 { Int64(firstRow + position) }
-    func position(of rowID: Int64) throws(Damage) -> Int? {
-        rowID >= Int64(firstRow) && rowID < Int64(firstRow + rowCount) ? Int(rowID) - firstRow : nil
-    }
-
-    func column(_ index: Int) throws(Damage) -> any ColumnReader {
-        guard readers.indices.contains(index) else { throw Damage("no column \(index)") }
-        return readers[index]
-    }
-
-    func zone(of column: Int) throws(Damage) -> Zone? { source.zone(column, part) }
-
-    func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        guard let first = path.first, readers.indices.contains(first) else { throw Damage("no column at this path") }
-        if path.count == 1 { return readers[first] }
-        return MemoryColumnReader(try readers[first].memory().column.field(path.dropFirst()))
-    }
+    func zone(of column: Int) throws(Damage) -> Zone? { source.zone(column, RowPart(group: part.group, rows: part.rows)) }
 }
 
 /// A column of a segment, which is decoded when it is first read.
-final class ParquetColumn: ColumnReader, @unchecked Sendable {
+final class ParquetColumn: DecodedColumn, @unchecked Sendable {
     private let source: PartSource
     private let index: Int
     private let part: RowPart
-    private let decoded: Mutex<MemoryColumnReader?> = Mutex(nil)
+    private let held = OnceDecoded()
 
     init(_ source: PartSource, _ index: Int, _ part: RowPart) {
         self.source = source
@@ -212,25 +145,12 @@ final class ParquetColumn: ColumnReader, @unchecked Sendable {
     }
 
     func memory() throws(Damage) -> MemoryColumnReader {
-        try decoded.withLock { (decoded) throws(Damage) in
-            if let decoded { return decoded }
-            let reader = MemoryColumnReader(try source.read(index, part))
-            decoded = reader
-            return reader
-        }
+        try held.reader { () throws(Damage) in try source.read(index, part) }
     }
 
     func zone() -> Zone? { source.zone(index, part) }
     func zone(ofVector vector: Int) -> Zone? {
         let start = part.rows.lowerBound + vector * vectorSize
         return source.zone(index, RowPart(group: part.group, rows: start..<min(start + vectorSize, part.rows.upperBound)))
-    }
-    func read(vector: Int, into column: inout Column) throws(Damage) { try memory().read(vector: vector, into: &column) }
-    func value(at row: Int) throws(Damage) -> Value { try memory().value(at: row) }
-    func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
-        try memory().search(range, vector: vector, into: out)
-    }
-    func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
-        try memory().numbers(vector: vector, only: rows, into: room)
     }
 }

@@ -1,3 +1,4 @@
+import FirnExchange
 import FirnTable
 
 /// How the values of a leaf are converted.
@@ -186,23 +187,6 @@ final class ParquetPlan {
                 var column = Column(type); column.children = [key.column, value.column]; return column
             }()
         }
-    }
-}
-
-/// Makes names distinct by numbers at their end.
-private struct DistinctNames {
-    /// The numbers that follow names.
-    private var next: [String: Int] = [:]
-
-    mutating func add(_ name: String) -> String {
-        guard var copy = next[name] else {
-            next[name] = 2
-            return name
-        }
-        while next["\(name)_\(copy)"] != nil { copy += 1 }
-        next[name] = copy + 1
-        next["\(name)_\(copy)"] = 2
-        return "\(name)_\(copy)"
     }
 }
 

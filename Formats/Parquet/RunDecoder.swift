@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// Unpacks values of a fixed number of bits, the first in the lowest bits.
 enum BitUnpacking {

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// Reads structures in the compact protocol of Thrift from untrusted bytes.
 ///

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// Writes the values of a page in one of the encodings.
 struct ValueEncoder {

@@ -1,4 +1,6 @@
-/// Reads values that columns hold as text, to store them as Parquet does: the reverse of `LeafText`.
+import FirnExchange
+
+/// Reads values that columns hold as text, to store them as Parquet does: the reverse of `LogicalText`.
 enum WrittenText {
     /// Returns the units of a time of day since midnight; nil if the text is no time of day, or has more digits than the unit.
     static func time(_ text: [UInt8], _ perSecond: Int64) -> Int64? {

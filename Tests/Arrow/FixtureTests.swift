@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnKit
 import FirnTable
 import Foundation
@@ -33,7 +34,7 @@ import Testing
         let bytes = try Fixture.bytes(name), whole = try ReadFile(bytes)
         var options = ArrowOptions(typeName: "t")
         (options.staysOffDisk, options.batchRows, options.threads) = (true, 4, 2)
-        let table = try ArrowReader.mapped(ArrowBytes(array: bytes, name: "t"), options: options).table
+        let table = try ArrowReader.mapped(FileBytes(array: bytes, name: "t"), options: options).table
         #expect(table.rowCount == whole.rows.count)
         var random = Random(seed: 5)
         for _ in 0..<60 {

@@ -24,7 +24,7 @@ struct ReadFile {
         let reader =
             isPipe
             ? try ArrowReader.open(Input(bytes: bytes, name: "t.arrow"), options: options)
-            : try ArrowReader.mapped(ArrowBytes(array: bytes, name: "t.arrow"), options: options)
+            : try ArrowReader.mapped(FileBytes(array: bytes, name: "t.arrow"), options: options)
         schema = reader.schema
         let type = reader.schema.types[0]
         while let (_, batch) = try reader.next() {

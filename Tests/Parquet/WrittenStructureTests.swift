@@ -9,7 +9,7 @@ import Testing
 /// What the metadata of written files says.
 @Suite struct WrittenStructureTests {
     private func footer(_ columns: [ColumnSchema], key: [Int] = [], _ values: [[Value]], groupRows: Int = 1 << 20) throws -> (
-        footer: ParquetFooter, file: ParquetBytes
+        footer: ParquetFooter, file: FileBytes
     ) {
         var columns = columns
         for i in columns.indices { columns[i].id = UInt32(i) }
@@ -19,11 +19,11 @@ import Testing
         batch.count = values.count
         var options = ParquetWriterOptions()
         options.groupRows = groupRows
-        let file = ParquetBytes(array: try WriterTests.written(schema, [batch], options).bytes, name: "t")
+        let file = try FileBytes(array: try WriterTests.written(schema, [batch], options).bytes, name: "t")
         return (try ParquetFooter.read(file), file)
     }
 
-    private func bounds(_ chunk: ParquetChunk, _ file: ParquetBytes) throws -> (low: [UInt8], high: [UInt8])? {
+    private func bounds(_ chunk: ParquetChunk, _ file: FileBytes) throws -> (low: [UInt8], high: [UInt8])? {
         guard let statistics = chunk.statistics, let low = statistics.minimum, let high = statistics.maximum else { return nil }
         return (Array(file.bytes[low]), Array(file.bytes[high]))
     }

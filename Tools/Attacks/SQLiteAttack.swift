@@ -8,15 +8,6 @@ import FirnTable
 enum SQLiteAttack {
     private static let limit = 256 << 20
 
-    /// Whether a column has as many entries as rows. The fields of embedded objects are columns of their own.
-    private static func isWhole(_ column: Column, _ rows: Int) -> Bool {
-        guard column.count == rows, column.present.map({ $0.count == rows }) ?? true else { return false }
-        if column.type.isCollection {
-            return column.offsets.count == rows + 1 && column.children.allSatisfy { isWhole($0, column.offsets[rows]) }
-        }
-        return column.type.kind == .embedded ? column.children.allSatisfy { isWhole($0, rows) } : column.holds(rows)
-    }
-
     static func run(_ bytes: [UInt8]) {
         guard bytes.count <= 1 << 18 else { return }
         for isAll in [false, true] {
@@ -28,7 +19,7 @@ enum SQLiteAttack {
                 while let (type, batch) = try reader.next() {
                     trap(unless: reader.schema[type]?.columns.count == batch.columns.count, "a batch has not the columns of its type")
                     for column in batch.columns {
-                        trap(unless: isWhole(column, batch.count), "the length of a column differs from that of its batch")
+                        trap(unless: column.isWhole(batch.count), "the length of a column differs from that of its batch")
                     }
                     for row in stride(from: 0, to: batch.count, by: 97) { for column in batch.columns { _ = column.value(at: row) } }
                 }

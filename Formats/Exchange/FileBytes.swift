@@ -1,41 +1,26 @@
 import FirnBytes
 import FirnDisk
-import FirnExchange
-
-/// Memory that is allocated after it was charged, and freed with the object. Up to `slack` bytes after its end may be read.
-final class ArrowMemory: @unchecked Sendable {
-    static let slack = 32
-    let bytes: UnsafeMutableRawBufferPointer
-    private let charge = MemoryCharge(.process)
-
-    init(_ count: Int, _ what: String) throws(ArrowFault) {
-        guard count >= 0, charge.take(count) else { throw ArrowFault.beyondMemory(what, max(count, 0), charge.budget) }
-        bytes = .init(start: .allocate(byteCount: count + ArrowMemory.slack, alignment: 64), count: count)
-    }
-
-    deinit { bytes.baseAddress?.deallocate() }
-}
 
 /// The bytes of a file, mapped, or in memory if it cannot be mapped.
-final class ArrowBytes: @unchecked Sendable {
+package final class FileBytes: @unchecked Sendable {
     /// The name in errors.
-    let name: String
-    let bytes: UnsafeRawBufferPointer
+    package let name: String
+    package let bytes: UnsafeRawBufferPointer
     private let mapping: Mapping?
-    private let memory: ArrowMemory?
+    private let memory: ChargedMemory?
 
-    var count: Int { bytes.count }
+    package var count: Int { bytes.count }
 
     /// Whether the file was truncated while it was read, so that what was read is wrong.
-    var isBroken: Bool { mapping?.isBroken ?? false }
+    package var isBroken: Bool { mapping?.isBroken ?? false }
 
     /// Takes the bytes out of resident memory, if they are mapped.
-    func release() { mapping?.release(count: bytes.count) }
+    package func release() { mapping?.release(count: bytes.count) }
 
     /// Opens the file of an input. Other inputs are first copied into a temporary file without a name, or into memory if `staysOffDisk` is
     /// set.
-    convenience init(_ input: Input, staysOffDisk: Bool) throws(FirnError) {
-        if ArrowBytes.isPlainFile(input) {
+    package convenience init(_ input: Input, staysOffDisk: Bool) throws(FirnError) {
+        if FileBytes.isPlainFile(input) {
             try self.init(file: try File(path: input.path, .read), name: input.name)
             return
         }
@@ -57,7 +42,7 @@ final class ArrowBytes: @unchecked Sendable {
     }
 
     /// Whether an input is a file that can be mapped as it is.
-    static func isPlainFile(_ input: Input) -> Bool {
+    package static func isPlainFile(_ input: Input) -> Bool {
         input.path != "-" && input.compression == .none && Paths.kind(input.path) == .file
     }
 
@@ -67,20 +52,20 @@ final class ArrowBytes: @unchecked Sendable {
             self.init(name, mapping.bytes(at: 0, count: size), mapping, nil)
             return
         }
-        let memory: ArrowMemory
-        do throws(ArrowFault) { memory = try ArrowMemory(size, "the file") } catch { throw error.error(in: name) }
+        let memory: ChargedMemory
+        do throws(FormatFault) { memory = try ChargedMemory(size, "the file") } catch { throw error.error(in: name) }
         let read = try file.read(into: memory.bytes, at: 0)
         self.init(name, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.bytes)[..<read]), nil, memory)
     }
 
-    convenience init(array: [UInt8], name: String) throws(FirnError) {
-        let memory: ArrowMemory
-        do throws(ArrowFault) { memory = try ArrowMemory(array.count, "the file") } catch { throw error.error(in: name) }
+    package convenience init(array: [UInt8], name: String) throws(FirnError) {
+        let memory: ChargedMemory
+        do throws(FormatFault) { memory = try ChargedMemory(array.count, "the file") } catch { throw error.error(in: name) }
         memory.bytes.copyBytes(from: array)
         self.init(name, UnsafeRawBufferPointer(memory.bytes), nil, memory)
     }
 
-    private init(_ name: String, _ bytes: UnsafeRawBufferPointer, _ mapping: Mapping?, _ memory: ArrowMemory?) {
+    private init(_ name: String, _ bytes: UnsafeRawBufferPointer, _ mapping: Mapping?, _ memory: ChargedMemory?) {
         self.name = name
         self.bytes = bytes
         self.mapping = mapping
@@ -88,9 +73,9 @@ final class ArrowBytes: @unchecked Sendable {
     }
 
     /// Returns a range of the file.
-    func slice(_ start: Int, _ count: Int, _ what: @autoclosure () -> String) throws(ArrowFault) -> UnsafeRawBufferPointer {
+    package func slice(_ start: Int, _ count: Int, _ what: @autoclosure () -> String) throws(FormatFault) -> UnsafeRawBufferPointer {
         guard start >= 0, count >= 0, start <= bytes.count, count <= bytes.count - start else {
-            throw ArrowFault("\(what()) is outside the file", at: max(0, min(start, bytes.count)))
+            throw FormatFault("\(what()) is outside the file", at: max(0, min(start, bytes.count)))
         }
         return UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
     }

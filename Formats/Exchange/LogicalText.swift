@@ -2,9 +2,9 @@ import FirnBytes
 import FirnTable
 
 /// Writes and reads values that are kept as text, because no kind of column holds them.
-enum ArrowText {
+package enum LogicalText {
     /// Appends a time of day as `HH:MM:SS`, a point and the digits of the unit. Returns false if it is not a time of day.
-    static func append(time: Int64, _ unit: TimeUnit, to text: inout Text) -> Bool {
+    package static func append(time: Int64, _ unit: TimeUnit, to text: inout Text) -> Bool {
         guard time >= 0, time < 86_400 * unit.perSecond else { return false }
         let seconds = time / unit.perSecond, fraction = time % unit.perSecond
         for (i, part) in [seconds / 3600, seconds / 60 % 60, seconds % 60].enumerated() {
@@ -23,7 +23,7 @@ enum ArrowText {
     }
 
     /// Returns a time of day as a number of units; nil if the text is not one, or has digits that the unit cannot express.
-    static func time(_ text: UnsafeRawBufferPointer, _ unit: TimeUnit) -> Int64? {
+    package static func time(_ text: UnsafeRawBufferPointer, _ unit: TimeUnit) -> Int64? {
         func two(_ at: Int) -> Int64? {
             guard at + 2 <= text.count, 48...57 ~= text[at], 48...57 ~= text[at + 1] else { return nil }
             return Int64(text[at] - 48) * 10 + Int64(text[at + 1] - 48)
@@ -45,7 +45,7 @@ enum ArrowText {
     }
 
     /// Appends months, days and a time as an ISO 8601 duration, such as `P14M3DT4.5S`. Each part can be negative.
-    static func append(months: Int64, days: Int64, nanoseconds: Int128, to text: inout Text) {
+    package static func append(months: Int64, days: Int64, nanoseconds: Int128, to text: inout Text) {
         var out = "P"
         if months != 0 { out += "\(months)M" }
         if days != 0 { out += "\(days)D" }
@@ -63,7 +63,7 @@ enum ArrowText {
     }
 
     /// Reads an ISO 8601 duration as months, days and nanoseconds; nil if the text is none, or does not fit.
-    static func interval(_ text: UnsafeRawBufferPointer) -> (months: Int32, days: Int32, nanoseconds: Int64)? {
+    package static func interval(_ text: UnsafeRawBufferPointer) -> (months: Int32, days: Int32, nanoseconds: Int64)? {
         guard text.first == UInt8(ascii: "P"), text.count > 1 else { return nil }
         var months: Int64 = 0, days: Int64 = 0, nanoseconds: Int64 = 0, at = 1, isTime = false, hasPart = false
         while at < text.count {
@@ -91,7 +91,7 @@ enum ArrowText {
             }
             guard at < text.count, text[at - 1] != UInt8(ascii: "-") else { return nil }
             for _ in digits..<9 { fraction *= 10 }
-            guard let (part, amount) = ArrowText.part(text[at], isTime, whole, fraction, isFraction: isFraction) else { return nil }
+            guard let (part, amount) = LogicalText.part(text[at], isTime, whole, fraction, isFraction: isFraction) else { return nil }
             let signed = isNegative ? -amount : amount
             switch part {
             case 0: months += signed
@@ -124,12 +124,15 @@ enum ArrowText {
         return tooLong || tooLarge ? nil : (part, sum)
     }
 
-    /// Appends a decimal of any number of digits: a signed little-endian number with `scale` digits after the point.
-    static func append(decimal bytes: UnsafeRawBufferPointer, scale: Int, to text: inout Text) {
-        let isNegative = (bytes.last ?? 0) >= 0x80
+    /// Appends a decimal of any number of digits: a signed number with `scale` digits after the point.
+    package static func append(decimal bytes: UnsafeRawBufferPointer, isBigEndian: Bool = false, scale: Int, to text: inout Text) {
+        let isNegative = ((isBigEndian ? bytes.first : bytes.last) ?? 0) >= 0x80
         // The magnitude, in units of 32 bits, the lowest first.
         var units = [UInt32](repeating: 0, count: (bytes.count + 3) / 4), carry: UInt64 = isNegative ? 1 : 0
-        for (i, byte) in bytes.enumerated() { units[i / 4] |= UInt32(isNegative ? ~byte : byte) << UInt32(i % 4 * 8) }
+        for i in bytes.indices {
+            let byte = bytes[isBigEndian ? bytes.count - 1 - i : i]
+            units[i / 4] |= UInt32(isNegative ? ~byte : byte) << UInt32(i % 4 * 8)
+        }
         for i in units.indices where carry > 0 {
             let sum = UInt64(units[i]) + carry
             units[i] = UInt32(truncatingIfNeeded: sum)
