@@ -45,6 +45,11 @@ import Testing
         }
     }
 
+    private func encodingName(_ stream: [UInt8], count: Int, shared: [SharedBlob]) -> String {
+        let opened = shared.compactMap { try? SharedText(kind: $0.kind, bytes: EncodedGroup.keep($0.bytes)) }
+        return (try? TextReader(EncodedGroup.keep(stream), count: count, shared: opened).encodingName) ?? ""
+    }
+
     private func groups() -> [(name: String, group: EncodedGroup, counts: [Int])] {
         var all: [(String, EncodedGroup, [Int])] = []
         func add(_ name: String, _ segments: [Text], _ profile: Profile = .standard) {
@@ -77,10 +82,12 @@ import Testing
     @Test func `truncated text streams and shared blobs are damage`() {
         for (name, group, counts) in groups() {
             for (s, stream) in group.streams.enumerated().prefix(1) {
+                // Behind the end of a tANS page, a reader reads zeros.
+                let isChecked = name != "constant" && !encodingName(stream, count: counts[s], shared: group.shared).contains("tANS")
                 for length in stride(from: 0, to: stream.count, by: max(1, stream.count / 60)) {
                     let whole = readAll(Array(stream[..<length]), count: counts[s], shared: group.shared)
                     // The last byte may be padding.
-                    if whole, name != "constant", length + 1 < stream.count {
+                    if whole, isChecked, length + 1 < stream.count {
                         Issue.record("\(name) cut at \(length) of \(stream.count) is read without damage")
                     }
                 }

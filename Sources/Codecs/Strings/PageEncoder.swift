@@ -75,6 +75,20 @@ final class PageEncoder {
         return out.bytes
     }
 
+    /// Returns the compressed size of some pages, spread evenly: enough to compare two encoders of the same pages.
+    func sampleSize(_ text: Text) -> Int {
+        let perPage = 1 << Self.pageLog2(text, plan: plan), pages = (text.count + perPage - 1) / perPage
+        let wanted = min(pages, max(4, (64 << 10) / plan.pageBytes))
+        var raw: [UInt8] = [], out: [UInt8] = []
+        for k in 0..<wanted {
+            let first = k * pages / wanted * perPage
+            Self.fillPage(
+                &raw, text, rows: first..<min(text.count, first + perPage), terminated: plan.terminated && !text.bytes.contains(0))
+            raw.withUnsafeBytes { _ = compressor.compress($0, into: &out) }
+        }
+        return out.count
+    }
+
     private func appendOutliers(_ outliers: [Int], of text: Text, to out: inout ByteWriter, frames: inout [UInt8]) {
         out.appendVarint(outliers.count)
         let plain = PageCompressor(level: plan.level)

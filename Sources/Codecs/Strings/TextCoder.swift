@@ -9,6 +9,8 @@ final class TextCoder {
         case raw
     }
     private let form: Form
+    /// The same pages without the trained dictionary: for segments that are unlike the sample, such as those in another language.
+    private var untrained: PageEncoder?
     private let profile: Profile
     /// The trained blob, if the chosen encoding has one.
     private let trained: [UInt8]
@@ -39,7 +41,7 @@ final class TextCoder {
     init(sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, trial found: PageTrial? = nil) {
         self.profile = profile
         self.isLookedUp = isLookedUp && profile != .small
-        var trial = found ?? PageTrial(sample, segments: segments, profile: profile)
+        var trial = found ?? PageTrial(sample, segments: segments, profile: profile, isLookedUp: isLookedUp)
         let raw = Double(max(sample.bytes.count, 1))
         let allowance = self.isLookedUp ? Self.lookupAllowance : 1
         let symbols = profile == .fast ? nil : SymbolTrial(sample, segments: segments, limit: trial.bytes * allowance)
@@ -61,6 +63,11 @@ final class TextCoder {
         } else {
             form = .pages(PageEncoder(trial.plan))
             ratio = trial.bytes / raw
+            if !dictionary.isEmpty {
+                var plan = trial.plan
+                plan.dictionary = []
+                untrained = PageEncoder(plan)
+            }
         }
     }
 
@@ -76,6 +83,9 @@ final class TextCoder {
         case .symbols(let encoder):
             return unlessRaw(encoder.encode(text, training: inline ? .inline(trained) : .shared(0), profile: profile), text)
         case .pages(let encoder):
+            if !trained.isEmpty, !inline, let untrained, encoder.sampleSize(text) > untrained.sampleSize(text) {
+                return unlessRaw(untrained.encode(text, training: .none), text)
+            }
             return unlessRaw(encoder.encode(text, training: trained.isEmpty ? .none : inline ? .inline(trained) : .shared(0)), text)
         }
     }
@@ -130,7 +140,7 @@ struct PageTrial {
     static let maximumDictionaryBytes = 112 << 10
     static let trainingBytes = 512 << 10
 
-    init(_ sample: Text, segments: Int, profile: Profile) {
+    init(_ sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false) {
         let raw = sample.bytes.count + sample.count
         let level =
             switch profile {
@@ -140,22 +150,39 @@ struct PageTrial {
             case .small: 19
             }
         plan = PagePlan(
-            level: level, terminated: false, pageBytes: profile == .small ? 64 << 10 : 4 << 10,
+            level: level, terminated: false, pageBytes: profile == .small ? Self.largePageBytes : 4 << 10,
             pageValues: profile == .small ? 1 << 16 : 256)
+        bytes = .infinity
         let pages = Self.pages(sample, plan: plan)
         let trial = Self.spread(pages, bytes: 256 << 10, raw: raw)
         let share = Double(pages.count) / Double(max(trial.count, 1))
-        var best = Double.infinity
         for terminated in sample.bytes.contains(0) ? [false] : [true, false] {
             var candidate = plan
             candidate.terminated = terminated
             let size = Self.size(sample, candidate, trial) * share
-            if size < best {
-                best = size
+            if size < bytes {
+                bytes = size
                 plan = candidate
             }
         }
-        bytes = best
+        if profile == .standard, !isLookedUp, raw >= sample.count * Self.longText { tryLongPages(sample, raw: raw) }
+    }
+
+    /// Texts of this many bytes on average are long: then a page of 4 KiB holds few of them, and little that repeats.
+    private static let longText = 40
+    /// The size of pages of the profile `small`.
+    private static let largePageBytes = 1 << 20
+
+    /// Makes pages of 16 KiB if they are smaller by 4 %.
+    private mutating func tryLongPages(_ sample: Text, raw: Int) {
+        var candidate = plan
+        candidate.pageBytes = 16 << 10
+        let pages = Self.pages(sample, plan: candidate)
+        let trial = Self.spread(pages, bytes: 256 << 10, raw: raw)
+        let size = Self.size(sample, candidate, trial) * Double(pages.count) / Double(max(trial.count, 1))
+        guard size < bytes * 0.96 else { return }
+        bytes = size
+        plan = candidate
     }
 
     /// Trains a dictionary and keeps it if it saves more than it costs.

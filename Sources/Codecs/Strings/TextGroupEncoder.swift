@@ -111,21 +111,22 @@ package final class TextGroupEncoder {
         return (inline ? [] : [SharedBlob(kind: .values, bytes: dictionary.blob)], streams)
     }
 
-    /// Encodes the group without a dictionary; returns nil unless that is at least a tenth smaller than `limit`.
+    /// Encodes the group without a dictionary; returns nil unless that is at least a tenth (`small`: a fiftieth) smaller than `limit`.
     private func encodeUncoded(_ table: ValueTable, below limit: Int) -> (shared: [SharedBlob], streams: [[UInt8]])? {
         // Dictionary codes scan and filter faster, so they are given up only for a clear gain; no trial is made where no gain is possible.
         guard limit * 8 > rawBytes, let first = coded.first?.text(table) else { return nil }
         // Training saves at most a third, so a trial without training shows whether it is worth the time.
-        let quick = PageTrial(first, segments: coded.count, profile: profile)
+        let quick = PageTrial(first, segments: coded.count, profile: profile, isLookedUp: isLookedUp)
         guard quick.bytes * Double(rawBytes) < Double(limit) * 1.5 * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
         let coder = TextCoder(sample: first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, trial: quick)
-        guard Double(limit) * 0.9 > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else {
+        let share = profile == .small ? 0.98 : 0.9
+        guard Double(limit) * share > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else {
             return nil
         }
         let streams = coded.map { coder.encode($0.text(table), inline: inline) }
         let total = streams.reduce(0) { $0 + $1.count } + (inline ? 0 : coder.shared.reduce(0) { $0 + $1.bytes.count })
-        return Double(total) < Double(limit) * 0.9 ? (inline ? [] : coder.shared, streams) : nil
+        return Double(total) < Double(limit) * share ? (inline ? [] : coder.shared, streams) : nil
     }
 }
 
