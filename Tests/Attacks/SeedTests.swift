@@ -111,6 +111,7 @@ import Testing
                 ("repeats", (0..<count).map { Int64($0 / 40 * 7919 % 1000) }),
                 ("skewed", (0..<count).map { _ in Int64(1) << Int64(below(12)) * Int64(below(3)) }),
                 ("random", (0..<count).map { _ in Int64(bitPattern: random.next()) }),
+                ("panel", (0..<count).map { Int64($0 % 37 * ($0 % 37) * 7919 % 100_003) }),
             ]
             for (name, values) in shapes {
                 for (p, profile) in [Profile.fast, .small].enumerated() {
@@ -129,6 +130,20 @@ import Testing
                         [0, 1, 7] + values.flatMap { value in (0..<8).map { UInt8(truncatingIfNeeded: value >> Int64(8 * $0)) } }, "values",
                         "words-\(name)-\(n)")
                 }
+            }
+            let doubles: [(String, [Double])] = [
+                (
+                    "coordinates",
+                    (0..<count).map { _ in below(2) == 0 ? Double(Float(below(900_000)) / 1e4) : Double(below(90_000_000)) / 1e6 }
+                ),
+                ("quotients", (0..<count).map { _ in Double(below(30_000)) / 365.25 }),
+            ]
+            for (name, values) in doubles {
+                try save(
+                    stream(
+                        1, count,
+                        values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: false, profile: .standard) }),
+                    "streams", "reals-\(name)-\(n)")
             }
             for density in [1, 300, 990] {
                 var bits = Bits(repeating: false, count: count), inner = bits

@@ -1,4 +1,5 @@
 import FirnBytes
+import Foundation
 import Testing
 @testable import FirnCodecs
 
@@ -23,6 +24,26 @@ func sampleFloats(count: Int, seed: UInt64) -> [(String, [Double], Bool)] {
         ("float decimals", make { _ in Double(Float(dice.below(10_000)) / 100) }, true),
         ("sensor", make { 20 + Double($0 % 1000) * 0.001 + Double(dice.below(100)) * 1e-7 }, false),
         ("negative zero", make { _ in -0.0 }, true),
+        (
+            "coordinates",
+            make { _ in
+                let value = Double(dice.below(180_000_000)) - 90_000_000
+                return switch dice.below(4) {
+                case 0: Double(Float((value / 1e2).rounded() / 1e4))
+                case 1: value / 1e6
+                case 2: (value * 77).rounded() / 1e8
+                default: (value / 1e4).rounded() / 1e2
+                }
+            }, false
+        ),
+        (
+            "mixed digits and others",
+            make { _ in [0.1, -0.0, 12.3456, .nan, 1.0 / 3, 1e-300, 0, 7][dice.below(8)] * Double(dice.below(90)) }, false
+        ),
+        ("years of days", make { _ in Double(dice.below(30_000)) / 365.25 }, false),
+        ("years of days with 15 digits", make { _ in Double(String(format: "%.15g", Double(dice.below(30_000)) / 365.25))! }, false),
+        ("multiples of a tenth", make { _ in Double(dice.below(30_000) - 9000) * 0.1 }, false),
+        ("many digits that repeat", make { 1 / Double($0 % 150 + 3) }, false),
     ]
 }
 

@@ -111,7 +111,7 @@ import Testing
         var tally = Tally()
         for count in Self.lengths {
             for (i, (_, values)) in sampleIntegers(count: count, seed: 77).enumerated() {
-                for profile in [Profile.fast, .standard] {
+                for profile in [Profile.fast, .standard, .small] {
                     let bytes = values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: nil, profile: profile) }
                     torment(bytes, seed: UInt64(i * 10 + count)) { read(words: $0, count: count, &tally) }
                     for wrong in [0, 1, count + 1, count * 3, 100_000] { read(words: bytes, count: wrong, &tally) }
@@ -125,12 +125,57 @@ import Testing
         var tally = Tally()
         for count in Self.lengths {
             for (i, (_, values, single)) in sampleFloats(count: count, seed: 78).enumerated() {
-                let bytes = values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: single, profile: .standard) }
-                torment(bytes, seed: UInt64(i * 10 + count)) { read(reals: $0, count: count, &tally) }
-                for wrong in [0, 1, count + 1, count * 3, 100_000] { read(reals: bytes, count: wrong, &tally) }
+                for profile in [Profile.standard, .small] {
+                    let bytes = values.withUnsafeBufferPointer { FloatsEncoder.encode($0, present: nil, single: single, profile: profile) }
+                    torment(bytes, seed: UInt64(i * 10 + count)) { read(reals: $0, count: count, &tally) }
+                    for wrong in [0, 1, count + 1, count * 3, 100_000] { read(reals: bytes, count: wrong, &tally) }
+                }
             }
         }
         tally.expectBoth()
+    }
+
+    @Test func `pages of integers that claim too many values are refused`() throws {
+        let frame: [UInt8] = [0, 7 << 3, 3 << 3 | 1, 0, 0, 0, 3, 1]
+        for count in [1, 2, 4, 64, 65, 100_000, 1 << 40] {
+            try withExactBytes([9, 0, 1, 6, 20, 3, 8] + frame) { raw in
+                guard let reader = try? IntegersReader(raw, count: count) else { return }
+                #expect(throws: Damage.self) { try reader.value(at: 0) }
+            }
+        }
+        // The width and the size of pages are bounded, and unknown flags are refused.
+        for header in [[8, 1, 6], [0, 0, 6], [0, 9, 6], [0, 1, 5], [0, 1, 17], [0xFF, 1, 6]] as [[UInt8]] {
+            withExactBytes([9] + header + [20, 3, 8] + frame) { raw in #expect(throws: Damage.self) { try IntegersReader(raw, count: 3) } }
+        }
+    }
+
+    @Test func `mixed doubles with wrong forms, counts or ranks are refused`() throws {
+        func opens(_ bytes: [UInt8], _ count: Int) -> Bool { withExactBytes(bytes) { (try? FloatsReader($0, count: count)) != nil } }
+        // One decimal form with the constant 7.
+        #expect(opens([6, 1, 2, 1, 3, 2, 1, 14], 3))
+        #expect(!opens([6, 1, 2, 1, 3, 2, 1, 14], 4), "values are missing")
+        #expect(!opens([6, 0], 3), "no form")
+        #expect(!opens([6, 17] + [UInt8](repeating: 0, count: 17), 3), "too many forms")
+        #expect(!opens([6, 1, 6, 3, 2, 1, 14], 3), "unknown form")
+        #expect(!opens([6, 1, 2, 19, 3, 2, 1, 14], 3), "too many digits")
+        for base in [0.0, -1, .infinity, .nan, 5e-324] {
+            let bytes = withUnsafeBytes(of: base.bitPattern.littleEndian) { Array($0) }
+            #expect(!opens([6, 1, 4] + bytes + [3, 2, 1, 14], 3), "base \(base)")
+        }
+        let two = withUnsafeBytes(of: (2.0).bitPattern.littleEndian) { Array($0) }
+        #expect(opens([6, 1, 7] + two + [15, 3, 2, 1, 14], 3))
+        for digits in [0, 18, 255] as [UInt8] { #expect(!opens([6, 1, 7] + two + [digits, 3, 2, 1, 14], 3), "\(digits) digits") }
+        // All values of form 0, of which there is only one; and values of form 2, which does not exist.
+        for form in [0, 2] as [UInt8] {
+            try withExactBytes([6, 2, 0, 0, 2, 1, form * 2, 1, 2, 1, 14, 1, 2, 1, 14]) { raw in
+                let reader = try FloatsReader(raw, count: 3)
+                var out = [Double](repeating: 0, count: 1024)
+                #expect(throws: Damage.self) {
+                    try out.withUnsafeMutableBufferPointer { try reader.decode(vector: 0, into: $0.baseAddress!) }
+                }
+                #expect(throws: Damage.self) { try reader.value(at: 2) }
+            }
+        }
     }
 
     @Test func `damaged boolean streams are an error or are decoded, without bits past the count`() {

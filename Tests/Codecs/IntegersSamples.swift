@@ -67,6 +67,27 @@ func sampleIntegers(count: Int, seed: UInt64) -> [(String, [Int64])] {
             }
         ),
         ("negative", make { _ in -Int64(dice.below(1 << 20)) - 1 }),
+        ("panel", make { Int64($0 % 107 * $0 % 107 * 7919 % 100_003) }),
+        ("panel with wide values", make { Int64(bitPattern: UInt64($0 % 150) &* 0x9E37_79B9_7F4A_7C15) }),
+        (
+            "passages that repeat",
+            make { _ in
+                if group <= 0 { (group, descending) = (dice.below(200) + 1, Int64(dice.below(90))) }
+                group -= 1
+                descending += 1
+                return descending * descending * 31 % 9973
+            }
+        ),
+        ("steps that repeat", make { Int64($0) * 5 + [0, 1, 9, 3, 77, 12][$0 * $0 % 97 % 6] + Int64($0 / 500) * 100_000 }),
+        (
+            "growth",
+            make { row in
+                if row % 250 == 0 { (walk, descending) = (Int64(dice.below(1 << 30)), Int64(dice.below(1 << 14))) }
+                descending += Int64(dice.below(9)) - 4
+                walk += descending
+                return walk
+            }
+        ),
     ]
 }
 

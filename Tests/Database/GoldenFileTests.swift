@@ -52,6 +52,10 @@ struct GoldenFile: Sendable {
             name: "attributes.firn", hash: "85cd842ea3756bb8403a6aedd088f7c0", readerFeatures: 12, writerFeatures: 0,
             write: GoldenRows.writeAttributes,
             rows: ["Order": GoldenRows.orders]),
+        GoldenFile(
+            name: "encodings.firn", hash: "5586c2b330cbbdc13062e91c4cf5e611", readerFeatures: 1 << 33, writerFeatures: 0,
+            write: GoldenRows.writeEncodings,
+            rows: ["Place": GoldenRows.places]),
     ]
 }
 
@@ -292,6 +296,39 @@ enum GoldenRows {
         for row in things { try transaction.insert("Thing", row) }
         for row in owners { try transaction.insert("Owner", row) }
         try transaction.flushAll()
+        try transaction.commit()
+    }
+}
+
+/// Columns in encodings that need a feature bit: zstd pages of integers (with a prefix, in planes, as codes) and mixed floats.
+extension GoldenRows {
+    private static let place = TypeSchema(
+        "Place",
+        columns: [
+            ColumnSchema("code", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)), ColumnSchema("total", ColumnType(.int)),
+            ColumnSchema("latitude", ColumnType(.double, optional: true)), ColumnSchema("years", ColumnType(.double)),
+        ])
+
+    static var places: [[Value]] {
+        (0..<9000).map { i in
+            let x = mix(i % 700), degrees = Double(Int(x % 180_000_000) - 90_000_000)
+            return [
+                .int(Int64(x % 1_000_003)), .string("place \(x % 60_000)"), .int(Int64(x % 70_000_000) + Int64(i / 700 * (i % 700) / 9)),
+                i % 11 == 4
+                    ? .null
+                    : .double(
+                        mix(i) % 3 == 0
+                            ? Double(Float((degrees / 1e2).rounded() / 1e4))
+                            : (degrees + Double(mix(i) % 1000)) / (mix(i) % 3 == 1 ? 1e6 : 1e8)),
+                .double(Double(mix(i) % 30_000) / 365.25),
+            ]
+        }
+    }
+
+    static func writeEncodings(_ path: String) throws {
+        let transaction = try Database.create(path: path).begin()
+        try transaction.extendSchema([place])
+        try transaction.bulkWriter("Place").append(RandomBatches.batch(places, of: place))
         try transaction.commit()
     }
 }

@@ -48,12 +48,16 @@ final class PageCompressor {
 
     deinit { ZSTD_freeCCtx(context) }
 
-    /// Appends one frame to `out` and returns its size.
+    /// Appends one frame to `out` and returns its size. A reader needs the same `prefix`, whose content the frame may refer to.
     @discardableResult
-    func compress(_ source: UnsafeRawBufferPointer, into out: inout [UInt8]) -> Int {
+    func compress(_ source: UnsafeRawBufferPointer, prefix: UnsafeRawBufferPointer? = nil, into out: inout [UInt8]) -> Int {
         let bound = ZSTD_compressBound(source.count), before = out.count
         let frame = [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
             guard let context, !LibraryFaults.refuses(.compress) else { return }
+            if let prefix {
+                let result = ZSTD_CCtx_refPrefix(context, prefix.baseAddress, prefix.count)
+                trap(unless: ZSTD_isError(result) == 0, "zstd refused a prefix: \(String(cString: ZSTD_getErrorName(result)))")
+            }
             let result = ZSTD_compress2(context, buffer.baseAddress, bound, source.baseAddress, source.count)
             if ZSTD_isError(result) == 0 { count = result } else { ZSTD_CCtx_reset(context, ZSTD_reset_session_only) }
         }
@@ -131,6 +135,27 @@ enum PageDecompressor {
             } else {
                 ZSTD_decompressDCtx(context, room.baseAddress, room.count, frame.baseAddress, frame.count)
             }
+        return try checked(result)
+    }
+
+    /// Decompresses one frame that refers to the first `prefixCount` bytes of `prefix`, and returns the number of bytes.
+    static func inflate(_ frame: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, prefix: [UInt8]?, _ prefixCount: Int)
+        throws(Damage) -> Int
+    {
+        guard let prefix else { return try inflate(frame, into: room, dictionary: nil) }
+        let context = try borrow()
+        defer { giveBack(context) }
+        if LibraryFaults.refuses(.decompress) { throw noMemory }
+        let result = prefix.withUnsafeBytes { bytes in
+            // A prefix is used for one frame only.
+            let accepted = ZSTD_DCtx_refPrefix(context, bytes.baseAddress, min(bytes.count, prefixCount))
+            if ZSTD_isError(accepted) != 0 { return accepted }
+            return ZSTD_decompressDCtx(context, room.baseAddress, room.count, frame.baseAddress, frame.count)
+        }
+        return try checked(result)
+    }
+
+    private static func checked(_ result: Int) throws(Damage) -> Int {
         guard ZSTD_isError(result) == 0 else {
             throw ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? noMemory : Damage("compressed text cannot be decompressed")
         }

@@ -6,6 +6,7 @@ import FirnBytes
 //                  · exceptions: e × 8 bytes · integer stream to the end: k, value = k / 10^d
 // single           id 3 · integer stream to the end: the ordered bits of the Float
 // single decimals  id 4 · like decimals, value = Double(Float(k / 10^d))
+// mixed            id 6 · see FloatsMixed
 // split            id 5 · r (u8, 32…60) · upper bits: length (varint), integer stream · lower r bits: integer stream to the end
 // Ordered bits: unchanged if the sign is clear, otherwise with all other bits flipped. They sort like the values.
 
@@ -14,7 +15,26 @@ package enum FloatsEncoder {
     /// Encodes `values`. `single` requires that every present value is exactly representable as a Float.
     package static func encode(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
         guard values.count > 0, present?.noneSet != true else { return [FloatsEncoding.empty.rawValue] }
-        if let decimals = encodeDecimals(values, present: present, single: single, profile: profile) { return decimals }
+        let decimals = encodeDecimals(values, present: present, single: single, profile: profile)
+        if profile == .fast, let decimals { return decimals.bytes }
+        let mixed = single || profile == .fast ? nil : MixedEncoder(values, present: present)
+        if let decimals, !decimals.hasExceptions {
+            // Decimals with the same number of digits are read faster.
+            guard let mixed, mixed.hasBase || mixed.expectedSaving > (profile == .small ? 4 : 20) else { return decimals.bytes }
+            return mixed.encode(profile: profile, goal: decimals.bytes.count &* (profile == .small ? 98 : 80) / 100) ?? decimals.bytes
+        }
+        var best = decimals?.bytes
+        // Doubles of unknown form, and exceptions, are stored in full each time, so doubles that repeat can be smaller in a dictionary.
+        if mixed.map({ $0.hasOthers || $0.hasRepeats }) ?? true {
+            let ordered = encodeOrdered(values, present: present, single: single, profile: profile)
+            if best.map({ ordered.count &* 100 < $0.count &* 97 }) ?? true { best = ordered }
+        }
+        let goal = best.map { $0.count &* (profile == .small ? 99 : 92) / 100 } ?? values.count &* 8
+        return mixed?.encode(profile: profile, goal: goal) ?? best
+            ?? encodeOrdered(values, present: present, single: single, profile: profile)
+    }
+
+    private static func encodeOrdered(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
         var out = ByteWriter()
         out.append(single ? FloatsEncoding.single.rawValue : FloatsEncoding.raw.rawValue)
         let ordered = [Int64](unsafeUninitializedCapacity: values.count) { ordered, filled in
@@ -84,6 +104,7 @@ package final class FloatsReader: Sendable {
         case .raw, .single: body = try FloatsOrdered(&reader, count: count, single: encoding == .single)
         case .decimals, .singleDecimals: body = try FloatsDecimalScaled(&reader, count: count, single: encoding == .singleDecimals)
         case .split: body = try FloatsSplit(&reader, count: count)
+        case .mixed: body = try FloatsMixed(&reader, count: count)
         }
         body.ownFeatures = encoding.features
     }

@@ -15,7 +15,9 @@ private func decimal(_ value: Double, power: Double, single: Bool) -> Int64? {
 }
 
 /// Encodes values as decimals with one d for the stream; returns nil if more than a tenth of the values are not such decimals.
-func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8]? {
+func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile)
+    -> (bytes: [UInt8], hasExceptions: Bool)?
+{
     guard let d = chooseDecimals(values, present: present, single: single) else { return nil }
     let power = powersOfTen[d], limit = values.count / 10 &+ 1
     var exceptions: [Int] = [], last: Int64 = 0
@@ -50,7 +52,7 @@ func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, singl
     // With many digits the integers are about as large as the doubles, and decoding would need a division as well.
     if out.count &+ integers.count > values.count &* (single ? 4 : 7) &+ 32 { return nil }
     out.append(contentsOf: integers)
-    return out.bytes
+    return (out.bytes, !exceptions.isEmpty)
 }
 
 /// Returns the smallest d for which nearly as many sampled values are decimals as for any other d.

@@ -55,6 +55,12 @@ struct IntegersSurvey {
     }
 }
 
+/// A stream, and whether a reader of it needs several times as long as unpacking bits takes.
+private struct Encoded {
+    var bytes: [UInt8]
+    var isSlow = false
+}
+
 /// Encodes all values; none is absent. `depth` = `nestingLimit` requests a stream without nested streams.
 func encodeIntegers(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: Int) -> [UInt8] {
     guard values.count > 0 else { return [IntegersEncoding.empty.rawValue] }
@@ -64,18 +70,54 @@ func encodeIntegers(_ values: UnsafeBufferPointer<Int64>, profile: Profile, dept
     if sequenceEnd(first: values[0], step: step, count: values.count) != nil, isSequence(values, step: step) {
         return encodeSequence(first: values[0], step: step)
     }
-    let packedSize = survey.packed.size(count: values.count)
-    if depth >= 3 {
-        if profile != .fast, depth < nestingLimit,
-            let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: .max, best: packedSize, profile: profile)
-        {
-            return candidate
-        }
-        return survey.packed.encode(values)
+    if depth < 3 {
+        let factor = commonFactor(values, low: survey.low)
+        if factor > 1 { return encodeScaled(values, low: survey.low, factor: factor, profile: profile, depth: depth) }
     }
-    let factor = commonFactor(values, low: survey.low)
-    if factor > 1 { return encodeScaled(values, low: survey.low, factor: factor, profile: profile, depth: depth) }
+    let found =
+        depth < 3
+        ? encodeSingly(values, survey, profile: profile, depth: depth) : encodeDeep(values, survey, profile: profile, depth: depth)
+    guard profile != .fast, depth < nestingLimit else { return found.bytes }
+    return encodeRepeats(values, survey, found, profile: profile) ?? found.bytes
+}
 
+/// Returns zstd pages of the values or of the steps if they are sufficiently smaller than `found`.
+private func encodeRepeats(_ values: UnsafeBufferPointer<Int64>, _ survey: IntegersSurvey, _ found: Encoded, profile: Profile) -> [UInt8]? {
+    var goal =
+        found.isSlow ? found.bytes.count &* (profile == .small ? 99 : 95) / 100 : secondTierGoal(found.bytes.count, values.count, profile)
+    var best: [UInt8]?
+    if let pages = encodePages(values, low: survey.low, high: survey.high, profile: profile, goal: goal) {
+        (best, goal) = (pages, pages.count)
+    }
+    // Steps repeat without the values where a sequence begins again from another value. They need fewer bytes then.
+    let span = bitWidth(UInt64(bitPattern: survey.high &- survey.low))
+    if bitWidth(UInt64(bitPattern: survey.steps.high &- survey.steps.low)) &+ 7 < span &+ 7 & ~7 {
+        let delta: [UInt8]? = withSteps(values) { steps in
+            guard let pages = encodePages(steps, low: survey.steps.low, high: survey.steps.high, profile: profile, goal: goal) else {
+                return nil
+            }
+            return encodeDelta(
+                values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 8, steps: pages)
+        }
+        if let delta, delta.count < goal { best = delta }
+    }
+    return best
+}
+
+/// Encodes values whose streams are nested so deep that they may not contain further ones.
+private func encodeDeep(_ values: UnsafeBufferPointer<Int64>, _ survey: IntegersSurvey, profile: Profile, depth: Int) -> Encoded {
+    let packedSize = survey.packed.size(count: values.count)
+    if profile != .fast, depth < nestingLimit,
+        let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: .max, best: packedSize, profile: profile)
+    {
+        return Encoded(bytes: candidate, isSlow: true)
+    }
+    return Encoded(bytes: survey.packed.encode(values))
+}
+
+/// Encodes values with the best of the encodings that do not look for sequences of values that repeat.
+private func encodeSingly(_ values: UnsafeBufferPointer<Int64>, _ survey: IntegersSurvey, profile: Profile, depth: Int) -> Encoded {
+    let packedSize = survey.packed.size(count: values.count)
     var best = packedSize
     enum Choice { case packed, delta }
     var choice = Choice.packed
@@ -83,45 +125,83 @@ func encodeIntegers(_ values: UnsafeBufferPointer<Int64>, profile: Profile, dept
     let anchorSize = anchors &* (bitWidth(UInt64(bitPattern: survey.high &- survey.low)) &+ 7) / 8
     let deltaSize = survey.steps.size(count: values.count) &+ anchorSize &+ 24
     if deltaSize &* 20 < best &* 19 { (choice, best) = (.delta, deltaSize) }
-    var winner: [UInt8]?
+    var winner: Encoded?
     if survey.changes &* 3 < values.count &* 2 {
         let bitmap = min(values.count / 8, survey.changes &* 2)
         let estimate = bitmap &+ survey.changes &* packedSize / values.count
         if estimate < best {
-            let candidate = encodeRunLength(values, changes: survey.changes, profile: profile, depth: depth)
-            // The nested streams may use entropy coding; then the result must save as much as entropy coding must.
-            if candidate.count < (profile == .fast ? best : best &* (profile == .small ? 85 : secondTierShare(values.count, profile)) / 100)
-            {
-                (winner, best) = (candidate, candidate.count)
-            } else if profile == .standard {
+            // Nested streams may use entropy coding; then the result must save as much as entropy coding must.
+            var goal = secondTierGoal(best, values.count, profile)
+            if profile != .small {
                 let light = encodeRunLength(values, changes: survey.changes, profile: .fast, depth: depth)
-                if light.count < best { (winner, best) = (light, light.count) }
+                if light.count < best { (winner, best) = (Encoded(bytes: light), light.count) }
+                goal = min(goal, light.count &* (values.count < fullSegment ? 92 : 85) / 100)
+            }
+            if profile != .fast {
+                let candidate = encodeRunLength(values, changes: survey.changes, profile: profile, depth: depth)
+                if candidate.count < goal { (winner, best) = (Encoded(bytes: candidate, isSlow: true), candidate.count) }
             }
         }
     }
-    if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth), candidate.count &* 20 < best &* 19 {
-        (winner, best) = (candidate, candidate.count)
+    if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth),
+        candidate.count &* 100 < best &* (profile == .small ? 98 : 95)
+    {
+        (winner, best) = (Encoded(bytes: candidate), candidate.count)
     }
     if profile != .fast,
         let candidate = encodeEntropy(values, survey, packedSize: packedSize, deltaSize: deltaSize, best: best, profile: profile)
     {
-        return candidate
+        (winner, best) = (Encoded(bytes: candidate, isSlow: true), candidate.count)
+    }
+    if deltaSize <= packedSize &+ packedSize >> 2, let candidate = encodeSteeply(values, survey, best: best, profile: profile, depth: depth)
+    {
+        return Encoded(bytes: candidate, isSlow: winner?.isSlow ?? false)
     }
     if let winner { return winner }
     switch choice {
-    case .packed: return survey.packed.encode(values)
+    case .packed: return Encoded(bytes: survey.packed.encode(values))
     case .delta:
         return withSteps(values) { steps in
-            encodeDelta(
-                values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 6,
-                steps: survey.steps.encode(steps))
+            Encoded(
+                bytes: encodeDelta(
+                    values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 6,
+                    steps: survey.steps.encode(steps)))
         }
     }
 }
 
-/// Returns the maximum size of an entropy-coded stream, in hundredths of the best other size. Reading it takes several times as long as
-/// unpacking bits, so longer streams must save more.
-private func secondTierShare(_ count: Int, _ profile: Profile) -> Int { profile == .small ? 97 : count < 16_384 ? 85 : 75 }
+/// Returns delta whose steps are delta-encoded themselves (second order or higher) if that is smaller than `best`.
+private func encodeSteeply(_ values: UnsafeBufferPointer<Int64>, _ survey: IntegersSurvey, best: Int, profile: Profile, depth: Int)
+    -> [UInt8]?
+{
+    withSteps(values) { steps in
+        let second = IntegersSurvey(steps)
+        // The sizes of steps and of steps of steps show whether a further order pays.
+        var sizes = (survey.steps.size(count: steps.count), second.steps.size(count: steps.count))
+        if profile != .fast {
+            sizes.0 = min(sizes.0, EntropyPlan(steps, low: survey.steps.low, high: survey.steps.high, profile: profile).size)
+            withSteps(steps) {
+                sizes.1 = min(sizes.1, EntropyPlan($0, low: second.steps.low, high: second.steps.high, profile: profile).size)
+            }
+        }
+        guard sizes.1 &* 100 < sizes.0 &* 97, sizes.1 < best else { return nil }
+        let bytes = encodeDelta(
+            values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 8,
+            steps: encodeIntegers(steps, profile: profile, depth: depth &+ 1))
+        return bytes.count &* 100 < best &* (profile == .small ? 99 : 95) ? bytes : nil
+    }
+}
+
+/// Streams of this length belong to tables of more than one segment, whose columns scans read most.
+private let fullSegment = 65_536
+
+/// Returns the maximum size of a stream that is read several times as slowly as bit-packed values, when the best other one takes `best`
+/// bytes. In full segments, less than a quarter must be half a byte of each value at least.
+private func secondTierGoal(_ best: Int, _ count: Int, _ profile: Profile) -> Int {
+    if profile == .small { return best &* 99 / 100 }
+    if count < fullSegment { return best &* 90 / 100 }
+    return max(best &* 78 / 100, min(best &* 90 / 100, best &- count / 2))
+}
 
 /// Returns the entropy-coded values, or delta with entropy-coded steps, if that is sufficiently smaller than `best`.
 private func encodeEntropy(
@@ -129,7 +209,7 @@ private func encodeEntropy(
     profile: Profile
 ) -> [UInt8]? {
     guard best > 64 else { return nil }
-    let goal = best &* secondTierShare(values.count, profile) / 100
+    let goal = secondTierGoal(best, values.count, profile)
     // If one form packs much worse than the other, entropy coding does not compensate for it.
     let plain = packedSize / 2 > deltaSize ? nil : EntropyPlan(values, low: survey.low, high: survey.high, profile: profile)
     let smallest = plain?.size ?? .max

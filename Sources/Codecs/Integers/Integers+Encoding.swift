@@ -1,11 +1,11 @@
 /// The first byte of an integer stream. Stored in files; never renumbered.
 enum IntegersEncoding: UInt8, CaseIterable {
-    case empty = 0, constant = 1, sequence = 2, packed = 3, scaled = 4, delta = 5, dictionary = 6, runLength = 7, entropy = 8
+    case empty = 0, constant = 1, sequence = 2, packed = 3, scaled = 4, delta = 5, dictionary = 6, runLength = 7, entropy = 8, pages = 9
 }
 
 /// The first byte of a stream of doubles.
 enum FloatsEncoding: UInt8, CaseIterable {
-    case empty = 0, raw = 1, decimals = 2, single = 3, singleDecimals = 4, split = 5
+    case empty = 0, raw = 1, decimals = 2, single = 3, singleDecimals = 4, split = 5, mixed = 6
 }
 
 /// The first byte of a stream of booleans.

@@ -142,6 +142,7 @@ func openIntegers(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throw
         case .dictionary: try IntegersDictionary(&reader, count: count, depth: depth)
         case .runLength: try IntegersRunLength(&reader, count: count, depth: depth)
         case .entropy: try IntegersEntropy(&reader, count: count, depth: depth)
+        case .pages: try IntegersPages(&reader, count: count, depth: depth)
         }
     body.ownFeatures = encoding.features
     return body

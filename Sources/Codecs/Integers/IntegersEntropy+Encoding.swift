@@ -27,7 +27,7 @@ struct EntropyPlan {
     func encode(_ values: UnsafeBufferPointer<Int64>, zoned: Bool) -> [UInt8] {
         var out = ByteWriter(reserving: size &+ size >> 3)
         out.append(IntegersEncoding.entropy.rawValue)
-        let zones = zoned ? vectorZones(values) : nil
+        let zones = zoned ? narrowZones(values, low: low, high: high) : nil
         var flags: UInt8 = zones == nil ? 0 : 2
         if case .zigzag = transform { flags |= 1 }
         out.append(flags)
@@ -65,20 +65,20 @@ struct EntropyPlan {
         bits.align()
         out.append(contentsOf: bits.bytes)
     }
+}
 
-    /// Returns minimum and maximum of each vector, or nil if they are not much narrower than those of the stream.
-    private func vectorZones(_ values: UnsafeBufferPointer<Int64>) -> [Int64]? {
-        guard values.count > vectorLength else { return nil }
-        var zones: [Int64] = [], spans = 0.0
-        for first in stride(from: 0, to: values.count, by: vectorLength) {
-            var least = values[first], most = least
-            for i in first..<min(first &+ vectorLength, values.count) { (least, most) = (min(least, values[i]), max(most, values[i])) }
-            zones.append(least)
-            zones.append(most)
-            spans += Double(most) - Double(least)
-        }
-        return spans < 0.7 * (Double(high) - Double(low)) * Double(zones.count / 2) ? zones : nil
+/// Returns minimum and maximum of each vector, or nil if they are not much narrower than those of the stream.
+func narrowZones(_ values: UnsafeBufferPointer<Int64>, low: Int64, high: Int64) -> [Int64]? {
+    guard values.count > vectorLength else { return nil }
+    var zones: [Int64] = [], spans = 0.0
+    for first in stride(from: 0, to: values.count, by: vectorLength) {
+        var least = values[first], most = least
+        for i in first..<min(first &+ vectorLength, values.count) { (least, most) = (min(least, values[i]), max(most, values[i])) }
+        zones.append(least)
+        zones.append(most)
+        spans += Double(most) - Double(least)
     }
+    return spans < 0.7 * (Double(high) - Double(low)) * Double(zones.count / 2) ? zones : nil
 }
 
 /// Encodes pages with one table. Encodes the values from last to first, so that the reader decodes them from first to last.
