@@ -55,7 +55,7 @@ extension TextReader {
     }
 
     /// Stand for the shared blobs of any group, as long as none of them is read.
-    private static let unread: [SharedText] = {
+    static let unread: [SharedText] = {
         let byte = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
         byte[0] = 0
         guard let blob = try? SharedText(kind: .values, bytes: UnsafeRawBufferPointer(byte)) else { return [] }

@@ -56,6 +56,9 @@ struct GoldenFile: Sendable {
             name: "encodings.firn", hash: "5586c2b330cbbdc13062e91c4cf5e611", readerFeatures: 1 << 33, writerFeatures: 0,
             write: GoldenRows.writeEncodings,
             rows: ["Place": GoldenRows.places]),
+        GoldenFile(
+            name: "relations.firn", hash: "2f5af6c495d240783495cd0a0cd0a2b4", readerFeatures: 1 << 32, writerFeatures: 0,
+            write: GoldenRows.writeRelations, rows: ["Player": GoldenRows.players]),
     ]
 }
 
@@ -297,6 +300,36 @@ enum GoldenRows {
         for row in owners { try transaction.insert("Owner", row) }
         try transaction.flushAll()
         try transaction.commit()
+    }
+
+    static let player = TypeSchema(
+        "Player",
+        columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("key", ColumnType(.int)), ColumnSchema("name", ColumnType(.string)),
+            ColumnSchema("born", ColumnType(.date, optional: true)), ColumnSchema("height", ColumnType(.double)),
+        ])
+
+    /// Rows whose name, date and height follow from the key, with exceptions.
+    static var players: [[Value]] {
+        (0..<3000).map { i in
+            let key = Int(mix(i) % 90), from = i % 101 == 7 ? key + 1 : key
+            return [
+                .int(Int64(mix(i + 5000) >> 1)), .int(Int64(key) * 1009 + 77), .string("player \(mix(from + 10_000) >> 34)"),
+                from % 13 == 4 ? .null : .date(Timestamp(seconds: Int64(mix(from + 20_000) >> 35), nanoseconds: 0)),
+                .double(Double(mix(from + 30_000) >> 50) / 4),
+            ]
+        }
+    }
+
+    static func writeRelations(_ path: String) throws {
+        let database = try Database.create(path: path), transaction = try database.begin()
+        try transaction.extendSchema([player])
+        try transaction.bulkWriter("Player").append(RandomBatches.batch(players, of: player))
+        try transaction.commit()
+        let second = try database.begin()
+        // A value like before: a change in the delta store, over a map.
+        try second.update("Player", rowID: 20, column: "name", players[20][2])
+        try second.commit()
     }
 }
 

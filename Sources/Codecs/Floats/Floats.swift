@@ -46,6 +46,19 @@ package enum FloatsEncoder {
         return out.bytes
     }
 
+    /// Encodes values as a dictionary with codes, because other columns follow from the codes. At least one value is present.
+    package static func encodeCoded(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
+        if let decimals = encodeDecimals(values, present: present, single: single, profile: profile, isCoded: true) { return decimals.bytes }
+        var out = ByteWriter()
+        out.append(single ? FloatsEncoding.single.rawValue : FloatsEncoding.raw.rawValue)
+        let ordered = values.map { single ? order(Float($0)) : order($0) }
+        out.append(contentsOf: ordered.withUnsafeBufferPointer { IntegersEncoder.encodeCoded($0, present: present, profile: profile) })
+        return out.bytes
+    }
+
+    /// Whether a value has a lower code than another one.
+    package static func precedes(_ a: Double, _ b: Double) -> Bool { order(a) < order(b) }
+
     /// Encodes the upper bits separately if they have few distinct values, and the lower bits bit-packed. Returns nil if that is not below
     /// `goal`.
     private static func encodeSplit(_ ordered: [Int64], present: Bits?, profile: Profile, goal: Int) -> [UInt8]? {

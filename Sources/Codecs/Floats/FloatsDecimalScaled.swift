@@ -15,11 +15,12 @@ private func decimal(_ value: Double, power: Double, single: Bool) -> Int64? {
 }
 
 /// Encodes values as decimals with one d for the stream; returns nil if more than a tenth of the values are not such decimals.
-func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile)
+/// `isCoded`: the integers are a dictionary with codes, and there are no exceptions.
+func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile, isCoded: Bool = false)
     -> (bytes: [UInt8], hasExceptions: Bool)?
 {
     guard let d = chooseDecimals(values, present: present, single: single) else { return nil }
-    let power = powersOfTen[d], limit = values.count / 10 &+ 1
+    let power = powersOfTen[d], limit = isCoded ? 0 : values.count / 10 &+ 1
     var exceptions: [Int] = [], last: Int64 = 0
     let numbers = [Int64](unsafeUninitializedCapacity: values.count) { numbers, filled in
         for i in 0..<values.count {
@@ -48,9 +49,13 @@ func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, singl
     positions.align()
     out.append(contentsOf: positions.bytes)
     for i in exceptions { out.append(values[i]) }
-    let integers = numbers.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: mask, profile: profile) }
+    let integers = numbers.withUnsafeBufferPointer {
+        isCoded
+            ? IntegersEncoder.encodeCoded($0, present: mask, profile: profile)
+            : IntegersEncoder.encode($0, present: mask, profile: profile)
+    }
     // With many digits the integers are about as large as the doubles, and decoding would need a division as well.
-    if out.count &+ integers.count > values.count &* (single ? 4 : 7) &+ 32 { return nil }
+    if !isCoded, out.count &+ integers.count > values.count &* (single ? 4 : 7) &+ 32 { return nil }
     out.append(contentsOf: integers)
     return (out.bytes, !exceptions.isEmpty)
 }

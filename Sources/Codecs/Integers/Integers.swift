@@ -16,7 +16,7 @@ package enum IntegersEncoder {
     }
 
     /// Gives every absent slot the previous value (the first slots: the first present value), which every encoding stores cheaply.
-    private static func fillGaps(_ values: UnsafeBufferPointer<Int64>, present: Bits, into filled: UnsafeMutableBufferPointer<Int64>) {
+    static func fillGaps(_ values: UnsafeBufferPointer<Int64>, present: Bits, into filled: UnsafeMutableBufferPointer<Int64>) {
         var last: Int64 = 0
         for (w, word) in present.words.enumerated() where word != 0 {
             last = values[w &* 64 &+ word.trailingZeroBitCount]
@@ -63,6 +63,11 @@ package enum IntegersEncoder {
 package final class IntegersReader: Sendable {
     package let count: Int
     let body: IntegersBody
+
+    init(_ body: IntegersBody) {
+        count = body.count
+        self.body = body
+    }
 
     package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
         self.count = count

@@ -8,7 +8,11 @@ func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, packedSize: Int, pr
     let estimate = distinct.count &* 4 &+ values.count &* codeWidth / 8
     // Entropy coding may make skewed codes smaller still, so an estimate just below the packed size is sufficient.
     guard profile == .fast ? estimate &* 20 < packedSize &* 19 : estimate < packedSize else { return nil }
-    let sorted = distinct.sorted()
+    return encodeDictionary(values, distinct.sorted(), profile: profile, depth: depth)
+}
+
+/// Encodes values as codes into `sorted`, which contains all of them.
+private func encodeDictionary(_ values: UnsafeBufferPointer<Int64>, _ sorted: [Int64], profile: Profile, depth: Int) -> [UInt8] {
     var table = DistinctCodes(capacity: sorted.count)
     for (code, value) in sorted.enumerated() { _ = table.insert(value, Int32(code)) }
     var out = ByteWriter()
@@ -21,6 +25,21 @@ func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, packedSize: Int, pr
     }
     out.append(contentsOf: codes)
     return out.bytes
+}
+
+extension IntegersEncoder {
+    /// Encodes values as a dictionary with codes, whatever its size, because other columns follow from the codes. The dictionary contains
+    /// the present values, at least one and at most 65,536.
+    package static func encodeCoded(_ values: UnsafeBufferPointer<Int64>, present: Bits?, profile: Profile) -> [UInt8] {
+        func encode(_ values: UnsafeBufferPointer<Int64>) -> [UInt8] {
+            encodeDictionary(values, Set(values).sorted(), profile: profile, depth: 0)
+        }
+        guard let present, !present.allSet else { return encode(values) }
+        return withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { filled in
+            fillGaps(values, present: present, into: filled)
+            return encode(UnsafeBufferPointer(filled))
+        }
+    }
 }
 
 /// Returns the distinct values in the order of their appearance; nil if there are more than `limit`, or if a sample indicates that there

@@ -27,9 +27,9 @@ struct DictionaryEncoder {
     func encode(_ segment: CodedSegment, inline: Bool) -> [UInt8] {
         let codes = segment.mapped(rank)
         let plain = stream(codes, segment, remap: nil, inline: inline)
-        guard !inline, valueCount >= 256, let remap = remap(codes, segment) else { return plain }
+        guard !inline, valueCount >= 256 || segment.isCoded, let remap = remap(codes, segment) else { return plain }
         let remapped = stream(codes.map { remap.position[Int($0)] }, segment, remap: remap.codes, inline: false)
-        return remapped.count < plain.count ? remapped : plain
+        return segment.isCoded || remapped.count < plain.count ? remapped : plain
     }
 
     private func stream(_ codes: [Int64], _ segment: CodedSegment, remap: [Int64]?, inline: Bool) -> [UInt8] {
@@ -61,6 +61,6 @@ struct DictionaryEncoder {
             used.append(Int64(code))
         }
         // If the segment uses more than 3/4 of the values, remapping saves less than half a bit per code.
-        return used.count * 4 <= valueCount * 3 ? (used, position) : nil
+        return (segment.isCoded ? used.count < valueCount : used.count * 4 <= valueCount * 3) ? (used, position) : nil
     }
 }

@@ -131,7 +131,7 @@ extension Text {
 
     /// Returns whether `stored` bytes can plausibly decode to `total` bytes. A few untrusted kilobytes can claim a dictionary with one long
     /// value and a thousand rows that have it.
-    static func isBelievable(_ total: Int, stored: Int) -> Bool { total <= 1 << 28 || total >> 16 <= stored }
+    package static func isBelievable(_ total: Int, stored: Int) -> Bool { total <= 1 << 28 || total >> 16 <= stored }
 
     /// Replaces the contents with `n` slices of `source`. `slice` returns the bounds of slice i.
     @inline(__always)

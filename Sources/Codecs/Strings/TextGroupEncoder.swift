@@ -19,6 +19,8 @@ package final class TextGroupEncoder {
     private var ready: [(Int, [UInt8])] = []
     package private(set) var segmentCount = 0
     private var rows = 0
+    /// Whether other columns follow from the codes of a segment, so that the column must remain a dictionary.
+    private var isPinned = false
     private var rawBytes = 0
 
     /// The size of the table in bytes at which the column leaves it.
@@ -35,16 +37,23 @@ package final class TextGroupEncoder {
             + ready.reduce(0) { $0 + $1.1.count }
     }
 
-    /// Adds one segment. The contents of slots without a value are ignored.
-    package func add(_ text: Text, present: Bits?) {
+    /// Whether the segments can still become dictionary codes.
+    package var canBeCoded: Bool { table != nil }
+
+    /// Adds one segment. The contents of slots without a value are ignored. `rows` is the number of rows that the strings stand for, if
+    /// they are the entries of a relation. `isCoded`: other columns follow from the codes, which are those of the values of this segment
+    /// in the order of their bytes.
+    package func add(_ text: Text, present: Bits?, rows: Int? = nil, isCoded: Bool = false) {
         segmentCount += 1
-        rows += text.count
+        self.rows += max(rows ?? 0, text.count)
+        trap(unless: !isCoded || table != nil, "a column that has left its dictionary has no codes")
+        isPinned = isPinned || isCoded
         rawBytes += text.bytes.count
         guard let table else {
             addUncoded(text, index: segmentCount - 1)
             return
         }
-        coded.append(CodedSegment(text, present: present, table: table))
+        coded.append(CodedSegment(text, present: present, table: table, isCoded: isCoded))
         if leavesTable(table) {
             for (index, segment) in coded.enumerated() { addUncoded(segment.text(table), index: index) }
             self.table = nil
@@ -88,6 +97,7 @@ package final class TextGroupEncoder {
     }
 
     private func leavesTable(_ table: ValueTable) -> Bool {
+        if isPinned { return false }
         if table.bufferedBytes > Self.tableBudget * 2 || table.valueBytes > Self.tableBudget { return true }
         guard rows >= 4096 else { return false }
         if table.count * 10 > rows * 9 { return true }
@@ -99,7 +109,7 @@ package final class TextGroupEncoder {
 
     private func finishCoded(_ table: ValueTable) -> (shared: [SharedBlob], streams: [[UInt8]]) {
         guard !coded.isEmpty else { return ([], []) }
-        if table.count <= 1, table.valueBytes <= PageEncoder.maximumPageBytes {
+        if !isPinned, table.count <= 1, table.valueBytes <= PageEncoder.maximumPageBytes {
             let value = table.count == 0 ? [] : Array(table.value(0))
             return ([], coded.map { _ in [TextEncoding.constant.rawValue] + value })
         }
@@ -107,7 +117,7 @@ package final class TextGroupEncoder {
         let inline = coded.count == 1
         let streams = coded.map { dictionary.encode($0, inline: inline) }
         let total = streams.reduce(dictionary.blob.count) { $0 + $1.count } - (inline ? dictionary.blob.count : 0)
-        if let uncoded = encodeUncoded(table, below: total) { return uncoded }
+        if !isPinned, let uncoded = encodeUncoded(table, below: total) { return uncoded }
         return (inline ? [] : [SharedBlob(kind: .values, bytes: dictionary.blob)], streams)
     }
 
@@ -141,14 +151,21 @@ struct CodedSegment {
     private let codes: Codes
     let present: Bits?
     let count: Int
+    /// Whether the codes number the values of this segment only.
+    let isCoded: Bool
 
-    init(_ text: Text, present: Bits?, table: ValueTable) {
+    init(_ text: Text, present: Bits?, table: ValueTable, isCoded: Bool = false) {
         count = text.count
+        self.isCoded = isCoded
         self.present = present.flatMap { $0.allSet ? nil : $0 }
         let n = text.count
         let wide = [UInt32](unsafeUninitializedCapacity: n) { buffer, filled in
             if n > 0 { table.insert(text, present: present, codes: buffer.baseAddress!) }
             filled = n
+            // Slots before the first value get its code, and not that of a value of another segment.
+            if isCoded, let present, let first = (0..<n).first(where: { present[$0] }) {
+                for i in 0..<first { buffer[i] = buffer[first] }
+            }
         }
         var runs = n > 0 ? 1 : 0
         for row in wide.indices.dropFirst() where wide[row] != wide[row &- 1] { runs &+= 1 }

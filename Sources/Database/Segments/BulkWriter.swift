@@ -37,6 +37,7 @@ package final class BulkWriter {
     /// The number of rows appended so far.
     package private(set) var rowCount = 0
     private var vacant = VacantColumns()
+    private var relations = RelationMemory()
     /// False for rows that only move between segments: the indexes contain them already.
     var entersIndexes = true
 
@@ -234,9 +235,14 @@ package final class BulkWriter {
         }
         let encoders = Unshared(self.encoders)
         // A sparse column gets an entry for every row only while it is encoded.
-        let presence = transaction.presence(columns.map(\.presenceToShare), profile: profile)
+        let plan = RelationPlan(
+            columns.indices.map { columns[$0].isSparse || schema.isLookedUp($0) ? nil : columns[$0].column },
+            canBeCoded: encoders.value.map(\.canBeCoded), profile: profile, threads: transaction.threads, memory: &relations)
+        let presence = transaction.presence(
+            columns.indices.map { plan.hasOwnPresence($0) ? columns[$0].presenceToShare : nil }, profile: profile)
         let ready = transaction.inParallel(columns.count) { column in
-            encoders.value[column].add(columns[column].column, presence: presence[column])
+            encoders.value[column].add(
+                columns[column].column, presence: presence[column], role: plan.roles[column], prepared: plan.prepared[column])
             return encoders.value[column].takeReady()
         }
         for (column, chunks) in ready.enumerated() { take(chunks, column) }

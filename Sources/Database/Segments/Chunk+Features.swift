@@ -6,6 +6,12 @@ extension Chunk {
     func features(rows: Int) -> EncodingFeatures {
         do throws(Damage) {
             var features: EncodingFeatures = [], elements = rows
+            if let relation = streams.first(where: { $0.kind == .relation }) {
+                elements = try Chunk.withBytes(relation.bytes) { (bytes) throws(Damage) in
+                    var positions = UnsafeRawBufferPointer(start: nil, count: 0)
+                    return try Relation(bytes, rowCount: rows, positions: &positions).entries
+                }
+            }
             for (kind, bytes) in streams { features.formUnion(try Chunk.features(of: kind, bytes, rows, &elements)) }
             return features
         } catch { trap("an encoder must not write a stream that cannot be read: \(error)") }
@@ -33,6 +39,7 @@ extension Chunk {
                     try BooleansReader(nested, within: try BooleansReader(outer, count: rows)).features
                 }
                 return (outer, count)
+            case .relation: return (.relations, count)
             }
         }
         elements = total

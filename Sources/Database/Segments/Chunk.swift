@@ -18,6 +18,9 @@ enum StreamKind: UInt8, CaseIterable {
     /// (`PresenceReference`;
     /// `docs/format/model.md`, "Shared validity").
     case presentLike = 10
+    /// The relation to another column, from which the values of the rows follow (`Relation`). The payload streams then have entries, which
+    /// are fewer than the rows.
+    case relation = 11
 }
 
 /// One column of one segment, encoded (`docs/format/model.md`, "Chunk").

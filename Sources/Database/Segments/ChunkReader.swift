@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCodecs
 import FirnTable
+import Synchronization
 
 /// The open streams of one chunk. The bytes of the chunk must outlive the reader.
 final class ChunkReader: Sendable {
@@ -10,6 +11,11 @@ final class ChunkReader: Sendable {
     /// If the chunk has shared validity: the position in the segment of the column to which it refers, and whether its own is nested in
     /// that.
     let sharedPresence: (column: Int, isNested: Bool)?
+    /// The relation to another column; nil if there is none.
+    let relation: RelationReader?
+    /// The decoded entries and their codes, after their first use.
+    let decodedEntries = Mutex<Column?>(nil)
+    let decodedCodes = Mutex<[Int64]?>(nil)
     let lengths: LengthsReader?
     let keys: TextReader?
     let elementPresent: BooleansReader?
@@ -23,13 +29,14 @@ final class ChunkReader: Sendable {
     var storedBytes: Int { streams.reduce(0) { $0 + $1.length } }
     /// The kind, length in bytes and encoding of each stream, for `info`.
     let streams: [(kind: StreamKind, length: Int, encoding: String)]
-    private let memory: MemoryScope
+    let memory: MemoryScope
 
     /// `presence` opens the validity to which a reference leads. Without it (chunk overlays), a reference is damage.
     init(
         _ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText],
         memory: MemoryScope,
-        presence: ((PresenceReference) throws(Damage) -> BooleansReader)? = nil
+        presence: ((PresenceReference) throws(Damage) -> BooleansReader)? = nil,
+        related: ((Relation) throws(Damage) -> RelationSource)? = nil
     ) throws(Damage) {
         self.type = type
         self.rowCount = rowCount
@@ -53,6 +60,12 @@ final class ChunkReader: Sendable {
             present = try found[.present].map { (bytes) throws(Damage) in try BooleansReader(bytes, count: rowCount) }
             sharedPresence = nil
         }
+        if let bytes = found[.relation] {
+            guard !type.isCollection, found[.lengths] == nil, let related else { throw Damage("a relation where none is allowed") }
+            relation = try RelationReader(bytes, rowCount: rowCount, open: related)
+        } else {
+            relation = nil
+        }
         if type.isCollection {
             let reader = try LengthsReader(try need(.lengths), count: rowCount)
             lengths = reader
@@ -61,8 +74,11 @@ final class ChunkReader: Sendable {
             keys = type.collection == .map ? try TextReader(try need(.keys), count: reader.total, shared: sharedKeys, memory: memory) : nil
         } else {
             lengths = nil
-            elementCount = rowCount
-            elementPresent = nil
+            let entries = relation?.relation.entries
+            elementCount = entries ?? rowCount
+            elementPresent = try entries.flatMap { (count) throws(Damage) in
+                try found[.elementPresent].map { (bytes) throws(Damage) in try BooleansReader(bytes, count: count) }
+            }
             keys = nil
         }
         self.words = try words(.words, elementCount)
@@ -83,6 +99,7 @@ final class ChunkReader: Sendable {
                 case .reals: reals?.encodingName
                 case .text: text?.encodingName
                 case .tags: tags?.encodingName
+                case .relation: relation.map { "\($0.relation.kind)" }
                 }
             streams.append((part.kind, part.bytes.count, encoding ?? "unused"))
         }
@@ -94,6 +111,10 @@ final class ChunkReader: Sendable {
         let first = vector * vectorSize
         let count = min(vectorSize, rowCount - first)
         trap(unless: first >= 0 && count > 0, "vector outside the segment")
+        if let relation {
+            try readRelated(relation, vector: vector, count: count, into: &column)
+            return try memory.note(count * 8 + column.text.bytes.count)
+        }
         guard type.isCollection else {
             try readPayload(vector: vector, count: count, presence: present, into: &column)
             return try memory.note(count * 8 + column.text.bytes.count)
@@ -157,7 +178,7 @@ final class ChunkReader: Sendable {
         (words == nil ? 0 : 8) + (extra == nil ? 0 : 8) + (reals == nil ? 0 : 8) + (text == nil ? 0 : 8) + (tags == nil ? 0 : 1)
     }
 
-    private func readPayload(vector: Int, count: Int, presence: BooleansReader?, into column: inout Column) throws(Damage) {
+    func readPayload(vector: Int, count: Int, presence: BooleansReader?, into column: inout Column) throws(Damage) {
         column.count = count
         column.present = try ChunkReader.bits(presence, vector: vector, count: count)
         if let words { try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try words.decode(vector: vector, into: out) } }
@@ -211,6 +232,7 @@ final class ChunkReader: Sendable {
     func value(at row: Int) throws(Damage) -> Value {
         trap(unless: row >= 0 && row < rowCount, "row outside the segment")
         if let present, !(try present.value(at: row)) { return .null }
+        if let relation { return try relatedValue(relation, at: row) }
         guard let lengths else { return try scalar(at: row) }
         let range = try lengths.range(at: row)
         guard range.lowerBound >= 0, range.upperBound <= elementCount else { throw Damage("list bounds outside the elements") }
@@ -235,7 +257,10 @@ final class ChunkReader: Sendable {
             unless: row >= 0 && row < rowCount && words != nil && lengths == nil,
             "word(at:) needs a row of the segment, in a column with one integer per row")
         if let present, !(try present.value(at: row)) { return nil }
-        return try words!.value(at: row)
+        guard let relation else { return try words!.value(at: row) }
+        guard let entry = try relation.entry(at: row) else { return try relation.original!.word(at: row) }
+        if let elementPresent, !(try elementPresent.value(at: entry)) { return nil }
+        return try words!.value(at: entry)
     }
 
     /// Returns the value of one row of a float or double column; nil if it is null.
@@ -244,7 +269,10 @@ final class ChunkReader: Sendable {
             unless: row >= 0 && row < rowCount && reals != nil && lengths == nil,
             "real(at:) needs a row of the segment, in a column with one float per row")
         if let present, !(try present.value(at: row)) { return nil }
-        return try reals!.value(at: row)
+        guard let relation else { return try reals!.value(at: row) }
+        guard let entry = try relation.entry(at: row) else { return try relation.original!.real(at: row) }
+        if let elementPresent, !(try elementPresent.value(at: entry)) { return nil }
+        return try reals!.value(at: entry)
     }
 
     private func longCollection(at row: Int, _ range: Range<Int>) throws(Damage) -> Value {
@@ -266,7 +294,7 @@ final class ChunkReader: Sendable {
         return raw
     }
 
-    private func element(at index: Int) throws(Damage) -> Value {
+    func element(at index: Int) throws(Damage) -> Value {
         if let elementPresent, !(try elementPresent.value(at: index)) { return .null }
         return try scalar(at: index)
     }
@@ -309,7 +337,7 @@ extension Array {
 
 extension Text {
     /// Empties the strings whose bit is clear: the dictionary code of an absent value is arbitrary, but columns guarantee empty text there.
-    fileprivate mutating func empty(where present: Bits) {
+    mutating func empty(where present: Bits) {
         var end = offsets[0], start = end
         for row in 0..<count {
             let next = offsets[row + 1]

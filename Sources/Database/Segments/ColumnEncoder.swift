@@ -39,11 +39,19 @@ final class ColumnEncoder {
     /// The number of bytes held until the group ends.
     var bufferedBytes: Int { (text?.bufferedBytes ?? 0) + (keys?.bufferedBytes ?? 0) }
 
+    /// Whether text of the column can still become dictionary codes.
+    var canBeCoded: Bool { text?.canBeCoded ?? true }
+
     /// Adds the rows of the next segment. In embedded columns, `words` contains row ids. `presence` is the validity stream, if it was
-    /// encoded for all columns of the segment together.
-    func add(_ column: Column, presence: (kind: StreamKind, bytes: [UInt8])? = nil) {
+    /// encoded for all columns of the segment together. `prepared` are the streams of the values, if they were encoded before.
+    func add(
+        _ column: Column, presence: (kind: StreamKind, bytes: [UInt8])? = nil, role: ColumnRole = .alone,
+        prepared: [(kind: StreamKind, bytes: [UInt8])]? = nil
+    ) {
         var column = column
         column.normalise()
+        if case .related(let related) = role { return add(column, related, presence: presence, prepared: prepared) }
+        let isSource = if case .source = role { true } else { false }
         var streams: [(kind: StreamKind, bytes: [UInt8])] = []
         if let present = column.present {
             let presence = presence ?? (.present, BooleansEncoder.encode(present, profile: profile))
@@ -57,37 +65,66 @@ final class ColumnEncoder {
             payload.normalise()
             if let present = payload.present { streams.append((.elementPresent, BooleansEncoder.encode(present, profile: profile))) }
         }
-        encodePayload(of: payload, into: &streams)
-        // Kinds ascend, and shared validity has the highest kind.
-        streams.sort { $0.kind.rawValue < $1.kind.rawValue }
+        streams += prepared ?? ColumnEncoder.numbers(payload, isCoded: isSource, profile: profile)
+        text?.add(payload.text, present: payload.presence(of: .text), isCoded: isSource)
+        keep(streams, of: column)
+    }
+
+    /// Adds the entries of a column whose values follow from another one.
+    private func add(
+        _ column: Column, _ related: RelatedColumn, presence: (kind: StreamKind, bytes: [UInt8])?,
+        prepared: [(kind: StreamKind, bytes: [UInt8])]?
+    ) {
+        let entries = related.entries(of: column)
+        var streams: [(kind: StreamKind, bytes: [UInt8])] = []
+        if related.ownsPresence, let present = column.present {
+            streams.append(presence ?? (.present, BooleansEncoder.encode(present, profile: profile)))
+        } else if let present = entries.present {
+            streams.append((.elementPresent, BooleansEncoder.encode(present, profile: profile)))
+        }
+        streams += prepared ?? ColumnEncoder.numbers(entries, profile: profile)
+        streams.append((.relation, related.relation.encoded(exceptions: related.exceptions, profile: profile)))
+        text?.add(entries.text, present: entries.present, rows: column.count)
+        keep(streams, of: column)
+    }
+
+    /// Keeps the chunk of the next segment until its text is encoded.
+    private func keep(_ streams: [(kind: StreamKind, bytes: [UInt8])], of column: Column) {
+        // Kinds ascend; those of shared validity and relations are the highest.
+        let sorted = streams.sorted { $0.kind.rawValue < $1.kind.rawValue }
         let summary = Summary(zone: column.zone.shortened, logicalHash: column.logicalHash)
-        waiting[segments] = (Chunk(streams: streams), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1), column.count)
+        waiting[segments] = (Chunk(streams: sorted), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1), column.count)
         segments += 1
     }
 
-    private func encodePayload(of column: Column, into streams: inout [(kind: StreamKind, bytes: [UInt8])]) {
-        for kind in type.payload {
+    /// Encodes the values of a column that are not text. `isCoded`: other columns follow from the codes of its values.
+    static func numbers(_ column: Column, isCoded: Bool = false, profile: Profile) -> [(kind: StreamKind, bytes: [UInt8])] {
+        let single = column.type.kind == .float
+        func integers(_ values: [Int64], _ present: Bits?, isCoded: Bool = false) -> [UInt8] {
+            values.withUnsafeBufferPointer {
+                isCoded
+                    ? IntegersEncoder.encodeCoded($0, present: present, profile: profile)
+                    : IntegersEncoder.encode($0, present: present, profile: profile)
+            }
+        }
+        var streams: [(kind: StreamKind, bytes: [UInt8])] = []
+        for kind in column.type.payload {
             switch kind {
-            case .words: streams.append((kind, encode(column.words, present: column.presence(of: .words))))
-            case .extra: streams.append((kind, encode(column.extra, present: column.presence(of: .extra))))
-            case .tags: streams.append((kind, encode(column.tags.map(Int64.init), present: nil)))
+            case .words: streams.append((kind, integers(column.words, column.presence(of: .words), isCoded: isCoded)))
+            case .extra: streams.append((kind, integers(column.extra, column.presence(of: .extra))))
+            case .tags: streams.append((kind, integers(column.tags.map(Int64.init), nil)))
             case .reals:
-                let single = type.kind == .float
-                streams.append(
-                    (
-                        kind,
-                        column.reals.withUnsafeBufferPointer {
-                            FloatsEncoder.encode($0, present: column.presence(of: .reals), single: single, profile: profile)
-                        }
-                    ))
-            case .text: text!.add(column.text, present: column.presence(of: .text))
+                let present = column.presence(of: .reals)
+                let bytes = column.reals.withUnsafeBufferPointer {
+                    isCoded
+                        ? FloatsEncoder.encodeCoded($0, present: present, single: single, profile: profile)
+                        : FloatsEncoder.encode($0, present: present, single: single, profile: profile)
+                }
+                streams.append((kind, bytes))
             default: break
             }
         }
-    }
-
-    private func encode(_ values: [Int64], present: Bits?) -> [UInt8] {
-        values.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }
+        return streams
     }
 
     /// Returns the chunks that became ready since the last call.

@@ -275,14 +275,14 @@ private struct DerivedSegment {
             if !mayDiffer || !isWide { return nil }
             differing.append((index, stored == nil ? nil : rows))
         }
-        // A chunk that shares the validity of a replaced chunk is replaced too.
+        // A chunk that shares the validity of a replaced chunk, or follows from it, is replaced too.
         let replaced = Set(
             differing.compactMap {
                 $0.overlaid == nil ? header.entryPosition(of: segment.type.columns[$0.column].id, near: $0.column) : nil
             })
         for (entryPosition, stored) in header.entries.enumerated() where !replaced.contains(entryPosition) {
-            guard let outer = try segment.presenceSource(of: entryPosition), replaced.contains(outer),
-                let index = segment.type.index(ofID: stored.columnID)
+            let references = [try segment.presenceSource(of: entryPosition), try segment.relationSource(of: entryPosition)]
+            guard references.contains(where: { $0.map(replaced.contains) ?? false }), let index = segment.type.index(ofID: stored.columnID)
             else { continue }
             differing.removeAll { $0.column == index }
             differing.append((index, nil))

@@ -122,9 +122,15 @@ extension SnapshotCore {
     /// Returns the name of the encoding of a column of a segment.
     private func encoding(of column: Int, _ segment: StoredSegment, _ schema: TypeSchema) throws(Damage) -> String {
         guard let chunk = try segment.rawColumn(column).chunk else { return "absent" }
-        guard let outer = chunk.sharedPresence else { return chunk.encodingName }
-        let id = segment.layout.entries[outer.column].columnID, name = schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"
-        return chunk.encodingName + " \(outer.isNested ? "validity-within" : "validity-of")(\(name))"
+        func name(_ entryPosition: Int) -> String {
+            schema.index(ofID: segment.layout.entries[entryPosition].columnID).map { schema.columns[$0].name } ?? "?"
+        }
+        var encoding = chunk.encodingName
+        if let relation = chunk.relation?.relation {
+            encoding = "\(relation.kind)(\(name(relation.column)))" + (relation.entries == 0 ? "" : " " + encoding)
+        }
+        guard let outer = chunk.sharedPresence else { return encoding }
+        return encoding + " \(outer.isNested ? "validity-within" : "validity-of")(\(name(outer.column)))"
     }
 }
 

@@ -196,6 +196,8 @@ final class StoredColumn: ColumnReader {
     func zone(ofVector vector: Int) -> Zone? {
         guard let chunk = raw.chunk, !type.isCollection else { return nil }
         if raw.isOverlaid(vector) { return nil }
+        // Entries are not in the order of the rows, but their bounds are those of all rows.
+        if let relation = chunk.relation { return chunk.zone(of: relation) }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         let ones = chunk.present.map { $0.ones(ofVector: vector) } ?? count
         var zone = Zone(mayHaveNulls: ones != count, allNull: ones == 0, bounds: .none)
@@ -236,7 +238,9 @@ final class StoredColumn: ColumnReader {
     func value(at row: Int) throws(Damage) -> Value { try located { () throws(Damage) in try raw.value(at: row) } }
 
     func dictionary() throws(Damage) -> Text? {
-        guard raw.overlay == nil, !type.isCollection, type.payload == [.text], let text = raw.chunk?.text else { return nil }
+        guard raw.overlay == nil, !type.isCollection, type.payload == [.text], let chunk = raw.chunk, let text = chunk.text,
+            chunk.relation?.original == nil
+        else { return nil }
         return try located { () throws(Damage) in
             let values = try text.values
             try raw.checkIntact()
@@ -251,6 +255,10 @@ final class StoredColumn: ColumnReader {
         let count = min(vectorSize, rowCount - vector * vectorSize)
         column.count = count
         try located { () throws(Damage) in
+            if let relation = chunk.relation {
+                try chunk.readRelatedCodes(relation, vector: vector, into: &column)
+                return try raw.checkIntact()
+            }
             column.present = try ChunkReader.bits(chunk.present, vector: vector, count: count)
             try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try text.decodeCodes(vector: vector, into: out) }
             try raw.checkIntact()

@@ -62,7 +62,7 @@ extension StoredSegment {
 
     /// Returns whether the chunks are the same, byte by byte or by reference, and also the text that they share with other segments and the
     /// validity that they share with other columns.
-    private func isEncodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
+    private func isEncodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int, isSource: Bool = false) throws(Damage) -> Bool {
         let a = header.entries[mine], b = other.header.entries[theirs]
         let shared = (sharedIndices[mine] ?? []).map { header.shared[$0] },
             others = (other.sharedIndices[theirs] ?? []).map { other.header.shared[$0] }
@@ -75,6 +75,12 @@ extension StoredSegment {
             guard try source.holdsSame(first, as: second, of: other.source) else { return false }
         } else {
             guard a.packed != nil, b.packed != nil, try chunkBytes(mine).elementsEqual(try other.chunkBytes(theirs)) else { return false }
+        }
+        // Equal chunks follow from the column at the same position, which must be the same too.
+        if !isSource, let from = try relationSource(of: mine) {
+            guard from != mine, from < header.entries.count, from < other.header.entries.count,
+                try isEncodedAlike(from, other, from, isSource: true)
+            else { return false }
         }
         // Equal chunks refer to the same position, but the validity stream there may differ.
         guard let here = try outerPresence(of: mine) else { return true }

@@ -175,6 +175,9 @@ final class StoredSegment: StoredRows {
             ? try openRaw(index, deltaOverlays[index], overlaid: overlaid) : nil
     }
 
+    /// Returns the column without its chunk overlay and without the changes in the delta store.
+    func chunkColumn(_ index: Int) throws(Damage) -> RawColumn { try openRaw(index, nil, overlaid: false) }
+
     private func openRaw(_ index: Int, _ delta: ColumnOverlay?, overlaid: Bool = true) throws(Damage) -> RawColumn {
         do throws(Damage) { return try openStreams(index, delta, overlaid: overlaid) } catch {
             throw error.judged(hasUnknownEncodings: source.store.hasUnknownEncodings)
@@ -191,10 +194,11 @@ final class StoredSegment: StoredRows {
         let memory = scope(index)
         let chunk = try ChunkReader(
             try chunkBytes(entryPosition), type: column.type, rowCount: rowCount,
-            sharedText: try shared(entryPosition, .text), sharedKeys: try shared(entryPosition, .keys), memory: memory
-        ) { (reference) throws(Damage) in
-            try self.presence(reference, of: entryPosition)
-        }
+            sharedText: try shared(entryPosition, .text), sharedKeys: try shared(entryPosition, .keys), memory: memory,
+            presence: { (reference) throws(Damage) in try self.presence(reference, of: entryPosition) },
+            related: { (relation) throws(Damage) in
+                try self.source(of: relation, at: entryPosition, type: column.type, memory: memory)
+            })
         var overlay = try (overlaid ? entry.overlay : nil).map { (ref) throws(Damage) in
             try ColumnOverlay(try source.store.read(ref), type: column.type, rowCount: rowCount, memory: memory)
         }
@@ -211,7 +215,7 @@ final class StoredSegment: StoredRows {
         return try source.store.read(entry.chunk!)
     }
 
-    private func shared(_ entryPosition: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
+    func shared(_ entryPosition: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
         var out: [SharedText] = []
         for i in sharedIndices[entryPosition] ?? [] {
             guard let of = header.shared[i].stream else { throw Damage(unknown: "stream of a shared blob \(header.shared[i].code >> 4)") }

@@ -193,6 +193,7 @@ extension DatabaseTransaction {
             if let entryPosition = before.entryPosition(of: column.id, near: index) {
                 if let old = header.entries[entryPosition].overlay { store.free(old) }
                 written += try separate(from: entryPosition, &header, segment, &replaced)
+                written += try unrelate(from: entryPosition, &header, segment, type, &replaced, &reencoded)
                 replaced.append(header.entries[entryPosition].chunk!)
                 reencoded.insert(entryPosition)
                 header.entries[entryPosition] = fresh
@@ -216,11 +217,15 @@ extension DatabaseTransaction {
 
     /// Encodes one segment that shares no dictionary with others.
     private func writeSegment(_ columns: [Column], rowIDs: [Int64], _ type: Int) throws(FirnError) -> DirectoryEntry {
-        let presence = presence(of: columns, profile: profile)
         let lookedUp = columns.indices.map(schema.types[type].isLookedUp)
+        var found = RelationMemory()
+        let plan = RelationPlan(
+            columns.indices.map { lookedUp[$0] ? nil : columns[$0] }, canBeCoded: columns.map { _ in true }, profile: profile,
+            threads: threads, memory: &found)
+        let presence = presence(columns.indices.map { plan.hasOwnPresence($0) ? columns[$0].present : nil }, profile: profile)
         let encoded = inParallel(columns.count) { index in
             let encoder = ColumnEncoder(columns[index].type, profile: profile, isLookedUp: lookedUp[index])
-            encoder.add(columns[index], presence: presence[index])
+            encoder.add(columns[index], presence: presence[index], role: plan.roles[index], prepared: plan.prepared[index])
             return Unshared(encoder.finish().ready[0])
         }
         let ids = schema.types[type].columns.map(\.id)

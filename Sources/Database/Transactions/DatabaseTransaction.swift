@@ -22,7 +22,7 @@ package final class DatabaseTransaction {
     @exclusivity(unchecked) var states: [Catalogue.TypeState]
     /// How the encoders of this transaction trade size for time.
     package var profile = Profile.standard
-    private let threads: Int
+    let threads: Int
     /// Which versions stay readable; nil: as the database object or the file specifies.
     var retention: Retention?
     /// In a compaction that keeps several versions, the segments that later versions may use again.

@@ -1,0 +1,263 @@
+import FirnBytes
+import FirnCodecs
+import FirnTable
+import FirnThreads
+
+/// The search for relations in one segment: candidates from a sample, verified in all rows, then encoded to know what they save.
+struct RelationWork {
+    /// A pair of columns that was found to save bytes.
+    struct Chosen {
+        var source: Int
+        var target: Int
+        var related: RelatedColumn
+    }
+
+    /// What one value of the source says about the target, in all rows.
+    private struct Vote: Sendable {
+        var source: Int
+        var target: Int
+        /// The number of keys and of exceptions.
+        var keys: Int
+        var exceptions: Int
+        var ownsPresence: Bool
+        /// The bits that are saved, estimated.
+        var gain: Double
+    }
+
+    private let columns: [Column?]
+    private let profile: Profile
+    private let rows: Int
+    private let threads: Int
+    private var sketches: [ColumnSketch?] = []
+    private var classes: [Int: ColumnClasses] = [:]
+    private(set) var prepared: [Int: [(kind: StreamKind, bytes: [UInt8])]] = [:]
+
+    /// At most so many pairs are verified in a segment, which bounds time and memory for wide types.
+    private static let maximumPairs = 160
+
+    /// A relation must save this share of the bytes of the column, and so many bytes.
+    private static let minimumShare = 10, minimumGain = 48
+
+    init(_ columns: [Column?], profile: Profile, rows: Int, threads: Int) {
+        self.columns = columns
+        self.profile = profile
+        self.rows = rows
+        self.threads = threads
+    }
+
+    private func map<R: Sendable>(_ count: Int, _ body: (Int) -> R) -> [R] {
+        withoutActuallyEscaping(body) { body in
+            let body = Unshared(body)
+            return parallelMap(count: count, threads: threads) { (index: Int) throws(Never) -> R in body.value(index) }
+        }
+    }
+
+    /// Returns the pairs to verify: those given, or those that a sample shows.
+    mutating func candidates(_ known: [(source: Int, target: Int)]?, canBeCoded: [Bool]) -> [RelationSearch.Candidate] {
+        let sample = RelationSearch.sample(rows: rows), wanted = known.map { Set($0.flatMap { [$0.source, $0.target] }) }
+        let columns = columns, rows = rows
+        sketches = map(columns.count) { index -> Unshared<ColumnSketch?> in
+            guard let column = columns[index], column.count == rows, wanted?.contains(index) ?? true else { return Unshared(nil) }
+            return Unshared(ColumnSketch(sample.count == rows ? column : column.gather(sample), rows: rows))
+        }.map(\.value)
+        let sketches = sketches, mayCode = columns.indices.map { canBeCoded[$0] && RelationWork.hasCodes(columns[$0]) }
+        if let known {
+            return known.filter { mayCode[$0.source] && sketches[$0.source] != nil && sketches[$0.target] != nil }
+                .map { RelationSearch.Candidate(source: $0.source, target: $0.target, gain: 0) }
+        }
+        let sources = RelationSearch.sources(sketches, canBeSource: mayCode)
+        let found = map(columns.count) { target in
+            Unshared(RelationSearch.candidates(for: target, sketches, sources: sources, rows: rows))
+        }.flatMap(\.value)
+        guard found.count > RelationWork.maximumPairs else { return found }
+        return Array(found.sorted { ($0.gain, $1.target, $1.source) > ($1.gain, $0.target, $0.source) }.prefix(RelationWork.maximumPairs))
+    }
+
+    /// Whether the codes of a column can stand for its values: one integer, float or text a row, or dates of the same fraction.
+    private static func hasCodes(_ column: Column?) -> Bool {
+        guard let column else { return false }
+        if column.type.payload == [.text] { return column.text.bytes.count <= maximumSourceBytes }
+        return column.type.payload.count == 1 || column.type.kind == .date && column.extra.allSatisfy { $0 == column.extra[0] }
+    }
+
+    /// Text of a column that others follow from stays in the dictionary of its group, which must not become too large.
+    private static let maximumSourceBytes = 8 << 20
+
+    /// Verifies the candidates in all rows, and returns those that save bytes.
+    mutating func choose(_ candidates: [RelationSearch.Candidate]) -> [Chosen] {
+        let involved = Set(candidates.flatMap { [$0.source, $0.target] }).sorted(), columns = columns, rows = rows
+        let numbered = map(involved.count) { Unshared(ColumnClasses(columns[involved[$0]]!, limit: max(rows / 2, 2))) }
+        for (index, found) in zip(involved, numbered) { classes[index] = found.value }
+        let votes = map(candidates.count) { vote(candidates[$0].source, candidates[$0].target) }.compactMap { $0 }
+        let assigned = RelationWork.assign(votes)
+        guard !assigned.isEmpty else { return [] }
+        let sources = Set(assigned.map(\.source)).sorted()
+        let ranks = Dictionary(uniqueKeysWithValues: zip(sources, map(sources.count) { rank(sources[$0]) }))
+        let tried = map(assigned.count) { Unshared(encode(assigned[$0], ranks[assigned[$0].source]!)) }.map(\.value)
+        let costs = map(sources.count) { Unshared(codedCost(sources[$0])) }.map(\.value)
+        var chosen: [Chosen] = []
+        for (source, cost) in zip(sources, costs) {
+            let gains = tried.filter { $0.chosen.source == source }.reduce(0) { $0 + max($1.gain, 0) }
+            let isWorth = gains > cost.bytes
+            for trial in tried where trial.chosen.source == source {
+                let takes = isWorth && trial.gain > 0
+                if takes { chosen.append(trial.chosen) }
+                prepared[trial.chosen.target] = takes ? trial.related : trial.plain
+            }
+            prepared[source] = isWorth ? cost.coded : cost.plain
+        }
+        return chosen.sorted { $0.target < $1.target }
+    }
+
+    /// Chooses the columns that others follow from, those that save most first. No column is both.
+    private static func assign(_ votes: [Vote]) -> [Vote] {
+        var open = votes, assigned: [Vote] = []
+        while !open.isEmpty {
+            var totals: [Int: Double] = [:]
+            for vote in open { totals[vote.source, default: 0] += vote.gain }
+            let best = totals.max { ($0.value, $1.key) < ($1.value, $0.key) }!.key
+            let taken = open.filter { $0.source == best }, targets = Set(taken.map(\.target))
+            assigned += taken
+            open.removeAll { $0.source == best || targets.contains($0.target) || targets.contains($0.source) || $0.target == best }
+        }
+        return assigned
+    }
+
+    // MARK: Verifying
+
+    private func vote(_ source: Int, _ target: Int) -> Vote? {
+        guard let s = classes[source], let t = classes[target], s.count >= 2, s.count * 4 <= rows * 3, let sketch = sketches[target] else {
+            return nil
+        }
+        let keys = s.count + (s.hasNulls ? 1 : 0)
+        var exceptions = RelationWork.winners(s, t, nullsCount: true).exceptions, ownsPresence = false
+        var presenceBits = 0.0
+        if t.hasNulls, let present = columns[target]!.present {
+            let without = RelationWork.winners(s, t, nullsCount: false).exceptions
+            presenceBits = 8 * Double(BooleansEncoder.encode(present, profile: profile).count)
+            let each = 12 + sketch.information
+            if Double(exceptions - without) * each > presenceBits { (exceptions, ownsPresence) = (without, true) }
+        }
+        let n = Double(rows), e = Double(exceptions)
+        let after =
+            Double(keys) * sketch.information + e * (sketch.information + 2 + logarithm(n / max(e, 1))) + (ownsPresence ? presenceBits : 0)
+        let gain = n * sketch.cost - after
+        guard exceptions * 4 <= rows, gain > 8 * Double(RelationWork.minimumGain) else { return nil }
+        return Vote(source: source, target: target, keys: keys, exceptions: exceptions, ownsPresence: ownsPresence, gain: gain)
+    }
+
+    /// Returns the most likely value of the target for each value of the source (majority vote of Boyer and Moore), and the number of rows
+    /// that have another one. `nullsCount`: null is a value of the target; otherwise rows without one say nothing.
+    private static func winners(_ s: ColumnClasses, _ t: ColumnClasses, nullsCount: Bool) -> (winners: [Int32], exceptions: Int) {
+        var winners = [Int32](repeating: -2, count: s.count + 1), votes = [Int32](repeating: 0, count: s.count + 1), exceptions = 0
+        winners.withUnsafeMutableBufferPointer { winners in
+            for i in s.ids.indices {
+                let b = t.ids[i]
+                if b < 0, !nullsCount { continue }
+                let a = s.ids[i] < 0 ? s.count : Int(s.ids[i])
+                if winners[a] == b {
+                    votes[a] &+= 1
+                } else if votes[a] == 0 {
+                    (winners[a], votes[a]) = (b, 1)
+                } else {
+                    votes[a] &-= 1
+                }
+            }
+            for i in s.ids.indices {
+                let b = t.ids[i]
+                if b < 0, !nullsCount { continue }
+                if winners[s.ids[i] < 0 ? s.count : Int(s.ids[i])] != b { exceptions &+= 1 }
+            }
+        }
+        return (winners, exceptions)
+    }
+
+    /// Returns the rank of each distinct value of a source, in the order of its codes.
+    private func rank(_ source: Int) -> [Int32] {
+        let column = columns[source]!, s = classes[source]!
+        var first = [Int](repeating: -1, count: s.count)
+        for (row, id) in s.ids.enumerated() where id >= 0 && first[Int(id)] < 0 { first[Int(id)] = row }
+        let order: [Int]
+        if column.type.payload == [.text] {
+            order = first.indices.sorted { a, b in
+                column.text.withBytes(first[a]) { x in
+                    column.text.withBytes(first[b]) { y in x.lexicographicallyPrecedes(y) }
+                }
+            }
+        } else if column.type.payload == [.reals] {
+            order = first.indices.sorted { FloatsEncoder.precedes(column.reals[first[$0]], column.reals[first[$1]]) }
+        } else {
+            order = first.indices.sorted { column.words[first[$0]] < column.words[first[$1]] }
+        }
+        var rank = [Int32](repeating: 0, count: s.count)
+        for (position, id) in order.enumerated() { rank[id] = Int32(position) }
+        return rank
+    }
+
+    private func related(_ vote: Vote, _ rank: [Int32]) -> RelatedColumn {
+        let s = classes[vote.source]!, t = classes[vote.target]!
+        let winners = RelationWork.winners(s, t, nullsCount: !vote.ownsPresence).winners
+        var rows = [Int](repeating: -1, count: vote.keys), isWinner = Bits(repeating: false, count: vote.keys), exceptions: [Int] = []
+        for i in s.ids.indices {
+            let a = s.ids[i] < 0 ? s.count : Int(s.ids[i]), key = a == s.count ? s.count : Int(rank[a]), b = t.ids[i]
+            if rows[key] < 0 { rows[key] = i }
+            if b < 0, vote.ownsPresence { continue }
+            if winners[a] != b {
+                exceptions.append(i)
+            } else if !isWinner[key] {
+                (rows[key], isWinner[key]) = (i, true)
+            }
+        }
+        return RelatedColumn(
+            relation: Relation(kind: .map, column: vote.source, keys: vote.keys, exceptions: exceptions.count), rows: rows + exceptions,
+            ownsPresence: vote.ownsPresence)
+    }
+
+    // MARK: Costs
+
+    private struct Trial {
+        var chosen: Chosen
+        var gain: Int
+        var plain: [(kind: StreamKind, bytes: [UInt8])]?
+        var related: [(kind: StreamKind, bytes: [UInt8])]?
+    }
+
+    /// Encodes a column with and without the relation. Of text, only the codes are compared: both need the values.
+    private func encode(_ vote: Vote, _ rank: [Int32]) -> Trial {
+        let column = columns[vote.target]!, related = related(vote, rank), t = classes[vote.target]!
+        let entries = related.entries(of: column), head = related.relation.encoded(exceptions: related.exceptions, profile: profile).count
+        var presence = 0
+        if t.hasNulls, let bits = column.present {
+            let own = BooleansEncoder.encode(bits, profile: profile).count
+            presence = vote.ownsPresence ? 0 : own - (entries.present.map { BooleansEncoder.encode($0, profile: profile).count } ?? 0)
+        }
+        var trial = Trial(chosen: Chosen(source: vote.source, target: vote.target, related: related), gain: 0)
+        let before: Int, after: Int
+        if column.type.payload == [.text] {
+            before = codes(t.ids, column.present)
+            after = codes(related.rows.map { t.ids[$0] }, entries.present)
+        } else {
+            let plain = ColumnEncoder.numbers(column, profile: profile), mapped = ColumnEncoder.numbers(entries, profile: profile)
+            before = plain.reduce(0) { $0 + $1.bytes.count }
+            after = mapped.reduce(0) { $0 + $1.bytes.count }
+            (trial.plain, trial.related) = (plain, mapped)
+        }
+        let gain = before + presence - after - head - 8
+        if gain >= RelationWork.minimumGain, gain * 100 >= (before + presence) * RelationWork.minimumShare { trial.gain = gain }
+        return trial
+    }
+
+    private func codes(_ ids: [Int32], _ present: Bits?) -> Int {
+        ids.map { Int64(max($0, 0)) }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }.count
+    }
+
+    /// Returns what it costs to store the codes of a column of numbers.
+    private func codedCost(_ source: Int) -> (
+        bytes: Int, plain: [(kind: StreamKind, bytes: [UInt8])]?, coded: [(kind: StreamKind, bytes: [UInt8])]?
+    ) {
+        let column = columns[source]!
+        guard column.type.payload != [.text] else { return (0, nil, nil) }
+        let plain = ColumnEncoder.numbers(column, profile: profile), coded = ColumnEncoder.numbers(column, isCoded: true, profile: profile)
+        return (coded.reduce(0) { $0 + $1.bytes.count } - plain.reduce(0) { $0 + $1.bytes.count }, plain, coded)
+    }
+}
