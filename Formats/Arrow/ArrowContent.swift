@@ -11,6 +11,8 @@ final class ArrowLayout: @unchecked Sendable {
     let dictionaries: ArrowDictionaryIndex
     let schema: Schema
     let type: TypeSchema
+    /// The types of the folder that the rows were written into.
+    let folderTypes: [String]
     let remarks: [String]
 
     /// - Parameters:
@@ -23,8 +25,12 @@ final class ArrowLayout: @unchecked Sendable {
         fields = schema.fields
         total = schema.total
         let entries = schema.metadata + more
-        let record = entries.last { $0.key == ArrowFormat.firnSchema }.flatMap { ArrowSchemaRecord.schema($0.value) }
-        let given = record?.roots.first, typeName = options.keepsTypeName ? given?.name ?? options.typeName : options.typeName
+        folderTypes = entries.last { $0.key == FolderTypes.key }.map { FolderTypes.names($0.value) } ?? []
+        let linked = options.readsFolder ? folderTypes : []
+        let record = entries.last { $0.key == ArrowFormat.firnSchema }.flatMap { ArrowSchemaRecord.schema($0.value) }.map {
+            ArrowLayout.named($0, options, linked: linked)
+        }
+        let given = record?.roots.first, typeName = given.map(\.name) ?? options.typeName
         var planner = ArrowPlanner(typeName: typeName, record: record, hasNulls: hasNulls)
         var plans: [ArrowPlan]
         do throws(ArrowFault) {
@@ -59,6 +65,33 @@ final class ArrowLayout: @unchecked Sendable {
         self.schema = whole
         let lost = ArrowMetadata.lost(entries)
         remarks = planner.remarks + (lost > 0 ? ["\(lost) entries of the metadata are too many or too long, and are left out"] : [])
+    }
+
+    /// Returns the schema that was recorded, with the name that the type of the rows gets, and with links to `linked` and to this type only.
+    private static func named(_ record: Schema, _ options: ArrowOptions, linked: [String]) -> Schema {
+        guard let root = record.types.firstIndex(where: { !$0.isEmbedded }) else { return record }
+        var record = record
+        let stored = record.types[root].name, name = options.keepsTypeName ? stored : options.typeName
+        record = ArrowMapping.unlinked(record, except: Set(linked + [stored]))
+        guard name != stored else { return record }
+        // The name can be that of one of the types of objects.
+        if record[name] != nil {
+            var other = name + "_object"
+            while record[other] != nil { other += "_" }
+            record = rename(name, to: other, in: record)
+        }
+        return rename(stored, to: name, in: record)
+    }
+
+    private static func rename(_ name: String, to new: String, in schema: Schema) -> Schema {
+        var schema = schema
+        for type in schema.types.indices {
+            if schema.types[type].name == name { schema.types[type].name = new }
+            for column in schema.types[type].columns.indices where schema.types[type].columns[column].type.target == name {
+                schema.types[type].columns[column].type.target = new
+            }
+        }
+        return schema
     }
 
     /// Returns the names of the embedded types that columns lead to.

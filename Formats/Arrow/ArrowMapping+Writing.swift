@@ -1,8 +1,8 @@
 import FirnTable
 
 extension ArrowMapping {
-    /// Returns the schema that is recorded for a type: without original texts, and with links as row ids.
-    func recorded(_ type: TypeSchema) -> Schema {
+    /// Returns the schema that is recorded for a type: without original texts, and with links to types other than this and `linked` as row ids.
+    func recorded(_ type: TypeSchema, linked: [String]) -> Schema {
         var wanted: Set<String> = [type.name], waiting = [type.name]
         while let next = waiting.popLast() {
             for column in schema[next]?.columns ?? [] where column.type.kind == .embedded {
@@ -10,19 +10,27 @@ extension ArrowMapping {
             }
         }
         var out = schema
-        out.types = schema.types.filter { wanted.contains($0.name) }.map { type in
-            var type = type.visible
-            for i in type.columns.indices where type.columns[i].type.kind == .link {
-                type.columns[i].type.kind = .int
-                type.columns[i].type.target = nil
-            }
-            return type
-        }
-        return out
+        out.types = schema.types.filter { wanted.contains($0.name) }.map(\.visible)
+        return ArrowMapping.unlinked(out, except: Set(linked + [type.name]))
     }
 
-    /// The columns of a type that are links.
-    func links(from type: TypeSchema) -> [String] { type.columns.filter { $0.type.kind == .link }.map(\.name) }
+    /// Returns a schema in which links to other types than `linked` are row ids.
+    static func unlinked(_ schema: Schema, except linked: Set<String>) -> Schema {
+        var schema = schema
+        for type in schema.types.indices {
+            for i in schema.types[type].columns.indices where schema.types[type].columns[i].type.kind == .link {
+                guard let target = schema.types[type].columns[i].type.target, !linked.contains(target) else { continue }
+                schema.types[type].columns[i].type.kind = .int
+                schema.types[type].columns[i].type.target = nil
+            }
+        }
+        return schema
+    }
+
+    /// The columns of a type that are links to other types than itself and `linked`.
+    func links(from type: TypeSchema, except linked: [String]) -> [String] {
+        type.columns.filter { $0.type.kind == .link && $0.type.target != type.name && !linked.contains($0.type.target ?? "") }.map(\.name)
+    }
 
     /// Sets the units of dates without a logical type to those that the values need.
     static func chooseUnits(_ field: ArrowField, _ values: Column, _ column: ColumnSchema) {

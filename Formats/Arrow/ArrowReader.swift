@@ -86,6 +86,7 @@ package class ArrowReader: BatchReader {
 
     package var remarks: [String] { source.remarks + work.remarks }
     package var guesses: [String] { source.layout.remarks }
+    package var folderTypes: [String] { source.layout.folderTypes }
 
     /// About the number of bytes that were read since the mapping of the file was released.
     private var unreleased = 0

@@ -102,11 +102,11 @@ enum ArrowSchemaRecord {
 
     private static func column(_ reader: inout ByteReader) throws(Damage) -> ColumnSchema {
         let id = try reader.readCount(limit: Int(UInt32.max)), name = try reader.readString()
-        guard let kind = ScalarKind(rawValue: try reader.read(UInt8.self)), kind != .link,
+        guard let kind = ScalarKind(rawValue: try reader.read(UInt8.self)),
             let collection = CollectionKind(rawValue: try reader.read(UInt8.self))
         else { throw Damage("a wrong kind") }
         let flags = try reader.read(UInt8.self)
-        guard flags < 16, (kind == .embedded) == (flags & 4 != 0) else { throw Damage("wrong flags") }
+        guard flags < 16, (kind == .embedded || kind == .link) == (flags & 4 != 0) else { throw Damage("wrong flags") }
         let target = flags & 4 == 0 ? nil : try reader.readString()
         let type = ColumnType(
             kind, optional: flags & 1 != 0, collection: collection, elementOptional: flags & 2 != 0 && collection != .none, target: target)

@@ -19,6 +19,9 @@ package struct ArrowWriterOptions: Sendable {
     package var level = 3
     package var threads = 1
 
+    /// The names of all types, if the file is one of a folder of a file for each type.
+    package var folderTypes: [String] = []
+
     package init() {}
 }
 
@@ -116,7 +119,7 @@ package final class ArrowWriter: BatchWriter {
             if let batch { ArrowMapping.chooseUnits(field, batch.columns[position], column) }
             written.append(Written(position: position, field: field))
         }
-        loss.links = mapping.links(from: type)
+        loss.links = mapping.links(from: type, except: options.folderTypes)
         if !options.isStream {
             try put(ArrowFormat.magic + [0, 0])
         }
@@ -127,7 +130,9 @@ package final class ArrowWriter: BatchWriter {
         var metadata = schema.metadata
         let known = Set(metadata.map(\.key))
         metadata += type.metadata.filter { !known.contains($0.key) }
-        metadata.append(MetadataEntry(ArrowFormat.firnSchema, ArrowSchemaRecord.text(ArrowMapping(schema).recorded(type))))
+        metadata.append(
+            MetadataEntry(ArrowFormat.firnSchema, ArrowSchemaRecord.text(ArrowMapping(schema).recorded(type, linked: options.folderTypes))))
+        if !options.folderTypes.isEmpty { metadata.append(MetadataEntry(FolderTypes.key, FolderTypes.text(options.folderTypes))) }
         return ArrowSchemaWriter.schema(written.map(\.field), metadata: metadata)
     }
 

@@ -13,6 +13,9 @@ package protocol BatchReader: AnyObject {
     var guesses: [String] { get }
     /// What an export in the notation of the input would write differently, as far as it is known: one sentence each.
     var unreproduced: [String] { get }
+    /// The names of all types of the folder that the input was written into together with the files of the other types; none if it was written
+    /// alone.
+    var folderTypes: [String] { get }
     /// The key that an encrypted input was opened with; nil if it is not encrypted.
     var key: EncryptionKey? { get }
     /// Restricts the reader to the rows of one type, before the first batch. Readers of formats with one type ignore it.
@@ -25,6 +28,7 @@ package protocol BatchReader: AnyObject {
 extension BatchReader {
     package var unreproduced: [String] { [] }
     package var guesses: [String] { [] }
+    package var folderTypes: [String] { [] }
     package var key: EncryptionKey? { nil }
     package func choose(_ type: String) {}
 }

@@ -12,6 +12,8 @@ final class ParquetContent: @unchecked Sendable {
     let plans: [ParquetPlan]
     let schema: Schema
     let type: TypeSchema
+    /// The types of the folder that the file was written into.
+    let folderTypes: [String]
     let remarks: [String]
 
     init(_ file: FileBytes, _ options: ParquetOptions) throws(FirnError) {
@@ -22,7 +24,10 @@ final class ParquetContent: @unchecked Sendable {
             leaves = root.allLeaves
             try ParquetContent.check(footer, leaves, file)
         } catch { throw error.error(in: file.name) }
-        let facts = ParquetFacts(footer, typeName: options.typeName, keepsName: options.keepsTypeName),
+        folderTypes = footer.metadata.last { $0.key == FolderTypes.key }?.value.map(FolderTypes.names) ?? []
+        let
+            facts = ParquetFacts(
+                footer, typeName: options.typeName, keepsName: options.keepsTypeName, linked: options.readsFolder ? folderTypes : []),
             typeName = options.keepsTypeName ? facts?.storedName : nil
         let name = typeName ?? options.typeName
         var planner = ParquetPlanner(typeName: name, facts: facts)

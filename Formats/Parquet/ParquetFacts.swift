@@ -13,10 +13,11 @@ struct ParquetFacts {
     private let texts: [String: OriginalTextRows.Texts]
     /// The name of the type when it was written, and its name now.
     let storedName: String
-    private let rowsName: String
+    /// The types that links can lead to: that of the rows, and those of the other files of the folder.
+    private let linked: Set<String>
 
-    /// Returns nil if there are none, or if they cannot be read.
-    init?(_ footer: ParquetFooter, typeName given: String, keepsName: Bool) {
+    /// Returns nil if there are none, or if they cannot be read. `linked`: the types of the other files that are read.
+    init?(_ footer: ParquetFooter, typeName given: String, keepsName: Bool, linked: [String]) {
         func value(_ key: String) -> [UInt8]? { footer.metadata.last { $0.key == key }?.value }
         guard let (rows, known) = value(SchemaFacts.key).flatMap(SchemaFacts.schema) else { return nil }
         var schema = known
@@ -41,7 +42,7 @@ struct ParquetFacts {
                 }
             }
         }
-        self.rowsName = typeName
+        self.linked = Set(linked + [typeName])
         self.rows = schema[rows.name] ?? rows
         self.schema = schema
         texts = value(OriginalTextRows.key).flatMap(OriginalTextRows.read) ?? [:]
@@ -141,7 +142,7 @@ struct ParquetFacts {
         switch (column.type.kind, form) {
         case (.any, .text), (.embedded, .text):
             return .json(position: position, empty: Column(column, in: schema), schema: schema)
-        case (.link, .int): return column.type.target == rowsName ? .leaf(position: position, form: .int) : nil
+        case (.link, .int): return column.type.target.map(linked.contains) ?? false ? .leaf(position: position, form: .int) : nil
         case (.objectID, .bytes):
             return node.element.length == 12 && node.physical == .fixed ? .leaf(position: position, form: .objectID) : nil
         case (.decimal, .text): return .leaf(position: position, form: .number)

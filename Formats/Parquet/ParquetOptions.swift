@@ -4,6 +4,8 @@ package struct ParquetOptions: Sendable {
     package var typeName: String
     /// Whether the type has the name that Firn stored in the file, if it stored one.
     package var keepsTypeName = false
+    /// Whether the file is read together with the others of its folder: links to their types are links then.
+    package var readsFolder = false
     /// The columns that are needed, or paths of fields within them; nil for all. If the file lacks one of them, all are read.
     package var columns: [String]?
     package var threads = 1

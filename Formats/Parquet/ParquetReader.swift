@@ -59,6 +59,7 @@ package final class ParquetReader: BatchReader, TableReader {
 
     package var remarks: [String] { content.remarks + work.remarks }
     package var guesses: [String] { content.remarks }
+    package var folderTypes: [String] { content.folderTypes }
 
     /// The number of rows in the file.
     package var rowCount: Int { content.footer.rowCount }

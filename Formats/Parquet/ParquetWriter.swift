@@ -108,7 +108,7 @@ package final class ParquetWriter: BatchWriter {
 
     package var remarks: [String] {
         var remarks = lost
-        for column in type.columns where column.type.kind == .link {
+        for column in type.columns where column.type.kind == .link && !options.folderTypes.contains(column.type.target ?? "") {
             remarks.append("column \"\(column.name)\": links to \"\(column.type.target ?? "")\" are written as row ids")
         }
         for column in columns {
@@ -243,6 +243,7 @@ package final class ParquetWriter: BatchWriter {
             }
         }
         guard options.keepsFacts else { return entries }
+        if !options.folderTypes.isEmpty { entries.append((FolderTypes.key, FolderTypes.text(options.folderTypes))) }
         if !encoded.isEmpty {
             var text: [UInt8] = []
             ExactJSON.append(.map(encoded), to: &text)

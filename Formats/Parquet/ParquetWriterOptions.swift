@@ -15,6 +15,9 @@ package struct ParquetWriterOptions: Sendable {
     /// a file of ordinary size.
     package static let standardRows = 1 << 20
 
+    /// The names of all types, if the file is one of a folder of a file for each type.
+    package var folderTypes: [String] = []
+
     package init() {}
 }
 

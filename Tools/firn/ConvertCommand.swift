@@ -15,7 +15,7 @@ struct ConvertCommand {
         var options = try readingOptions()
         guard !target.isEmpty else { throw FirnError(.usage, "the name of OUT is empty") }
         let form = try OutputForm(arguments, target: target), format = form.format
-        if target != "-", Paths.kind(target) == .directory, format != .parquet { try Replacement.check(target, overwrite: true) }
+        if target != "-", Paths.kind(target) == .directory, !format.keepsFolderTypes { try Replacement.check(target, overwrite: true) }
         options.keepsObjectFacts = format == .firn && !ConvertCommand.shaping.contains(where: arguments.has)
         if target != "-", Paths.kind(target) != .other, !isFolder(target, format) {
             try Replacement.check(target, overwrite: arguments.has("force"))
@@ -37,7 +37,7 @@ struct ConvertCommand {
             try summarise(file, target, rows: rows, rejected: 0, remarks: notes)
             return .done
         }
-        let reader = try pipeline(file, options, progress, keysOfLinks: format == .sqlite)
+        let reader = try pipeline(file, options, progress, keysOfLinks: format == .sqlite, ranksLinks: format.keepsFolderTypes)
         let writer = try writer(
             target, form, reader.schema, key, try losslessCheck(file, format), source: file, threads: options.threads)
         try writer.begin(reader.schema)
@@ -155,7 +155,7 @@ struct ConvertCommand {
 
     /// Whether OUT is a folder for files of the format.
     private func isFolder(_ target: String, _ format: FormatName) -> Bool {
-        format == .parquet && (target.hasSuffix("/") || target != "-" && Paths.kind(target) == .directory)
+        format.keepsFolderTypes && (target.hasSuffix("/") || target != "-" && Paths.kind(target) == .directory)
     }
 
     private func writer(
@@ -175,11 +175,13 @@ struct ConvertCommand {
         guard format != .firn else { return try FirnWriter(path: target, options, source: source.name, check: check) }
         guard format != .sqlite else { return try FormatShelf.writer(database: target, options) }
         let roots = schema.roots
-        if format == .parquet, roots.count > 1 || isFolder(target, format) {
+        if format.keepsFolderTypes, roots.count > 1 || isFolder(target, format) {
             let each = options
-            return try FolderWriter(target, ending: format.rawValue) { (path, schema) throws(FirnError) in
-                try FormatShelf.writer(
-                    try Output(path: path, force: each.overwrites, sources: each.sources), format: format, each, schema: schema)
+            return try FolderWriter(target, ending: format.rawValue) { (path, schema, types) throws(FirnError) in
+                var options = each
+                options.folderTypes = types
+                return try FormatShelf.writer(
+                    try Output(path: path, force: each.overwrites, sources: each.sources), format: format, options, schema: schema)
             }
         }
         guard roots.count <= 1 || format == .json else {
@@ -212,7 +214,8 @@ struct ConvertCommand {
         return (file, remarks)
     }
 
-    private func pipeline(_ file: OpenedFile, _ options: ReadingOptions, _ progress: Progress, keysOfLinks: Bool) throws(FirnError)
+    private func pipeline(_ file: OpenedFile, _ options: ReadingOptions, _ progress: Progress, keysOfLinks: Bool, ranksLinks: Bool)
+        throws(FirnError)
         -> any BatchReader
     {
         let given = arguments.text("type")
@@ -220,7 +223,9 @@ struct ConvertCommand {
         let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
         func open() throws(FirnError) -> any BatchReader {
             if keysOfLinks, let keyed = try file.keyedReader(chooses ? given : nil, options, progress) { return keyed }
-            return try file.reader(chooses ? given : nil, threads: options.threads, progress: progress, needed: needed)
+            let reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress, needed: needed)
+            guard ranksLinks, let stored = reader as? StoredReader, stored.hasLinks else { return reader }
+            return try RankedLinksReader(stored, try file.tables(), path: file.name) ?? reader
         }
         var reader = try open()
         if case .stored = file.content {

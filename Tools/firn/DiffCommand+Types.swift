@@ -9,7 +9,7 @@ import FirnThreads
 extension DiffCommand {
     /// Returns both files if all their types are compared: if they have several and none is chosen. Otherwise returns nil.
     func severalTypes(_ files: [OpenedFile]) throws(FirnError) -> [OpenedFile]? {
-        guard files.allSatisfy({ $0.format.hasObjects && $0.union == nil && $0.address.type == nil }) else { return nil }
+        guard files.allSatisfy({ $0.hasObjects && $0.union == nil && $0.address.type == nil }) else { return nil }
         let roots = files.map { Set($0.schema.roots.map(\.name)) }
         guard session.arguments.text("type") == nil, roots.contains(where: { $0.count > 1 }) else { return nil }
         if let flag = ["key", "columns", "ignore", "where"].first(where: session.arguments.has) {

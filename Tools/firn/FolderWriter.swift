@@ -8,12 +8,13 @@ import FirnTable
 final class FolderWriter: BatchWriter {
     private let folder: String
     private let ending: String
-    private let make: (_ path: String, _ schema: Schema) throws(FirnError) -> any BatchWriter
+    private let make: (_ path: String, _ schema: Schema, _ types: [String]) throws(FirnError) -> any BatchWriter
     private var writers: [(type: String, writer: any BatchWriter)] = []
 
-    /// `make` makes the writer of a file.
+    /// `make` makes the writer of a file. It gets the names of all types, which the file states (`FolderTypes`).
     init(
-        _ folder: String, ending: String, _ make: @escaping (_ path: String, _ schema: Schema) throws(FirnError) -> any BatchWriter
+        _ folder: String, ending: String,
+        _ make: @escaping (_ path: String, _ schema: Schema, _ types: [String]) throws(FirnError) -> any BatchWriter
     ) throws(FirnError) {
         guard folder != "-" else {
             throw FirnError(
@@ -30,7 +31,7 @@ final class FolderWriter: BatchWriter {
         for type in schema.roots {
             var own = schema.reachable(from: type.name)
             own.otherAttributes = schema.otherAttributes
-            let writer = try make("\(folder)/\(FolderWriter.fileName(type.name)).\(ending)", own)
+            let writer = try make("\(folder)/\(FolderWriter.fileName(type.name)).\(ending)", own, schema.roots.map(\.name))
             writers.append((type.name, writer))
             try writer.begin(own)
         }

@@ -62,6 +62,20 @@ enum FormatShelf {
         }
     }
 
+    /// Opens a file that can be one of a folder of a file for each type. Its type has the name with which it was written.
+    static func reader(folderPart input: Input, format: FormatName, _ options: ReadingOptions, progress: Progress) throws(FirnError)
+        -> any BatchReader
+    {
+        if format == .parquet {
+            var parquet = ParquetOptions(typeName: Address.stem(of: input.path))
+            (parquet.keepsTypeName, parquet.readsFolder, parquet.threads) = (true, true, options.threads)
+            return try ParquetReader(input, options: parquet, progress: progress)
+        }
+        var arrow = ArrowOptions(typeName: Address.stem(of: input.path))
+        (arrow.keepsTypeName, arrow.readsFolder, arrow.threads) = (true, true, options.threads)
+        return try ArrowReader.open(input, options: arrow, progress: progress)
+    }
+
     /// Opens a `.realm` file with the key that fits.
     private static func realm(_ input: Input, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> RealmFileReader {
         try options.keys.trying { (key) throws(FirnError) in
@@ -221,6 +235,7 @@ enum FormatShelf {
         case .small: arrow.level = 15
         }
         arrow.threads = options.threads
+        arrow.folderTypes = options.folderTypes
         return arrow
     }
 
@@ -237,6 +252,7 @@ enum FormatShelf {
         if let text = options.pageCompression { parquet.compression = try ParquetCompression(text) }
         if let rows = options.groupRows { parquet.groupRows = rows }
         parquet.threads = options.threads
+        parquet.folderTypes = options.folderTypes
         return parquet
     }
 

@@ -44,7 +44,7 @@ struct HashCommand {
 
     /// Hashes the type that is chosen, or all types of the file.
     private func hashes(of file: OpenedFile) throws(FirnError) -> [ContentHash] {
-        guard file.format.hasObjects, file.union == nil, arguments.text("type") == nil, file.address.type == nil else {
+        guard file.hasObjects, file.union == nil, arguments.text("type") == nil, file.address.type == nil else {
             return [try hash(try file.table(arguments.text("type")), file)]
         }
         guard file.streamsTypes else { return try file.tables().map { (table) throws(FirnError) in try hash(table, file) } }

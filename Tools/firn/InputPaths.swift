@@ -10,6 +10,8 @@ struct InputPaths {
     private(set) var paths: [String]
     /// Whether the operand is a folder or a pattern, so that it is one table even if it stands for one file.
     let isSeveral: Bool
+    /// The files of a folder without the type that the operand names, and this type; nil for other operands.
+    private(set) var folder: (files: [String], type: String?)?
     private(set) var remarks: [String] = []
 
     /// `target`: the file that is written, which a folder or pattern does not stand for.
@@ -19,8 +21,10 @@ struct InputPaths {
         if kind == .directory {
             isSeveral = true
             var walk = FolderWalk()
-            try walk.enter(operand.hasSuffix("/") && operand.count > 1 ? String(operand.dropLast()) : operand)
-            paths = walk.found
+            let address = Address(operand), root = address.path, type = address.type.map { ":" + $0 } ?? ""
+            try walk.enter(root.hasSuffix("/") && root.count > 1 ? String(root.dropLast()) : root)
+            paths = walk.found.map { $0 + type }
+            folder = (walk.found, address.type)
             if let first = walk.skipped {
                 remarks.append("\(operand): \(Quantity.count(walk.skippedCount, "file")) of other formats skipped (first: \(first))")
             }
@@ -41,6 +45,7 @@ struct InputPaths {
             let others = paths.filter { !Paths.isSame($0, target) }
             if others.count < paths.count { remarks.append("\(operand): \"\(target)\" is OUT and is not read") }
             paths = others
+            folder?.files.removeAll { Paths.isSame($0, target) }
         }
         guard paths.isEmpty else { return }
         throw FirnError(
@@ -63,7 +68,9 @@ struct InputPaths {
     /// The default name of the type of the rows: the folder, or for files the name of the first one.
     var typeName: String {
         guard isSeveral else { return Address(operand).type ?? Address.stem(of: Address(operand).path) }
-        let fixed = operand.split(separator: "/", omittingEmptySubsequences: true).prefix { !FilePattern.isPattern(String($0)) }
+        let fixed = (folder == nil ? operand : Address(operand).path).split(separator: "/", omittingEmptySubsequences: true).prefix {
+            !FilePattern.isPattern(String($0))
+        }
         if let last = fixed.last, last != ".", last != ".." { return String(last) }
         return Address.stem(of: paths.first ?? operand)
     }

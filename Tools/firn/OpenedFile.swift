@@ -22,6 +22,10 @@ final class OpenedFile {
     let name: String
     /// The inputs of a union; nil for one file.
     let union: InputUnion?
+    /// Whether this is a folder of a file for each type.
+    let isFolder: Bool
+    /// Whether the input can have several types, and links between them.
+    var hasObjects: Bool { format.hasObjects || isFolder }
 
     /// Opens an operand: one file, or the files of a folder or pattern as one table.
     /// - Parameter target: The file that is written, which a folder or pattern does not stand for.
@@ -32,6 +36,11 @@ final class OpenedFile {
         var (inputs, remarks) = try InputPaths.all(operands, except: target), paths = inputs.flatMap(\.paths)
         if paths.count == 1, !inputs[0].isSeveral, options.filename == nil {
             return (try OpenedFile(paths[0], options, progress: progress), remarks)
+        }
+        if inputs.count == 1, let folder = inputs[0].folder, options.filename == nil, options.schema == nil,
+            let found = try TypeFolder(folder.files, options, progress: progress)
+        {
+            return (try OpenedFile(found, Address(operands[0])), remarks)
         }
         remarks += leaveOutEmpty(&paths)
         var each = options
@@ -59,7 +68,16 @@ final class OpenedFile {
         ]
     }
 
+    /// Opens a folder of a file for each type.
+    private init(_ folder: TypeFolder, _ address: Address) throws(FirnError) {
+        (union, storedKey, isFolder) = (nil, nil, true)
+        (self.address, name, format, size) = (address, address.path, folder.format, folder.size)
+        content = .stream(folder.reader)
+        if let wanted = address.type, folder.reader.schema[wanted] == nil { throw unknownType(wanted, in: schema, of: name) }
+    }
+
     private init(_ union: InputUnion, named name: String) {
+        isFolder = false
         self.union = union
         self.name = name
         storedKey = nil
@@ -76,7 +94,7 @@ final class OpenedFile {
     init(
         _ operand: String, _ options: ReadingOptions, progress: Progress, allowsEmpty: Bool = false, input opened: Input? = nil
     ) throws(FirnError) {
-        union = nil
+        (union, isFolder) = (nil, false)
         let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
         self.address = address
         self.name = name
@@ -282,7 +300,7 @@ final class OpenedFile {
 
     /// Returns the type that `given` or the operand names; nil if neither names one. Throws if they name different types.
     func chosenType(_ given: String?) throws(FirnError) -> String? {
-        guard union == nil, format.hasObjects, let named = address.type else { return given }
+        guard union == nil, hasObjects, let named = address.type else { return given }
         guard given == nil || given == named else {
             throw FirnError(
                 .usage, "--type names \"\(given ?? "")\", and \(address.path):\(named) names another type", advice: "omit one of them")
@@ -316,7 +334,8 @@ final class OpenedFile {
             guard let table = snapshot.table(named: wanted) else { throw unknownType(wanted, in: schema, of: address.path) }
             return table
         case .stream(let reader):
-            if format.hasObjects, !streamsTypes { return try heldTables(reader).table(wanted)! }
+            if streamsTypes, let table = (reader as? TypesReader)?.table(wanted) { return table }
+            if hasObjects, !streamsTypes { return try heldTables(reader).table(wanted)! }
             reader.choose(wanted)
             var batches: [Batch] = []
             while let (type, batch) = try reader.next() { if type == wanted { batches.append(batch) } }
@@ -326,7 +345,7 @@ final class OpenedFile {
 
     /// Returns a reader in which links are the keys of the rows that they lead to; nil if there are no such links. `given` selects one type.
     func keyedReader(_ given: String?, _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> (any BatchReader)? {
-        guard format.hasObjects, union == nil, !streamsTypes else { return nil }
+        guard hasObjects, union == nil, !streamsTypes else { return nil }
         let (keyed, keys) = FormatShelf.keyedLinks(schema)
         var result = keyed
         if let name = given ?? address.type { result = keyed.reachable(from: try typeName(name)) }
@@ -336,9 +355,9 @@ final class OpenedFile {
         return try KeyedLinksReader(reader, tables, schema: result, keys: keys, path: name)
     }
 
-    /// Whether the types can be read one by one: a database whose rows have no links.
+    /// Whether the types can be read one by one: a database or folder whose rows have no links.
     var streamsTypes: Bool {
-        guard format == .sqlite, case .stream = content else { return false }
+        guard format == .sqlite || isFolder, case .stream = content else { return false }
         return !schema.types.contains { $0.columns.contains { $0.type.kind == .link } }
     }
 
@@ -360,7 +379,7 @@ final class OpenedFile {
     ) throws(FirnError) -> any BatchReader {
         switch content {
         case .stream(let reader):
-            guard format == .realm || format == .sqlite, let name = given ?? address.type else { return reader }
+            guard format == .realm || format == .sqlite || isFolder, let name = given ?? address.type else { return reader }
             return ChosenReader(reader, try typeName(name))
         case .stored(_, let snapshot):
             guard given != nil || address.type != nil else {

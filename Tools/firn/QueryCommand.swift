@@ -24,7 +24,7 @@ struct QueryCommand {
         let options = try ReadingOptions(arguments, threads: threads)
         let file = try open(options, progress)
         let rows: Int
-        if file.format.hasObjects, file.union == nil, !file.streamsTypes, !isDocument(file) {
+        if file.hasObjects, file.union == nil, !file.streamsTypes, !isDocument(file) {
             let table = try file.table(arguments.text("type"))
             let run = try QueryCommand.run(request, table, file: file.address.path, threads: threads)
             display.end()
@@ -32,6 +32,8 @@ struct QueryCommand {
                 arguments.has("explain")
                 ? try explain(run)
                 : try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
+        } else if file.isFolder {
+            rows = try search(try file.table(arguments.text("type")), of: file, request, threads: threads, display: display)
         } else if case .stream(let reader as any TableReader) = file.content {
             rows = try search(reader.table, of: file, request, threads: threads, display: display)
         } else {

@@ -45,7 +45,7 @@ extension OpenedFile {
         case .stored(_, let snapshot):
             if let name = address.type { return [try table(name)] }
             return snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
-        case .stream(let reader) where format.hasObjects && union == nil && !streamsTypes:
+        case .stream(let reader) where hasObjects && union == nil && !streamsTypes:
             if let name = address.type { return [try table(name)] }
             let held = try heldTables(reader)
             return reader.schema.roots.compactMap { held.table($0.name) }

@@ -34,6 +34,9 @@ final class StoredReader: BatchReader {
         self.progress = progress
     }
 
+    /// Whether the rows have links.
+    var hasLinks: Bool { schema.types.contains { $0.columns.contains { $0.type.kind == .link } } }
+
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         while table < tables.count {
             let current = tables[table]

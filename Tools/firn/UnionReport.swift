@@ -3,13 +3,14 @@ import FirnCommandLine
 import FirnExchange
 import FirnTable
 
-/// What a union of inputs changed: one line for each column, and one for the order.
+/// What a union of inputs changed: one line for the columns with the same change, and one for the order.
 struct UnionReport {
     private(set) var lines: [String] = []
 
     init(_ union: InputUnion, _ type: TypeSchema, order: (count: Int, first: String?)) {
         let count = union.members.count
         func name(_ index: Int) -> String { union.members[index].name }
+        var found = ColumnRemarks()
         for column in type.columns {
             guard let known = union.rows[column.name] else { continue }
             var parts: [String] = []
@@ -30,8 +31,9 @@ struct UnionReport {
             }
             if known.losesOriginals(column) { parts.append("its original texts were left out") }
             if count > 1 { parts += known.attributes.losses }
-            if !parts.isEmpty { lines.append("column \"\(column.name)\": \(parts.joined(separator: "; "))") }
+            if !parts.isEmpty { found.add(parts.joined(separator: "; "), of: column.name) }
         }
+        lines = found.lines
         lines += (union.attributes.losses + union.rows.attributes.losses).map { "files: \($0)" }
         lines += Self.similar(type, name, union)
         if let first = order.first {
@@ -53,6 +55,31 @@ struct UnionReport {
             lines.append("columns \(names.joined(separator: " and ")) differ only in case or white space, and stay separate columns")
         }
         return lines
+    }
+}
+
+/// Remarks of columns: equal ones in one line, and all beyond a number of lines in one.
+private struct ColumnRemarks {
+    private var order: [String] = []
+    private var names: [String: [String]] = [:]
+    private static let maximumLines = 20, maximumNames = 5
+
+    mutating func add(_ remark: String, of column: String) {
+        if names[remark] == nil { order.append(remark) }
+        names[remark, default: []].append(column)
+    }
+
+    var lines: [String] {
+        var lines = order.prefix(Self.maximumLines).map { remark in "\(Self.list(names[remark] ?? [])): \(remark)" }
+        let rest = order.dropFirst(Self.maximumLines).flatMap { names[$0] ?? [] }
+        if !rest.isEmpty { lines.append("\(Self.list(rest)): not the same in all inputs") }
+        return lines
+    }
+
+    private static func list(_ columns: [String]) -> String {
+        let shown = columns.prefix(maximumNames).map { "\"\($0)\"" }.joined(separator: ", ")
+        guard columns.count > 1 else { return "column \(shown)" }
+        return "columns \(shown)" + (columns.count > maximumNames ? " and \(Quantity.count(columns.count - maximumNames)) more" : "")
     }
 }
 

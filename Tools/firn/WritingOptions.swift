@@ -30,6 +30,9 @@ struct WritingOptions {
     var pageCompression: String?
     var groupRows: Int?
 
+    /// The names of all types, if each is written into a file of one folder.
+    var folderTypes: [String] = []
+
     init(threads: Int) { self.threads = threads }
 
     /// The flags that concern Parquet only.

@@ -1,0 +1,69 @@
+import FirnKit
+import Foundation
+import Testing
+
+/// Folders of Parquet and Arrow files that were written from an input of several types.
+@Suite struct FolderTypesTests {
+    private static let formats = ["parquet", "arrow"]
+
+    /// Makes `t.firn` from a fixture with links between its types.
+    private func source(_ fixture: String, _ flags: String...) throws -> Scratch {
+        let scratch = try Scratch(), name = URL(filePath: fixture).lastPathComponent
+        try FileManager.default.copyItem(at: Folders.fixtures.appending(path: fixture), to: scratch.file(name))
+        let run = try FirnRun(["convert", name, "t.firn", "-q"] + flags, in: scratch.folder)
+        #expect(run.code == 0, "\(run.errors)")
+        return scratch
+    }
+
+    private func hash(_ scratch: Scratch, _ file: String) throws -> String {
+        let run = try scratch.firn("hash", file)
+        #expect(run.code == 0, "\(run.errors)")
+        return String(run.out.prefix(32))
+    }
+
+    @Test(arguments: formats) func `a folder that was written from several types is read as these types, with their links`(format: String)
+        throws
+    {
+        for scratch in [try source("sqlite/shop.db", "--links"), try source("realm/links.realm")] {
+            let run = try scratch.firn("convert", "t.firn", "out/", "--to", format)
+            #expect(run.code == 0 && !run.errors.contains("row ids"), "\(run.errors)")
+            let expected = try hash(scratch, "t.firn")
+            #expect(try hash(scratch, "out") == expected)
+            let back = try scratch.firn("convert", "out", "back.firn")
+            #expect(back.code == 0 && !back.errors.contains("column"), "\(back.errors)")
+            #expect(try hash(scratch, "back.firn") == expected)
+        }
+    }
+
+    @Test(arguments: formats) func `queries name a type of a folder, and follow its links`(format: String) throws {
+        let scratch = try source("sqlite/shop.db", "--links")
+        #expect(try scratch.firn("convert", "t.firn", "out/", "--to", format, "-q").code == 0)
+        for operand in ["out:customer", "out/:customer"] {
+            let query = try scratch.firn("query", operand, "city.name == 'Oslo'", "--agg", "count", "--format", "csv")
+            #expect(query.out == "count\n2\n", "\(query.out)\(query.errors)")
+        }
+        let unknown = try scratch.firn("query", "out:nothing")
+        #expect(unknown.code != 0 && unknown.errors.contains("nothing"), "\(unknown.errors)")
+        let several = try scratch.firn("query", "out")
+        #expect(several.code == 2 && several.errors.contains("several types") && several.errors.contains("customer"), "\(several.errors)")
+        let sql = try scratch.firn("sql", "--format", "csv", "out", "SELECT count(*) AS n FROM customer")
+        #expect(sql.code == 0 && sql.out.hasPrefix("n\n"), "\(sql.out)\(sql.errors)")
+    }
+
+    @Test(arguments: formats) func `files of a folder that were written one by one are one table`(format: String) throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(at: scratch.file("days"), withIntermediateDirectories: true)
+        for day in ["mon", "tue"] {
+            try scratch.write("\(day).csv", "n,a,b,c\n1,2,3,4\n")
+            #expect(try scratch.firn("convert", "\(day).csv", "days/\(day).\(format)", "-q").code == 0)
+        }
+        #expect(try scratch.firn("query", "days", "-a", "count", "--format", "csv").out == "count\n2\n")
+        try scratch.write("wed.csv", "n\n1\n")
+        #expect(try scratch.firn("convert", "wed.csv", "days/wed.\(format)", "-q").code == 0)
+        let run = try scratch.firn("convert", "days", "days.firn")
+        // One line for all columns that the third file lacks.
+        #expect(
+            run.errors.contains("columns \"a\", \"b\", \"c\": in 2 of 3 inputs; null in the others")
+                && run.errors.split(separator: "\n").count { $0.contains("column") } == 1, "\(run.errors)")
+    }
+}
