@@ -21,7 +21,12 @@ import Testing
             ("REPLACE INTO p VALUES (1, 2)", "REPLACE INTO p is not permitted"),
             ("UPDATE p SET id = 1", "UPDATE p is not permitted"), ("ALTER TABLE p ADD COLUMN x", "ALTER TABLE is not permitted"),
             ("WITH q AS (SELECT 1) DELETE FROM p", "a change of table p is not permitted"),
-            ("CREATE INDEX i ON p(id)", "CREATE INDEX is not permitted"), ("DROP TABLE p", "DROP TABLE p is not permitted"),
+            ("REINDEX", "REINDEX is not available"), ("REINDEX p", "REINDEX is not available"), ("BEGIN", "BEGIN is not available"),
+            ("begin immediate; SELECT 1", "BEGIN is not available"), ("COMMIT", "COMMIT is not available"),
+            ("END TRANSACTION", "END is not available"), ("ROLLBACK", "ROLLBACK is not available"),
+            ("/* a comment */ SAVEPOINT a", "SAVEPOINT is not available"), ("RELEASE a", "RELEASE is not available"),
+            ("EXPLAIN COMMIT", "COMMIT is not available"), ("CREATE INDEX i ON p(id)", "CREATE INDEX is not permitted"),
+            ("DROP TABLE p", "DROP TABLE p is not permitted"),
         ] {
             let run = try scratch.firn("sql", "p.csv", sql)
             #expect(run.code == 2 && run.out.isEmpty && run.errors.contains(part), "\(sql): \(run.code) \(run.errors)")

@@ -98,14 +98,7 @@ extension Command {
                 detail:
                     "The argument is a column or an expression of columns: sum(price * (1 - discount)). 'as' names the result: sum(price) as total.",
                 repetition: .many),
-            Flag(
-                "format", nil, in: .writing, "how rows are printed",
-                detail: "With --output, the extension of FILE decides. parquet and firn are not printed on a terminal.",
-                preset: "table", choices: ["table"] + Flag.formats),
-            Flag(
-                "output", "o", "FILE", in: .writing, "write the rows to FILE instead of standard output",
-                detail: "A failed or interrupted run leaves FILE unchanged."),
-            .force,
+            .rowFormat, .output, .force,
         ] + Flag.pages + [
             .json,
             Flag("explain", nil, in: .writing, "print the plan and what was skipped instead of the rows"),
@@ -131,12 +124,14 @@ extension Command {
             .init("firn sql a.firn 'SELECT * FROM Dog JOIN Person ON Dog.owner = Person.id'", "a join along a link"),
             .init("firn sql old.csv new.csv 'SELECT id FROM new EXCEPT SELECT id FROM old'", "several files"),
             .init("firn sql p.csv 'SELECT * FROM p WHERE age > :age' -p age=30 --format csv", "with a parameter"),
+            .init("firn sql p.firn 'SELECT * FROM p ORDER BY age' -o sorted.parquet", "the rows as Parquet"),
         ],
         flags: [
             Flag(
                 "param", "p", "NAME=VALUE", in: .choosing, "bind a value to :name in the statements; the name of ?1 is 1",
                 detail: "Whole and decimal numbers are bound as numbers, everything else as text.", repetition: .many),
-            Flag("format", nil, in: .writing, "how rows are printed", preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
+            .rowFormat, .output, .force,
+        ] + Flag.pages + [
             .json,
             Flag("explain", nil, in: .writing, "print the plan, the conditions that Firn executed and what it skipped instead of the rows"),
             Flag(
@@ -247,10 +242,14 @@ extension Command {
     static let info = Command(
         "info", operands: "FILE", count: 1...1,
         "prints the types, rows, versions and dead space of a file, and each column's size and encodings",
-        detail: "FILE@5 selects version 5, FILE@TAG the version with that tag.",
+        detail: """
+            FILE@5 selects version 5, FILE@TAG the version with that tag. Of a file of another format, a folder or a pattern, it prints the format, the types and their \
+            columns, and the number of rows if the file states it.
+            """,
         examples: [
             .init("firn info people.firn", "as text"),
             .init("firn info --json people.firn", "as JSON"),
+            .init("firn info people.parquet", "a file of another format"),
         ],
         flags: [.type, .json],
         exit: "0 done, 4 some columns are damaged; the others are printed")

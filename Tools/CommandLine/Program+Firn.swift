@@ -40,6 +40,14 @@ extension Program {
 /// Flags that more than one command accepts.
 extension Flag {
     package static let formats = ["firn", "csv", "tsv", "json", "ndjson", "parquet", "arrow", "sqlite"]
+    /// The flags for the rows that queries return.
+    static let rowFormat = Flag(
+        "format", nil, in: .writing, "how rows are printed",
+        detail: "With --output, the extension of FILE decides. parquet and firn are not printed on a terminal.",
+        preset: "table", choices: ["table"] + Flag.formats)
+    static let output = Flag(
+        "output", "o", "FILE", in: .writing, "write the rows to FILE instead of standard output",
+        detail: "A failed or interrupted run leaves FILE unchanged.")
     /// Formats that are read and not written.
     static let inputFormats = ["realm"]
 

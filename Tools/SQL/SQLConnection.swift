@@ -124,6 +124,7 @@ package final class SQLConnection {
             context.lastError = nil
             refused = nil
             words = SQLWords.name(of: sql[start...])
+            if !isOwn, let refusal = SQLPermissions.refusal(ofStatement: words) { throw SQLConnection.error(refusal) }
             var prepared: OpaquePointer?
             let begin = start
             let code = sql.withUnsafeBufferPointer { text in
@@ -228,6 +229,14 @@ package final class SQLConnection {
                 .usage, "VACUUM is not available: firn sql does not change or write files", advice: "'firn compact FILE' drops dead space")
         case .statement("ATTACH"):
             FirnError(.usage, "ATTACH is not available", advice: "name all files before the statements: firn sql a.firn b.firn 'SELECT …'")
+        case .statement("REINDEX"):
+            FirnError(
+                .usage, "REINDEX is not available: firn sql does not change or write files",
+                advice: "'firn index FILE TYPE.COLUMN' creates an index, which every commit maintains")
+        case .statement(let word) where ["BEGIN", "COMMIT", "END", "RELEASE", "ROLLBACK", "SAVEPOINT"].contains(word):
+            FirnError(
+                .usage, "\(word) is not available: statements do not change files, so there are no transactions",
+                advice: "omit it; each statement reads the same version of each file")
         case .statement("CREATE VIRTUAL TABLE"):
             FirnError(
                 .usage, "CREATE VIRTUAL TABLE is not available",

@@ -73,13 +73,24 @@ enum SQLRefusal: Equatable {
 }
 
 extension SQLPermissions {
+    /// The first words of statements that are refused whatever they do. SQLite does not ask about those that have nothing to do, such as REINDEX
+    /// without indexes.
+    private static let useless: Set<String> = ["BEGIN", "COMMIT", "END", "REINDEX", "RELEASE", "ROLLBACK", "SAVEPOINT"]
+
+    /// Returns why a statement is not available, by its first words in capitals; nil if its actions decide.
+    static func refusal(ofStatement words: [String]) -> SQLRefusal? {
+        words.first.flatMap { useless.contains($0) ? .statement($0) : nil }
+    }
+
     /// Returns nil if the action is permitted.
     static func refusal(_ action: Int32, _ subject: String, _ detail: String, database: String, in context: SQLStatementContext)
         -> SQLRefusal?
     {
         let isTemporary = database == "temp"
         switch Action(rawValue: action) {
-        case .select, .recursive, .transaction, .savepoint: return nil
+        case .select, .recursive: return nil
+        case .transaction: return .statement(context.name("BEGIN"))
+        case .savepoint: return .statement(context.name("SAVEPOINT"))
         case .createTemporaryIndex, .createTemporaryTable, .createTemporaryTrigger, .createTemporaryView: return nil
         case .dropTemporaryIndex, .dropTemporaryTable, .dropTemporaryTrigger, .dropTemporaryView: return nil
         case .read:

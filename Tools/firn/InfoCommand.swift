@@ -11,6 +11,10 @@ struct InfoCommand {
 
     func run() throws(FirnError) -> ExitCode {
         let operand = session.arguments.operands[0]
+        if let other = try otherFormat(operand) {
+            try describe(other)
+            return .done
+        }
         let file: OpenedFile
         do throws(FirnError) { file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments)) } catch {
             guard error.code == .encrypted else { throw error }

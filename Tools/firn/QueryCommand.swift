@@ -18,7 +18,7 @@ struct QueryCommand {
         try session.checkExplain()
         // Errors in the command line are reported before a long input is read.
         for operand in operands.files where operand != "-" { try OpenedFile.check(operand) }
-        try checkOutput()
+        try RowOutput(session).check()
         let request: QueryRequest
         do throws(FirnError) { request = try self.request() } catch { throw misread(error) }
         let options = try ReadingOptions(arguments, threads: threads)
@@ -219,7 +219,7 @@ struct QueryCommand {
             type.columns[i].notation = type.columns[i].notation.standard
         }
         let schema = Schema([type] + types.types.filter { $0.name != name }).reachable(from: name)
-        let writer = try writer(schema)
+        let writer = try RowOutput(session).writer(schema, sources: operands.files)
         var rows = 0, hasBegun = false
         func begin() throws(FirnError) {
             if hasBegun { return }
@@ -238,62 +238,6 @@ struct QueryCommand {
         for remark in writer.remarks { session.remark(remark) }
         if rows == 0, writer is TablePrinter { session.remark("no rows") }
         return rows
-    }
-
-    /// The file that rows are written to; nil for standard output.
-    private var target: String? { arguments.text("output").flatMap { $0 == "-" ? nil : $0 } }
-
-    /// Returns the format of the rows; nil for a table for people.
-    private func rowFormat() throws(FirnError) -> FormatName? {
-        if let target, !arguments.has("format"), !arguments.has("json") {
-            guard let format = FormatName(extensionOf: target), Flag.formats.contains(format.rawValue) else {
-                throw FirnError(
-                    .usage, "the format of the rows cannot be inferred from the name \"\(target)\"",
-                    advice: "use --format \(OutputForm.names)")
-            }
-            return format
-        }
-        return FormatName(rawValue: try session.rowFormat())
-    }
-
-    /// Checks the flags of the output before a long input is read.
-    private func checkOutput() throws(FirnError) {
-        let format = try rowFormat()
-        var options = WritingOptions(threads: 1)
-        try options.readPages(arguments, format)
-        if let target {
-            guard !target.isEmpty else { throw FirnError(.usage, "the name of the output is empty") }
-            guard !arguments.has("explain") else {
-                throw FirnError(.usage, "--explain prints a plan and no rows", advice: "omit --output")
-            }
-            guard format != nil else {
-                throw FirnError(.usage, "a table for people is not written to a file", advice: "use --format \(OutputForm.names)")
-            }
-            if Paths.kind(target) != .other { try Replacement.check(target, overwrite: arguments.has("force")) }
-        } else if let format, !arguments.has("explain") {
-            guard format != .firn, format != .sqlite else {
-                throw FirnError(
-                    .usage, "a \(format.rawValue) file cannot be written to standard output", advice: "name a file with --output")
-            }
-            try OutputForm.checkTerminal(format)
-        }
-    }
-
-    private func writer(_ schema: Schema) throws(FirnError) -> any BatchWriter {
-        guard let format = try rowFormat() else { return TablePrinter(session) }
-        var options = WritingOptions(threads: try session.threads())
-        options.overwrites = arguments.has("force")
-        try options.readPages(arguments, format)
-        let path = target ?? "-"
-        options.writesStream = OutputForm.isStream(path)
-        if format == .firn { return try FirnWriter(path: path, options, source: operands.files.joined(separator: ", ")) }
-        if format == .sqlite { return try FormatShelf.writer(database: path, options) }
-        let packing = Output.Packing(target.flatMap { Compression(extensionOf: $0) } ?? .none, threads: options.threads)
-        guard packing.compression == .none || format != .parquet else {
-            throw FirnError(.usage, "a Parquet file cannot be compressed as a whole", advice: "write \"\(Compression.strip(path))\"")
-        }
-        return try FormatShelf.writer(
-            try Output(path: path, force: options.overwrites, packing: packing), format: format, options, schema: schema)
     }
 
     /// Runs the query and prints its plan with what was read and skipped. Returns the number of rows.

@@ -10,12 +10,14 @@ import FirnTable
 struct SQLCommand {
     let session: Session
     private var arguments: Arguments { session.arguments }
+    private var output: RowOutput { RowOutput(session) }
 
     func run() throws(FirnError) -> ExitCode {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let threads = try session.threads(), operands = Array(arguments.operands.dropLast())
         try session.checkExplain()
+        try output.check()
         let parameters = try SQLParameters(arguments.texts("param"))
         let timeout = try arguments.text("timeout").map { (text) throws(FirnError) in try LogCommand.seconds(text, of: "timeout") }
         let text = SQLStatements(try statements(operands))
@@ -44,7 +46,12 @@ struct SQLCommand {
                 while try statement.step() {}
                 continue
             } else {
-                rows += try print(statement, isFirst: results == 0)
+                guard results == 0 || output.target == nil else {
+                    throw FirnError(
+                        .usage, "several statements return rows, and \"\(output.target ?? "")\" has those of the first one",
+                        advice: "write one statement with --output")
+                }
+                rows += try print(statement, isFirst: results == 0, survey: try survey(statement, parameters, connection))
                 // The rows of this statement must be printed even if the next statement fails.
                 try session.out.flush()
             }
@@ -104,8 +111,26 @@ struct SQLCommand {
 
     // MARK: Output
 
-    private func print(_ statement: SQLStatement, isFirst: Bool) throws(FirnError) -> Int {
-        let rows = SQLRows(statement, asText: ["csv", "tsv"].contains(try session.rowFormat()))
+    /// Returns the types of the columns for a format in which a column has one type; nil for other formats. The statement is run for it.
+    private func survey(_ statement: SQLStatement, _ parameters: SQLParameters, _ connection: SQLConnection) throws(FirnError) -> SQLSurvey?
+    {
+        guard let format = try output.format(), ![.csv, .tsv, .json, .ndjson].contains(format) else { return nil }
+        guard !statement.text.uppercased().contains("RETURNING") else {
+            throw FirnError(
+                .usage, "rows of RETURNING cannot be written as \(format.rawValue): the statement would be run twice",
+                advice: "use csv, json or ndjson, or SELECT the rows from the temporary table")
+        }
+        let display = ProgressDisplay(session) { SQLConnection.rowsPassed }
+        defer { display.end() }
+        var start = 0
+        guard let first = try connection.statement(SQLStatements(statement.text).characters, from: &start) else { return nil }
+        try parameters.bind(to: first)
+        return try SQLSurvey(first)
+    }
+
+    private func print(_ statement: SQLStatement, isFirst: Bool, survey: SQLSurvey?) throws(FirnError) -> Int {
+        let format = try output.format()
+        let rows = survey.map { SQLRows(statement, $0) } ?? SQLRows(statement, asText: format == .csv || format == .tsv)
         // Progress is shown until there are rows to print.
         let display = ProgressDisplay(session) { SQLConnection.rowsPassed }
         defer { display.end() }
@@ -126,15 +151,9 @@ struct SQLCommand {
     }
 
     private func begin(_ rows: SQLRows, isFirst: Bool, _ body: (any BatchWriter) throws(FirnError) -> Void) throws(FirnError) {
-        let name = try session.rowFormat()
-        let writer: any BatchWriter
-        if let format = FormatName(rawValue: name) {
-            writer = try FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: 1), schema: Schema([rows.type]))
-        } else {
-            if !isFirst { try session.out.write("\n") }
-            writer = TablePrinter(session)
-        }
-        try writer.begin(Schema([name == "table" ? rows.shownType : rows.type]))
+        let schema = Schema([rows.type]), writer = try output.writer(schema, sources: Array(arguments.operands.dropLast()))
+        if !isFirst, writer is TablePrinter { try session.out.write("\n") }
+        try writer.begin(writer is TablePrinter ? Schema([rows.shownType]) : schema)
         try body(writer)
         try writer.finish()
         for remark in writer.remarks where !remark.hasSuffix("is written as JSON in one cell") { session.remark(remark) }

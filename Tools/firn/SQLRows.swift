@@ -21,6 +21,16 @@ final class SQLRows {
 
     private let isText: Bool
 
+    /// Rows for a format with types: each column has the type that `survey` found.
+    init(_ statement: SQLStatement, _ survey: SQLSurvey) {
+        self.statement = statement
+        isText = false
+        var names = DistinctNames()
+        type = TypeSchema(
+            "result", columns: zip(statement.columns, survey.types).map { ColumnSchema(names.add($0.isEmpty ? "column" : $0), $1) })
+        shownType = type
+    }
+
     init(_ statement: SQLStatement, asText isText: Bool) {
         self.statement = statement
         self.isText = isText
@@ -37,7 +47,12 @@ final class SQLRows {
         while batch.count < SQLRows.batchSize, held < SQLRows.batchBytes, try statement.step() {
             held += batch.columns.indices.reduce(0) { $0 + statement.byteCount($1) }
             try hold(held)
-            for i in batch.columns.indices { batch.columns[i].append(isText ? statement.value(i).asText : statement.value(i)) }
+            for i in batch.columns.indices {
+                let value = isText ? statement.value(i).asText : statement.value(i)
+                guard batch.columns[i].append(value) || batch.columns[i].append(value.asReal) else {
+                    throw SQLSurvey.changed(type.columns[i].name)
+                }
+            }
             batch.count += 1
         }
         guard batch.count > 0 else { return false }
@@ -48,6 +63,41 @@ final class SQLRows {
         }
         isEmpty = false
         return true
+    }
+}
+
+/// The types of the columns of a result, for formats in which a column has one type. SQL has a type for each value, so all rows are read once.
+struct SQLSurvey {
+    private(set) var types: [ColumnType]
+
+    /// Reads the rows of a statement.
+    init(_ statement: SQLStatement) throws(FirnError) {
+        var kinds = statement.columns.map { _ in Set<ScalarKind>() }, isExact = statement.columns.map { _ in true }
+        while try statement.step() {
+            for i in kinds.indices {
+                switch statement.value(i) {
+                case .int(let x):
+                    kinds[i].insert(.int)
+                    if Int64(exactly: Double(x)) != x { isExact[i] = false }
+                case .double: kinds[i].insert(.double)
+                case .string: kinds[i].insert(.string)
+                case .data: kinds[i].insert(.data)
+                default: break
+                }
+            }
+        }
+        types = zip(kinds, isExact).map { kinds, isExact in
+            // Numbers of both kinds are doubles if these have the same values.
+            let kind = kinds == [.int, .double] && isExact ? .double : kinds.count > 1 ? .any : kinds.first ?? .string
+            return ColumnType(kind, optional: true)
+        }
+    }
+
+    /// The error for a value that was not there when the rows were read first.
+    static func changed(_ column: String) -> FirnError {
+        FirnError(
+            .usage, "the column \"\(column)\" has values of other types when the statement runs again",
+            advice: "store the rows in a temporary table first: CREATE TEMP TABLE t AS SELECT …; SELECT * FROM t")
     }
 }
 
@@ -74,6 +124,8 @@ extension Value {
         default: return self
         }
     }
+
+    fileprivate var asReal: Value { if case .int(let x) = self { .double(Double(x)) } else { self } }
 
     fileprivate var isNumberOrNull: Bool {
         switch self {

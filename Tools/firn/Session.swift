@@ -62,7 +62,7 @@ final class Session {
     func rowFormat() throws(FirnError) -> String {
         let format = arguments.text("format") ?? "table"
         guard arguments.has("json") else { return format }
-        guard !["csv", "tsv", "parquet", "firn"].contains(format) else {
+        guard ["table", "json", "ndjson"].contains(format) else {
             throw FirnError(.usage, "--json and --format \(format) request different formats", advice: "omit one of them")
         }
         return format == "table" ? "ndjson" : format
