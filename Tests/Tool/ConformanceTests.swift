@@ -121,6 +121,94 @@ struct OutsideFormat: CustomTestStringConvertible, Sendable {
         }
     }
 
+    @Test(arguments: OutsideFormat.all) func `changes that were made from a file of any format are applied`(format: OutsideFormat) throws {
+        let scratch = try Scratch(), source = "new.\(format.name)"
+        try scratch.write("old.ndjson", (0..<50).map { "{\"id\":\($0),\"name\":\"n\($0)\",\"x\":\($0).5}\n" }.joined())
+        try scratch.write(
+            "new.ndjson", (5..<55).map { "{\"id\":\($0),\"name\":\"\($0 % 7 == 0 ? "other" : "n\($0)")\",\"x\":\($0).5}\n" }.joined())
+        for name in ["old", "new"] {
+            #expect(try scratch.firn("convert", "\(name).ndjson", "\(name).firn", "--key", "id", "--type", "t").code == 0)
+        }
+        if format.name != "ndjson" { #expect(try scratch.firn("convert", "new.firn", source).code == 0) }
+        let diff = try scratch.firn("diff", "old.firn", source, "--key", "id", "--changes", "c.firn")
+        #expect(diff.code == 1, "\(diff.errors)")
+        let patch = try scratch.firn("patch", "old.firn", "c.firn")
+        #expect(patch.code == 0, "\(patch.errors)")
+        #expect(try scratch.firn("diff", "old.firn", "new.firn").code == 0)
+    }
+
+    @Test func `a full disk is an error in every format, and leaves the target as it was`() throws {
+        let scratch = try Scratch(), disk = scratch.file("disk")
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        let mount = try Process.run(
+            URL(filePath: "/bin/sh"), arguments: ["-c", "mount -t tmpfs -o size=64k tmpfs '\(disk.path)' 2>/dev/null"])
+        mount.waitUntilExit()
+        guard mount.terminationStatus == 0 else { print("skipped: no tmpfs can be mounted here"); return }
+        defer { try? Process.run(URL(filePath: "/bin/sh"), arguments: ["-c", "umount '\(disk.path)' 2>/dev/null"]).waitUntilExit() }
+        var random = Random(seed: 11)
+        try scratch.write("in.csv", "a\n" + (0..<30_000).map { _ in "\(random.below(1 << 62))\n" }.joined())
+        for format in OutsideFormat.all {
+            let target = "disk/t.\(format.name)"
+            try scratch.write(target, "old")
+            let full = try scratch.firn("convert", "-f", "in.csv", target)
+            #expect(full.code == 5 && !full.isCrash && full.errors.contains(target), "\(full.code) \(full.errors)")
+            #expect(try scratch.read(target) == "old")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["t.\(format.name)"], "\(format.name)")
+            try FileManager.default.removeItem(at: scratch.file(target))
+        }
+    }
+
+    @Test func `a database that another process has locked is an error that says so`() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "lock.py",
+            """
+            import sqlite3, subprocess, sys
+            c = sqlite3.connect("t.db", isolation_level=None)
+            c.execute("CREATE TABLE a (x)"); c.execute("INSERT INTO a VALUES (1)"); c.execute("BEGIN EXCLUSIVE"); c.execute("INSERT INTO a VALUES (2)")
+            for words in [["query", "t.db"], ["convert", "t.db", "out.firn"]]:
+                run = subprocess.run([sys.argv[1], *words], capture_output=True, text=True); print(run.returncode, run.stderr.strip())
+            c.execute("ROLLBACK")
+            print(subprocess.run([sys.argv[1], "query", "t.db", "-a", "count", "--format", "csv"], capture_output=True, text=True).stdout)
+            """)
+        let process = Process(), output = scratch.file("output")
+        FileManager.default.createFile(atPath: output.path, contents: nil)
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "lock.py", FirnRun.binary.path]
+        process.currentDirectoryURL = scratch.folder
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        try process.run()
+        process.wait()
+        let lines = try scratch.read("output").split(separator: "\n")
+        let refused = lines.filter { $0.hasPrefix("5 firn: t.db: ") && $0.contains("locked") }
+        #expect(refused.count == 2, "\(lines)")
+        #expect(lines.last == "1" && !scratch.has("out.firn"), "\(lines)")
+    }
+
+    @Test(arguments: OutsideFormat.all) func `an interrupted conversion leaves no file, and the target as it was`(format: OutsideFormat)
+        throws
+    {
+        let scratch = try Scratch(), target = "t.\(format.name)"
+        try scratch.write("in.csv", "id,name\n" + (0..<400_000).map { "\($0),name \($0 &* 2_654_435_761 % 1_000_003)\n" }.joined())
+        #expect(try scratch.firn("convert", "in.csv", "in.firn", "-q").code == 0)
+        try scratch.write(target, "kept")
+        let process = Process()
+        process.executableURL = FirnRun.binary
+        process.arguments = ["convert", "in.firn", target, "--force", "-q"]
+        process.currentDirectoryURL = scratch.folder
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        // Writing has begun once there is a temporary file.
+        let deadline = Date().addingTimeInterval(20)
+        while process.isRunning, scratch.names.count < 4, Date() < deadline { usleep(500) }
+        process.interrupt()
+        process.wait()
+        #expect(Set(scratch.names) == ["in.csv", "in.firn", target], "\(scratch.names)")
+        guard process.terminationStatus != 0 else { return }  // the command ended before the signal arrived
+        #expect(process.terminationStatus == 130 || process.terminationReason == .uncaughtSignal, "\(process.terminationStatus)")
+        #expect(try scratch.read(target) == "kept")
+    }
+
     @Test(
         .enabled(if: !Pair.all.isEmpty, "the test data is not next to the package"),
         arguments: Pair.all.filter { !["babynames", "country-codes", "ragged-fixed-sp500"].contains($0) })
