@@ -16,7 +16,8 @@ package enum FloatsEncoder {
     package static func encode(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
         guard values.count > 0, present?.noneSet != true else { return [FloatsEncoding.empty.rawValue] }
         let decimals = encodeDecimals(values, present: present, single: single, profile: profile)
-        if profile == .fast, let decimals { return decimals.bytes }
+        // Numbers of up to three digits leave little to gain.
+        if let decimals, profile == .fast || !decimals.hasExceptions && decimals.digits < 4 { return decimals.bytes }
         let mixed = single || profile == .fast ? nil : MixedEncoder(values, present: present)
         if let decimals, !decimals.hasExceptions {
             // Decimals with the same number of digits are read faster.

@@ -17,7 +17,7 @@ private func decimal(_ value: Double, power: Double, single: Bool) -> Int64? {
 /// Encodes values as decimals with one d for the stream; returns nil if more than a tenth of the values are not such decimals.
 /// `isCoded`: the integers are a dictionary with codes, and there are no exceptions.
 func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile, isCoded: Bool = false)
-    -> (bytes: [UInt8], hasExceptions: Bool)?
+    -> (bytes: [UInt8], digits: Int, hasExceptions: Bool)?
 {
     guard let d = chooseDecimals(values, present: present, single: single) else { return nil }
     let power = powersOfTen[d], limit = isCoded ? 0 : values.count / 10 &+ 1
@@ -57,7 +57,7 @@ func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, singl
     // With many digits the integers are about as large as the doubles, and decoding would need a division as well.
     if !isCoded, out.count &+ integers.count > values.count &* (single ? 4 : 7) &+ 32 { return nil }
     out.append(contentsOf: integers)
-    return (out.bytes, !exceptions.isEmpty)
+    return (out.bytes, d, !exceptions.isEmpty)
 }
 
 /// Returns the smallest d for which nearly as many sampled values are decimals as for any other d.

@@ -3,6 +3,7 @@ import FirnBytes
 /// Encodes doubles as integers in several forms, where one form does not fit all: decimals with different numbers of digits, decimals that
 /// were Floats, multiples and fractions of one number.
 struct MixedEncoder {
+    private static let sampleSize = 1024
     private let values: UnsafeBufferPointer<Double>, present: Bits?
     private(set) var forms: [FloatForm] = []
     /// The saving that the forms are expected to bring over decimals with the maximum number of digits, in hundredths.
@@ -17,11 +18,11 @@ struct MixedEncoder {
         self.values = values
         self.present = present
         var sample: [Double] = []
-        let hop = max(1, values.count / 4096)
+        let hop = max(1, values.count / MixedEncoder.sampleSize)
         for i in stride(from: 0, to: values.count, by: hop) where present?[i] ?? true { sample.append(values[i]) }
         if sample.count < 64, let present {
             sample = []
-            present.forEachSet { if sample.count < 4096 { sample.append(values[$0]) } }
+            present.forEachSet { if sample.count < MixedEncoder.sampleSize { sample.append(values[$0]) } }
         }
         choose(sample)
     }

@@ -174,7 +174,8 @@ private func encodeSingly(_ values: UnsafeBufferPointer<Int64>, _ survey: Intege
 private func encodeSteeply(_ values: UnsafeBufferPointer<Int64>, _ survey: IntegersSurvey, best: Int, profile: Profile, depth: Int)
     -> [UInt8]?
 {
-    withSteps(values) { steps in
+    guard isSmooth(values) else { return nil }
+    return withSteps(values) { steps in
         let second = IntegersSurvey(steps)
         // The sizes of steps and of steps of steps show whether a further order pays.
         var sizes = (survey.steps.size(count: steps.count), second.steps.size(count: steps.count))
@@ -190,6 +191,19 @@ private func encodeSteeply(_ values: UnsafeBufferPointer<Int64>, _ survey: Integ
             steps: encodeIntegers(steps, profile: profile, depth: depth &+ 1))
         return bytes.count &* 100 < best &* (profile == .small ? 99 : 95) ? bytes : nil
     }
+}
+
+/// Returns whether steps of steps have fewer bits than steps, on average of some of them.
+private func isSmooth(_ values: UnsafeBufferPointer<Int64>) -> Bool {
+    var first = 0, second = 0
+    for start in stride(from: 0, to: values.count &- 18, by: max(18, values.count / 128)) {
+        for i in start..<(start &+ 16) {
+            let step = values[i &+ 1] &- values[i], next = values[i &+ 2] &- values[i &+ 1]
+            first &+= bitWidth(zigzag(step))
+            second &+= bitWidth(zigzag(next &- step))
+        }
+    }
+    return second &* 50 < first &* 49
 }
 
 /// Streams of this length belong to tables of more than one segment, whose columns scans read most.
