@@ -142,6 +142,7 @@ package final class ArrowFileReader: ArrowReader, TableReader {
 
     /// The rows as a table, whose columns are read where they are needed.
     package var table: any Table { ArrowTable(content, options) }
+    package var valueBytes: Int { max(content.bytes, content.rowCount * content.layout.plans.count * 8) }
 }
 
 /// Delivers batches in their order.

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 import FirnExchange
 import FirnTable
 import Synchronization
@@ -12,7 +13,7 @@ final class ArrowTable: Table, AccountingTable, @unchecked Sendable {
 
     init(_ content: ArrowContent, _ options: ArrowOptions) {
         source = ArrowParts(content)
-        held = HeldSegments(maximum: 2 * max(options.threads, 1))
+        held = HeldSegments(maximum: 4 * max(options.threads, 1))
         let maximum = min(options.batchRows, segmentSize)
         var parts = PartedRows()
         for batch in 0..<content.batchCount {
@@ -29,9 +30,11 @@ final class ArrowTable: Table, AccountingTable, @unchecked Sendable {
     var schema: Schema { source.content.layout.schema }
     var rowCount: Int { source.content.rowCount }
     var segmentCount: Int { parts.segmentCount }
+    var readsByColumn: Bool { true }
     func related(_ typeName: String) throws(Damage) -> (any Table)? { typeName == type.name ? self : nil }
 
     func segment(_ index: Int) throws(Damage) -> any Segment {
+        MappedMemory.limit()
         let part = try parts.part(ofSegment: index)
         return try held.segment(index) { () throws(Damage) in ArrowSegment(source, try source.batch(part.group), part) }
     }

@@ -46,6 +46,8 @@ package protocol BatchWriter: AnyObject {
 package protocol TableReader: BatchReader {
     /// The rows as a table. It is independent of `next`.
     var table: any Table { get }
+    /// About the number of bytes of all values in memory.
+    var valueBytes: Int { get }
 }
 
 /// A table of a file that counts what is read of it.

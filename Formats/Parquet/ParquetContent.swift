@@ -136,16 +136,23 @@ final class ParquetContent: @unchecked Sendable {
         return sum
     }
 
-    /// The number of rows of a batch of about 16 MiB.
-    func batchRows(_ options: ParquetOptions) -> Int {
+    /// About the number of bytes of a row in memory.
+    private var rowBytes: Double {
         var bytes = 0.0, rows = 0.0, leafCount = 0
         for plan in plans { leafCount += plan.leaves.count }
         for group in footer.groups {
             rows += Double(group.rowCount)
             for plan in plans { for leaf in plan.leaves { bytes += Double(max(0, group.chunks[leaf].uncompressedSize)) } }
         }
-        let perRow = max(bytes / max(rows, 1), Double(leafCount) * 16)
-        return max(1, min(options.batchRows, max(1024, Int((16.0 * 1_048_576) / max(perRow, 1)))))
+        return max(bytes / max(rows, 1), Double(leafCount) * 16)
+    }
+
+    /// About the number of bytes of all values in memory.
+    var valueBytes: Int { Int(min(rowBytes * Double(footer.rowCount), 1e18)) }
+
+    /// The number of rows of a batch of about 16 MiB.
+    func batchRows(_ options: ParquetOptions) -> Int {
+        max(1, min(options.batchRows, max(1024, Int((16.0 * 1_048_576) / max(rowBytes, 1)))))
     }
 }
 

@@ -112,5 +112,6 @@ package final class ParquetReader: BatchReader, TableReader {
     }
 
     /// The rows as a table, whose columns are decoded when they are needed.
-    package var table: any Table { ParquetTable(content, rows: batchRows, threads: threads) }
+    package var table: any Table { ParquetTable(content, rows: batchRows, threads: threads, progress) }
+    package var valueBytes: Int { content.valueBytes }
 }

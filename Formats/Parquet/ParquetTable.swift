@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 import FirnExchange
 import FirnTable
 import Synchronization
@@ -10,9 +11,9 @@ final class ParquetTable: Table, AccountingTable, @unchecked Sendable {
     private let parts: PartedRows
     private let held: HeldSegments<ParquetSegment>
 
-    init(_ content: ParquetContent, rows: Int, threads: Int) {
-        source = PartSource(content)
-        held = HeldSegments(maximum: 2 * max(threads, 1))
+    init(_ content: ParquetContent, rows: Int, threads: Int, _ progress: Progress? = nil) {
+        source = PartSource(content, progress)
+        held = HeldSegments(maximum: 4 * max(threads, 1))
         let maximum = min(rows, segmentSize)
         var parts = PartedRows()
         for (index, group) in content.footer.groups.enumerated() where group.rowCount > 0 {
@@ -27,9 +28,11 @@ final class ParquetTable: Table, AccountingTable, @unchecked Sendable {
     var schema: Schema { source.content.schema }
     var rowCount: Int { source.content.footer.rowCount }
     var segmentCount: Int { parts.segmentCount }
+    var readsByColumn: Bool { true }
     func related(_ typeName: String) throws(Damage) -> (any Table)? { typeName == type.name ? self : nil }
 
     func segment(_ index: Int) throws(Damage) -> any Segment {
+        MappedMemory.limit()
         let part = try parts.part(ofSegment: index)
         return try held.segment(index) { ParquetSegment(source, part) }
     }
@@ -41,7 +44,11 @@ final class ParquetTable: Table, AccountingTable, @unchecked Sendable {
 /// Reads parts of row groups, in any order and on any thread, and counts what it reads.
 final class PartSource: @unchecked Sendable {
     let content: ParquetContent
+    private let progress: Progress?
     private let state: Mutex<State> = Mutex(State())
+
+    /// The maximum number of readers of a column of a row group.
+    private static let maximumReaders = 4
 
     private struct State {
         /// Readers of columns, at the row where the next part begins.
@@ -49,6 +56,9 @@ final class PartSource: @unchecked Sendable {
         var groups: Set<Int> = []
         var pages = PageCounts()
         var bounds: [ReaderKey: PageBounds] = [:]
+        var filters: [ReaderKey: BloomFilter?] = [:]
+        /// The row groups that a filter has excluded.
+        var excluded: Set<Int> = []
     }
 
     private struct ReaderKey: Hashable {
@@ -56,25 +66,39 @@ final class PartSource: @unchecked Sendable {
         var column: Int
     }
 
-    init(_ content: ParquetContent) { self.content = content }
+    init(_ content: ParquetContent, _ progress: Progress? = nil) {
+        self.content = content
+        self.progress = progress
+    }
 
     /// Decodes a column of some rows.
     func read(_ column: Int, _ part: RowPart) throws(Damage) -> Column {
         let key = ReaderKey(group: part.group, column: column)
         let known = state.withLock { state -> PlanReader? in
             state.groups.insert(part.group)
-            guard let index = state.readers[key]?.firstIndex(where: { $0.row == part.rows.lowerBound }) else { return nil }
+            // The reader that has the fewest rows to skip.
+            guard let readers = state.readers[key],
+                let index = readers.indices.filter({ readers[$0].row <= part.rows.lowerBound }).max(by: {
+                    readers[$0].row < readers[$1].row
+                })
+            else { return nil }
             return state.readers[key]?.remove(at: index)
         }
         let reader = known ?? PlanReader(content.plans[column], content), before = reader.pages
         let result: Column
         do throws(FirnError) { result = try reader.read([part]) } catch { throw Damage(reported: error) }
         if content.file.isBroken { throw Damage(reported: .truncated(content.file.name)) }
-        let isLast = part.rows.upperBound == content.footer.groups[part.group].rowCount
+        let group = content.footer.groups[part.group], isLast = part.rows.upperBound == group.rowCount
+        if let progress {
+            let stored = content.plans[column].leaves.reduce(0) { $0 &+ max(0, min(group.chunks[$1].compressedSize, content.file.count)) }
+            progress.add(bytes: Int(Double(stored) * Double(part.rows.count) / Double(max(group.rowCount, 1))))
+        }
         state.withLock { state in
             state.pages.read += reader.pages.read - before.read
             state.pages.skipped += reader.pages.skipped - before.skipped
-            if isLast { state.readers[key] = nil } else { state.readers[key, default: []].append(reader) }
+            if isLast { return state.readers[key] = nil }
+            state.readers[key, default: []].append(reader)
+            if let count = state.readers[key]?.count, count > PartSource.maximumReaders { state.readers[key]?.removeFirst() }
         }
         return result
     }
@@ -99,10 +123,29 @@ final class PartSource: @unchecked Sendable {
         return bounds.zone(part.rows, reading, content.footer.groups[part.group].rowCount) ?? reading.zone(chunk)
     }
 
+    /// Returns false only if the Bloom filter of a column excludes all of the values.
+    func mayHold(_ values: [Value], _ column: Int, _ group: Int) -> Bool {
+        guard case .leaf(let position, let form) = content.plans[column].shape, content.leaves[position].depth == 0 else { return true }
+        let chunk = content.footer.groups[group].chunks[position]
+        guard chunk.bloomOffset != nil, let physical = content.leaves[position].physical else { return true }
+        let key = ReaderKey(group: group, column: column), known = state.withLock { $0.filters[key] }
+        let filter = known ?? BloomFilter(content.file, chunk)
+        if known == nil { state.withLock { $0.filters[key] = .some(filter) } }
+        guard let filter else { return true }
+        for value in values {
+            guard let bytes = BloomFilter.stored(value, form, physical) else { return true }
+            if filter.mayHold(bytes) { return true }
+        }
+        state.withLock { _ = $0.excluded.insert(group) }
+        return false
+    }
+
     /// What was read of the file, in one line.
     var account: String {
         state.withLock { state in
-            "parquet: \(state.groups.count) of \(content.footer.groups.count) row groups read; pages: \(state.pages.read) read, \(state.pages.skipped) passed over\n"
+            let filtered = state.excluded.isEmpty ? "" : ", \(state.excluded.count) excluded by Bloom filters"
+            return "parquet: \(state.groups.count) of \(content.footer.groups.count) row groups read\(filtered); "
+                + "pages: \(state.pages.read) read, \(state.pages.skipped) passed over\n"
         }
     }
 }
@@ -120,6 +163,7 @@ final class ParquetSegment: PartSegment, @unchecked Sendable {
     }
 
     func zone(of column: Int) throws(Damage) -> Zone? { source.zone(column, RowPart(group: part.group, rows: part.rows)) }
+    func mayHold(_ values: [Value], column: Int) throws(Damage) -> Bool { source.mayHold(values, column, part.group) }
 }
 
 /// A column of a segment, which is decoded when it is first read.

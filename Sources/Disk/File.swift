@@ -151,15 +151,22 @@ package final class File: Sendable {
     }
 
     /// Makes everything that was written durable, including the length of the file. It is never repeated: after a failed sync the kernel
-    /// may have dropped the pages, so a second call could succeed without them.
+    /// may have dropped the pages, so a second call could succeed without them. A file without a name is not synced: it ends with the
+    /// process.
     package func sync() throws(FirnError) {
         if try consult(.sync, "cannot sync", retries: false) { return }
+        if hasNoName { return }
         #if canImport(Glibc)
             let result = fdatasync(descriptor)
         #else
             let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
         #endif
         if result != 0 { throw systemError(errno, "cannot sync", path) }
+    }
+
+    private var hasNoName: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
     /// Sets the length of the file.

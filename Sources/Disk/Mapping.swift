@@ -45,9 +45,11 @@ package final class Mapping: @unchecked Sendable {
         base = UnsafeRawPointer(memory)
         reach = length
         watch = MappingFaults.add(UInt(bitPattern: memory), length)
+        MappedMemory.add(UInt(bitPattern: memory), length)
     }
 
     deinit {
+        MappedMemory.remove(UInt(bitPattern: base))
         MappingFaults.remove(watch)
         munmap(UnsafeMutableRawPointer(mutating: base), reach)
     }

@@ -82,9 +82,12 @@ package enum ProcessMemory {
     #if canImport(Glibc)
         private static let status = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
 
-        /// Returns the address space and the anonymous memory of the process in bytes, or nil if they are not known. A forked child opens
-        /// its own file.
-        private static func held() -> (space: Int, memory: Int)? {
+        /// The resident bytes of mapped files, including the program; nil if they are not known.
+        static var mapped: Int? { held()?.mapped }
+
+        /// Returns the address space, the anonymous memory and the resident mapped files of the process in bytes, or nil if they are not
+        /// known. A forked child opens its own file.
+        private static func held() -> (space: Int, memory: Int, mapped: Int)? {
             let own = Machine.processID == statusOwner, descriptor = own ? status : open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return nil }
             defer { if !own { close(descriptor) } }
@@ -103,7 +106,7 @@ package enum ProcessMemory {
                     }
                 }
                 let page = Int(sysconf(Int32(_SC_PAGESIZE)))
-                return (numbers.0 * page, max(0, numbers.1 - numbers.2) * page)
+                return (numbers.0 * page, max(0, numbers.1 - numbers.2) * page, numbers.2 * page)
             }
         }
 
@@ -126,6 +129,7 @@ package enum ProcessMemory {
             return fits()
         }
     #else
+        static var mapped: Int? { nil }
         package static func hasRoom(_ more: Int, _ limit: Int) -> Bool { true }
     #endif
 }

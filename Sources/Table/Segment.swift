@@ -25,6 +25,10 @@ package protocol Segment: AnyObject, Sendable {
     /// Returns the zone of a column over the whole segment, or nil if nothing is known. Reads nothing else if the segment's header contains
     /// the zone.
     func zone(of column: Int) throws(Damage) -> Zone?
+    /// Returns false only if no row of the segment has one of the values in a column, as far as this is known without reading the column, for
+    /// example from a Bloom filter. Values of bool, int and link columns are ints, of float and double columns doubles, of text and binary
+    /// columns data.
+    func mayHold(_ values: [Value], column: Int) throws(Damage) -> Bool
     /// Returns the reader of a field within embedded objects. `path[0]` is a position in the type's columns; each further number is a
     /// position in the fields of the embedded type before it. A path of one number is the same as `column(_:)`. Through single embedded
     /// objects, the leaf keeps its type and becomes optional: it is null wherever an object on the path is null. Through a collection of
@@ -43,6 +47,7 @@ package protocol Segment: AnyObject, Sendable {
 
 extension Segment {
     package func zone(of column: Int) throws(Damage) -> Zone? { try self.column(column).zone() }
+    package func mayHold(_ values: [Value], column: Int) throws(Damage) -> Bool { true }
     package func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { try column(index) }
     package func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { self === other ? Bits(count: rowCount) : nil }
     package func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { try rowsThatMayDiffer(from: other) }

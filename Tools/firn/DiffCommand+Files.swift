@@ -21,11 +21,9 @@ extension DiffCommand {
             display.end()
             return try compareAll(snapshots, key: files.compactMap(\.key).first)
         }
-        let tables = try files.map { (file) throws(FirnError) in try file.table(arguments.text("type")) }
-        display.end()
-        let names = arguments.operands
+        let tables = try self.tables(files), names = arguments.operands
         let code = try compare(
-            tables[0], named: names[0], tables[1], named: names[1], key: files.compactMap(\.key).first,
+            tables[0], named: names[0], tables[1], named: names[1], key: files.compactMap(\.key).first, display,
             // Members of JSON objects are optional: a column that only one file has is missing in every row of the other.
             comparesMissing: files.allSatisfy(\.isJSON),
             rows: try rows(condition, tables, files.map(\.address.path)))
@@ -35,6 +33,27 @@ extension DiffCommand {
             return .rejected
         }
         return code
+    }
+
+    /// Returns the tables to compare. Large files whose format can be read in any order are read where they are: the new one always, the old
+    /// one if the keys of both ascend, so that it is read once. The rows of other formats are collected.
+    private func tables(_ files: [OpenedFile]) throws(FirnError) -> [any Table] {
+        let type = session.arguments.text("type")
+        guard let new = try files[1].largeTable(type) else {
+            let old = try files[0].largeTable(type)
+            if let old {
+                let new = try files[1].table(type)
+                return [try haveOrder(old, new) ? old : try files[0].table(type), new]
+            }
+            return try files.map { (file) throws(FirnError) in try file.table(type) }
+        }
+        if let old = try files[0].largeTable(type), try haveOrder(old, new) { return [old, new] }
+        return [try files[0].table(type), new]
+    }
+
+    private func haveOrder(_ old: any Table, _ new: any Table) throws(FirnError) -> Bool {
+        let names = session.arguments.operands
+        return try TableDifference.keysAscend(old: old, new: new, options: try options(names[0], names[1]))
     }
 
     /// Returns a closure that returns the matching rows of a segment of either table; nil without a condition.

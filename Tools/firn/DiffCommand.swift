@@ -15,10 +15,11 @@ struct DiffCommand {
     ///
     /// - `rows`: returns the rows of a segment that `--where` selects.
     /// - `key`: the key that `--changes` encrypts its file with.
+    /// - `display`: the progress, which ends when the tables have been compared.
     /// - `comparesMissing`: see `DifferenceOptions`.
     func compare(
         _ old: any Table, named oldName: String, _ new: any Table, named newName: String, key: EncryptionKey? = nil,
-        comparesMissing: Bool = false,
+        _ display: ProgressDisplay, comparesMissing: Bool = false,
         rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil
     ) throws(FirnError) -> ExitCode {
         let changes = try checkChanges()
@@ -36,6 +37,7 @@ struct DiffCommand {
         if options.key.isEmpty { options.key = DiffCommand.keyOfFields(old, new) ?? DiffCommand.keyOfFields(new, old) ?? [] }
         options.comparesMissing = comparesMissing
         let difference = try TableDifference.compute(old: old, new: new, options: options)
+        display.end()
         if changes != nil, let member = difference.memberKey {
             throw FirnError(
                 .usage, "--changes takes no fields of objects as key: \"\(member)\" is not a column",
@@ -92,6 +94,7 @@ struct DiffCommand {
         options.oldName = oldName
         options.newName = newName
         options.execution.threads = try session.threads()
+        options.execution.keepsPartners = arguments.has("changes")
         return options
     }
 

@@ -105,12 +105,10 @@ final class FirnWriter: BatchWriter {
         for type in snapshot.schema.roots where !type.key.isEmpty {
             guard let table = snapshot.table(named: type.name) else { continue }
             var options = DifferenceOptions()
-            options.kinds = []
-            options.oldName = "nothing"
             options.newName = source
             options.execution.threads = self.options.threads
             do throws(FirnError) {
-                _ = try TableDifference.compute(old: MemoryTable(type, schema: snapshot.schema, batches: []), new: table, options: options)
+                try KeyUniqueness.check(table, options: options)
             } catch {
                 var advised = error
                 if advised.code == .duplicateKey {

@@ -26,6 +26,8 @@ final class OpenedFile {
     let isFolder: Bool
     /// Whether the input can have several types, and links between them.
     var hasObjects: Bool { format.hasObjects || isFolder }
+    private let staysOffDisk: Bool
+    let threads: Int
 
     /// Opens an operand: one file, or the files of a folder or pattern as one table.
     /// - Parameter target: The file that is written, which a folder or pattern does not stand for.
@@ -40,7 +42,7 @@ final class OpenedFile {
         if inputs.count == 1, let folder = inputs[0].folder, options.filename == nil, options.schema == nil,
             let found = try TypeFolder(folder.files, options, progress: progress)
         {
-            return (try OpenedFile(found, Address(operands[0])), remarks)
+            return (try OpenedFile(found, options, Address(operands[0])), remarks)
         }
         remarks += leaveOutEmpty(&paths)
         var each = options
@@ -49,7 +51,7 @@ final class OpenedFile {
             paths, typeName: inputs[0].typeName, wanted: options.typeName, options: each, progress: progress, target: target)
         // One of several inputs can lack a column.
         for name in options.jsonColumns { _ = try union.schema.roots.first?.position(of: name) }
-        return (OpenedFile(union, named: operands.count == 1 ? operands[0] : operands.joined(separator: ", ")), remarks)
+        return (OpenedFile(union, options, named: operands.count == 1 ? operands[0] : operands.joined(separator: ", ")), remarks)
     }
 
     /// Removes text files without any byte from several inputs, unless all are empty: they have no header and add no rows. Returns what to
@@ -69,16 +71,18 @@ final class OpenedFile {
     }
 
     /// Opens a folder of a file for each type.
-    private init(_ folder: TypeFolder, _ address: Address) throws(FirnError) {
+    private init(_ folder: TypeFolder, _ options: ReadingOptions, _ address: Address) throws(FirnError) {
         (union, storedKey, isFolder) = (nil, nil, true)
+        (staysOffDisk, threads) = (options.staysOffDisk, options.threads)
         (self.address, name, format, size) = (address, address.path, folder.format, folder.size)
         content = .stream(folder.reader)
         if let wanted = address.type, folder.reader.schema[wanted] == nil { throw unknownType(wanted, in: schema, of: name) }
     }
 
-    private init(_ union: InputUnion, named name: String) {
+    private init(_ union: InputUnion, _ options: ReadingOptions, named name: String) {
         isFolder = false
         self.union = union
+        (staysOffDisk, threads) = (options.staysOffDisk, options.threads)
         self.name = name
         storedKey = nil
         address = Address(path: name)
@@ -95,6 +99,7 @@ final class OpenedFile {
         _ operand: String, _ options: ReadingOptions, progress: Progress, allowsEmpty: Bool = false, input opened: Input? = nil
     ) throws(FirnError) {
         (union, isFolder) = (nil, false)
+        (staysOffDisk, threads) = (options.staysOffDisk, options.threads)
         let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
         self.address = address
         self.name = name
@@ -326,7 +331,8 @@ final class OpenedFile {
         return first.name
     }
 
-    /// Returns all rows of one type. The rows of a text format are read completely and held in memory.
+    /// Returns all rows of one type. Those of another format are read completely, and kept in memory or in a temporary file
+    /// (`CollectedTables`).
     func table(_ given: String?) throws(FirnError) -> any Table {
         let wanted = try typeName(given)
         switch content {
@@ -335,12 +341,21 @@ final class OpenedFile {
             return table
         case .stream(let reader):
             if streamsTypes, let table = (reader as? TypesReader)?.table(wanted) { return table }
-            if hasObjects, !streamsTypes { return try heldTables(reader).table(wanted)! }
+            if hasObjects, !streamsTypes { return try allTables(reader)[wanted]! }
             reader.choose(wanted)
-            var batches: [Batch] = []
-            while let (type, batch) = try reader.next() { if type == wanted { batches.append(batch) } }
-            return MemoryTable(reader.schema[wanted]!, schema: reader.schema, batches: batches)
+            let collected = CollectedTables(reader.schema, of: name, isSecret: isSecret, threads: threads)
+            try collected.add(reader, only: wanted)
+            return try collected.tables()[wanted]!
         }
+    }
+
+    /// Returns the rows of a large file whose format can be read in any order, without reading them; otherwise nil.
+    func largeTable(_ given: String?) throws(FirnError) -> (any Table)? {
+        guard case .stream(let reader as any TableReader) = content, reader.valueBytes > CollectedTables.maximumHeldBytes else {
+            return nil
+        }
+        _ = try typeName(given)
+        return reader.table
     }
 
     /// Returns a reader in which links are the keys of the rows that they lead to; nil if there are no such links. `given` selects one type.
@@ -361,16 +376,21 @@ final class OpenedFile {
         return !schema.types.contains { $0.columns.contains { $0.type.kind == .link } }
     }
 
-    /// The tables of a file with several types, once they were read.
-    private var held: HeldTables?
+    /// The tables of a stream with several types, once they were read.
+    private var collected: [String: any Table]?
 
-    /// Returns the tables of a stream with several types. The first call reads them completely.
-    func heldTables(_ reader: any BatchReader) throws(FirnError) -> HeldTables {
-        if let held { return held }
-        let tables = try HeldTables(reader)
-        held = tables
+    /// Returns the tables of a stream with several types, whose links lead to each other. The first call reads all rows.
+    func allTables(_ reader: any BatchReader) throws(FirnError) -> [String: any Table] {
+        if let collected { return collected }
+        let collection = CollectedTables(reader.schema, of: name, isSecret: isSecret, threads: threads)
+        try collection.add(reader)
+        let tables = try collection.tables()
+        collected = tables
         return tables
     }
+
+    /// Whether rows must not be written to disk unencrypted.
+    var isSecret: Bool { staysOffDisk || keys != [nil] }
 
     /// Returns the rows as batches; `given` selects one type of a file that has several. `needed` returns the positions of the columns of a
     /// type whose values are needed, as far as a format can leave out others; nil for all.

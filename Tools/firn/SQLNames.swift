@@ -38,8 +38,8 @@ struct SQLNames {
 }
 
 extension OpenedFile {
-    /// Returns all types with their rows, or the type that the operand names. The rows of a text format are read completely and held in
-    /// memory.
+    /// Returns all types with their rows, or the type that the operand names. Rows of other formats are read completely, and kept in memory
+    /// or in a temporary file.
     func tables() throws(FirnError) -> [any Table] {
         switch content {
         case .stored(_, let snapshot):
@@ -47,12 +47,13 @@ extension OpenedFile {
             return snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
         case .stream(let reader) where hasObjects && union == nil && !streamsTypes:
             if let name = address.type { return [try table(name)] }
-            let held = try heldTables(reader)
-            return reader.schema.roots.compactMap { held.table($0.name) }
+            let all = try allTables(reader)
+            return reader.schema.roots.compactMap { all[$0.name] }
         case .stream(let reader):
-            var batches: [String: [Batch]] = [:]
-            while let (type, batch) = try reader.next() { batches[type, default: []].append(batch) }
-            return reader.schema.roots.map { MemoryTable($0, schema: reader.schema, batches: batches[$0.name] ?? []) }
+            let collected = CollectedTables(reader.schema, of: name, isSecret: isSecret, threads: threads)
+            try collected.add(reader)
+            let all = try collected.tables()
+            return reader.schema.roots.compactMap { all[$0.name] }
         }
     }
 }

@@ -51,15 +51,19 @@ extension TableDifference {
         }
         let wantsAdded = kinds.contains(.added), wantsChanged = kinds.contains(.changed)
         for (s, segment) in segments.enumerated() {
-            for row in segment.partners.indices {
-                if segment.partners[row] == SegmentDifference.added {
-                    if wantsAdded, try !body(.added(new: RowLocation(segment: s, position: row))) { return }
-                } else if wantsChanged, segment.changed[row] {
-                    let columns = segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false }
-                    let entry = DifferenceEntry.changed(
-                        old: location(segment.partners[row]), new: RowLocation(segment: s, position: row), columns: columns)
-                    if try !body(entry) { return }
+            let added = segment.added, partners = wantsChanged ? segment.changedPartners : []
+            var differing = wantsAdded ? added : Bits(count: added.count), changed = 0
+            if wantsChanged { differing.formUnion(segment.changed) }
+            for row in differing.positions {
+                if added[row] {
+                    if try !body(.added(new: RowLocation(segment: s, position: row))) { return }
+                    continue
                 }
+                let columns = segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false }
+                let entry = DifferenceEntry.changed(
+                    old: location(partners[changed]), new: RowLocation(segment: s, position: row), columns: columns)
+                changed += 1
+                if try !body(entry) { return }
             }
         }
     }
@@ -70,6 +74,7 @@ extension TableDifference {
         throws(FirnError)
     {
         for (s, segment) in segments.enumerated() {
+            trap(unless: !segment.isCompact, "keep the partners of all rows: DifferenceOptions.Execution.keepsPartners")
             for row in segment.partners.indices
             where segment.partners[row] < SegmentDifference.leftOut && (!changed || segment.changed[row]) {
                 let columns = segment.changed[row] ? segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false } : []

@@ -43,6 +43,10 @@ package struct DifferenceOptions: Sendable {
     package struct Execution: Sendable {
         /// The number of threads that compare segments.
         package var threads = 1
+        /// Whether the rows without a changed cell keep their partners, which changes files need: 4 bytes for each new row.
+        package var keepsPartners = true
+        /// Larger old tables whose keys ascend as those of the new table are compared in windows of about so many rows.
+        package var windowRows = 1 << 20
         /// For tests: the bits of a key's hash that are used. Fewer bits cause more collisions.
         package var hashMask = UInt64.max
     }
@@ -57,5 +61,8 @@ package struct DifferenceOptions: Sendable {
 }
 
 extension DifferenceOptions {
+    /// The number of threads that read segments of a table.
+    func threads(for table: any Table) -> Int { table.readsByColumn ? 1 : execution.threads }
+
     func name(_ side: DifferenceSide) -> String { side == .old ? oldName : newName }
 }

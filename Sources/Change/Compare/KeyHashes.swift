@@ -37,7 +37,7 @@ final class KeyHashes: @unchecked Sendable {
         hashes = .allocate(capacity: max(starts[segments], 1))
         chosen = []
         let out = Hashes(start: hashes.baseAddress!), offsets = starts
-        chosen = try parallelMap(count: segments, threads: options.execution.threads) { i throws(FirnError) in
+        chosen = try parallelMap(count: segments, threads: options.threads(for: table)) { i throws(FirnError) in
             let chosen = try chosenRows(table, side, i, options)
             do throws(Damage) {
                 try hashKeys(table.segment(i), side, key, chosen, mask: options.execution.hashMask, into: out.start + offsets[i])

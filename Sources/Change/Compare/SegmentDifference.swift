@@ -14,6 +14,42 @@ struct SegmentDifference: Sendable {
     var changedCells: [Bits?]
     /// The hashes of the added rows, in order.
     var addedHashes: [UInt64] = []
+    /// After `compact`: the rows without a partner, and the partners of the rows with a changed cell, in order.
+    private var compacted: (added: Bits, partners: [UInt32])?
+    var isCompact: Bool { compacted != nil }
+
+    init(partners: [UInt32], changed: Bits, changedCells: [Bits?]) {
+        self.partners = partners
+        self.changed = changed
+        self.changedCells = changedCells
+    }
+
+    /// The rows without a partner.
+    var added: Bits {
+        if let compacted { return compacted.added }
+        var bits = Bits(count: partners.count)
+        for row in partners.indices where partners[row] == SegmentDifference.added { bits[row] = true }
+        return bits
+    }
+
+    /// The partners of the rows with a changed cell, in the order of the rows.
+    var changedPartners: [UInt32] { compacted?.partners ?? changed.positions.map { partners[$0] } }
+
+    /// Releases what only changes files need.
+    mutating func compact() {
+        compacted = (added, changedPartners)
+        partners = []
+        addedHashes = []
+    }
+
+    /// Adds a number to the numbers of all partners.
+    mutating func shiftPartners(by offset: Int) {
+        for row in partners.indices where partners[row] < SegmentDifference.leftOut { partners[row] += UInt32(offset) }
+        if var known = compacted {
+            for i in known.partners.indices { known.partners[i] += UInt32(offset) }
+            compacted = known
+        }
+    }
 }
 
 /// Finds the partners of the new table's rows and compares them.
@@ -27,41 +63,64 @@ struct SegmentMatching: Sendable {
     let options: DifferenceOptions
 
     func matchAll() throws(FirnError) -> [SegmentDifference] {
-        try parallelMap(count: new.segmentCount, threads: options.execution.threads) { i throws(FirnError) in try match(i) }
+        if old.readsByColumn || new.readsByColumn { return try matchByColumn() }
+        return try parallelMap(count: new.segmentCount, threads: options.execution.threads) { i throws(FirnError) in try match(i) }
     }
 
     func match(_ number: Int) throws(FirnError) -> SegmentDifference {
+        var found = try findPartners(number)
+        var mistaken = Bits(count: found.out.partners.count)
+        for pairing in key { mistaken.formUnion(try found.comparison.differences(pairing)) }
+        if !mistaken.noneSet { try correct(mistaken, &found) }
+        found.noteAdded()
+        guard options.kinds.contains(.changed) else { return found.out }
+        found.comparison.tolerance = options.tolerance
+        for pairing in compared { found.add(try found.comparison.differences(pairing)) }
+        return found.out
+    }
+
+    /// A segment whose rows have partners, and the hashes of their keys.
+    struct Matched {
+        let number: Int
+        let segment: any Segment
+        var out: SegmentDifference
+        var hashes: [UInt64]
+        var comparison: PairComparison
+
+        mutating func noteAdded() {
+            for row in out.partners.indices where out.partners[row] == SegmentDifference.added { out.addedHashes.append(hashes[row]) }
+        }
+
+        /// Adds the rows that differ in the next compared column.
+        mutating func add(_ unequal: Bits) {
+            out.changed.formUnion(unequal)
+            out.changedCells.append(unequal.noneSet ? nil : unequal)
+        }
+    }
+
+    /// Finds the partners of a segment's rows by the hashes of their keys.
+    func findPartners(_ number: Int) throws(FirnError) -> Matched {
         let segment: any Segment
         do throws(Damage) { segment = try new.segment(number) } catch { throw FirnError(error, in: options.newName) }
         let count = segment.rowCount
         guard count <= segmentSize else { throw FirnError(Damage("a segment of \(count) rows"), in: options.newName) }
         let chosen = try chosenRows(new, .new, number, options)
         if let chosen, chosen.noneSet {
-            let partners = [UInt32](repeating: SegmentDifference.leftOut, count: count)
-            return SegmentDifference(partners: partners, changed: Bits(count: count), changedCells: compared.map { _ in nil })
+            let none = [UInt32](repeating: SegmentDifference.leftOut, count: count)
+            return matched(number, segment, none, [])
         }
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(count, 1))
         defer { scratch.deallocate() }
         do throws(Damage) { try hashKeys(segment, .new, key, chosen, mask: options.execution.hashMask, into: scratch) } catch {
             throw FirnError(error, in: options.newName)
         }
-        var out = SegmentDifference(partners: find(scratch, count, chosen), changed: Bits(count: count), changedCells: [])
-        var comparison = comparison(segment, out.partners)
-        var mistaken = Bits(count: count)
-        for pairing in key { mistaken.formUnion(try comparison.differences(pairing)) }
-        if !mistaken.noneSet {
-            try correct(mistaken, number, scratch, &out.partners)
-            comparison = self.comparison(segment, out.partners)
-        }
-        for row in 0..<count where out.partners[row] == SegmentDifference.added { out.addedHashes.append(scratch[row]) }
-        guard options.kinds.contains(.changed) else { return out }
-        for pairing in compared {
-            comparison.tolerance = options.tolerance
-            let unequal = try comparison.differences(pairing)
-            out.changed.formUnion(unequal)
-            out.changedCells.append(unequal.noneSet ? nil : unequal)
-        }
-        return out
+        return matched(
+            number, segment, find(scratch, count, chosen), Array(UnsafeBufferPointer(start: scratch, count: count)))
+    }
+
+    private func matched(_ number: Int, _ segment: any Segment, _ partners: [UInt32], _ hashes: [UInt64]) -> Matched {
+        let out = SegmentDifference(partners: partners, changed: Bits(count: partners.count), changedCells: [])
+        return Matched(number: number, segment: segment, out: out, hashes: hashes, comparison: comparison(segment, partners))
     }
 
     /// Finds partners by hash. The row after the previous partner is tried first, so that tables in the same order need no search.
@@ -105,14 +164,15 @@ struct SegmentMatching: Sendable {
     }
 
     /// Finds the partners again for rows whose first partner has the same hash but a different key.
-    private func correct(_ mistaken: Bits, _ number: Int, _ keys: UnsafePointer<UInt64>, _ partners: inout [UInt32]) throws(FirnError) {
+    func correct(_ mistaken: Bits, _ matched: inout Matched) throws(FirnError) {
         let oldReader = RowReader(old, name: options.oldName), newReader = RowReader(new, name: options.newName)
-        for row in partners.indices where mistaken[row] {
-            let location = RowLocation(packed: UInt32(number) << 16 | UInt32(row))
-            let found = try index.firstWhere(keys[row]) { flat throws(FirnError) in
+        for row in matched.out.partners.indices where mistaken[row] {
+            let location = RowLocation(packed: UInt32(matched.number) << 16 | UInt32(row))
+            let found = try index.firstWhere(matched.hashes[row]) { flat throws(FirnError) in
                 try key.hasSame(RowLocation(packed: hashes.position(of: Int(flat))), oldReader, location, newReader)
             }
-            partners[row] = found ?? SegmentDifference.added
+            matched.out.partners[row] = found ?? SegmentDifference.added
         }
+        matched.comparison = comparison(matched.segment, matched.out.partners)
     }
 }

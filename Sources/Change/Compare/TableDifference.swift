@@ -82,6 +82,11 @@ package final class TableDifference: Sendable {
         let (old, new) = tables, chosen = try ChosenColumns(old, new, options)
         var hasty = options
         hasty.scope.shared = try SharedRows(old, new, key: chosen.key.map(\.name), options)
+        if hasty.scope.shared.isEmpty, old.rowCount > 2 * options.execution.windowRows,
+            let windows = try KeyWindows(old, new, chosen.key, options)
+        {
+            return try TableDifference(old, new, plain, chosen, windows, options)
+        }
         if !hasty.scope.shared.isEmpty, let difference = try TableDifference(old, new, plain, chosen, hasty) { return difference }
         return try TableDifference(old, new, plain, chosen, options)!
     }
@@ -132,8 +137,75 @@ package final class TableDifference: Sendable {
         self.new = new
         self.plain = plain
         self.options = options
+        if !options.execution.keepsPartners { for i in segments.indices { segments[i].compact() } }
         self.segments = segments
         oldStarts = hashes.starts
+    }
+
+    /// Computes the difference window by window.
+    private init(
+        _ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table), _ chosen: ChosenColumns, _ windows: KeyWindows,
+        _ options: DifferenceOptions
+    ) throws(FirnError) {
+        try KeyHashes.check(rows: old.rowCount, old.segmentCount, .old, options)
+        try KeyHashes.check(rows: new.rowCount, new.segmentCount, .new, options)
+        try Self.checkCount(old, options.oldName)
+        try Self.checkCount(new, options.newName)
+        var sum = WindowSum(try old.rowCounts(options.oldName), columns: chosen.compared.count)
+        for window in windows.windows {
+            let part: TableDifference
+            do throws(FirnError) { part = try Self.difference(of: window, windows.ranges, old, new, plain, chosen, options) } catch {
+                // The error lists the rows of the whole table.
+                if error.code == .duplicateKey {
+                    try KeyUniqueness(old, .old, key: chosen.key, options: options).check()
+                    try KeyUniqueness(new, .new, key: chosen.key, options: options).check()
+                }
+                throw error
+            }
+            sum.add(part, at: window.old.lowerBound, options)
+        }
+        schema = SchemaDifference(old: plain.old.type, new: plain.new.type, key: options.key)
+        key = chosen.key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
+        columns = zip(chosen.compared, sum.cells).map {
+            ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index, changed: $1)
+        }
+        changedCells = sum.cells.reduce(0, +)
+        (added, changed, unchanged) = (sum.added, sum.changed, sum.unchanged)
+        (leftOutOld, leftOutNew) = (sum.leftOutOld, sum.leftOutNew)
+        removedRows = sum.removedRows
+        removed = removedRows.reduce(0) { $0 + $1.ones }
+        segments = sum.segments
+        oldStarts = sum.starts
+        self.old = old
+        self.new = new
+        self.plain = plain
+        self.options = options
+    }
+
+    private static func difference(
+        of window: KeyWindows.Window, _ ranges: KeyRanges, _ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table),
+        _ chosen: ChosenColumns, _ options: DifferenceOptions
+    ) throws(FirnError) -> TableDifference {
+        var inner = options
+        let asked = options.scope.rows, oldName = options.oldName
+        inner.scope.rows = { side, _, index throws(FirnError) in
+            let number = index + (side == .old ? window.old.lowerBound : window.new.lowerBound)
+            let rows = try asked?(side, side == .old ? old : new, number)
+            guard side == .old else { return rows }
+            let within: Bits?
+            do throws(Damage) { within = try ranges.rows(of: number, old, from: window.low, to: window.high) } catch {
+                throw FirnError(error, in: oldName)
+            }
+            return rows.map { $0.intersection(within) } ?? within
+        }
+        let parts: (old: SegmentRange, new: SegmentRange)
+        do throws(Damage) { parts = (try SegmentRange(old, window.old), try SegmentRange(new, window.new)) } catch {
+            throw FirnError(error, in: oldName)
+        }
+        guard let difference = try TableDifference(parts.old, parts.new, plain, chosen, inner) else {
+            trap("rows are left out only if versions share them")
+        }
+        return difference
     }
 
     /// Throws if a table does not contain as many rows as its file records, because totals are computed from that number.

@@ -10,6 +10,7 @@ extension WrappedTable {
     var rowCount: Int { base.rowCount }
     var segmentCount: Int { base.segmentCount }
     var memory: MemoryBudget { base.memory }
+    var readsByColumn: Bool { base.readsByColumn }
     func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { try base.segmentIndex(of: rowID) }
     func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) }
 }

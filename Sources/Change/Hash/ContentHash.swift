@@ -37,41 +37,55 @@ package struct ContentHash: Sendable {
 
     /// - Throws: `FirnError.usage` for a key with columns that do not exist, `.damaged`, or the error of the memory limit.
     package init(of table: any Table, options: Options = Options()) throws(FirnError) {
-        let table = VisibleTable.of(table), type = table.type
-        var key = type.key
-        if let names = options.key {
-            key = []
-            for column in names {
-                guard let index = type.index(of: column) else {
-                    if type.columns.contains(where: { $0.type.kind == .embedded && column.hasPrefix($0.name + ".") }) {
-                        throw FirnError(
-                            .usage, "\"\(column)\" is a field of an object, but the key of a content hash consists of whole columns",
-                            at: .init(file: options.name), advice: "choose a column")
-                    }
-                    throw FirnError(
-                        .usage, "the key column \"\(column)\" does not exist", at: .init(file: options.name),
-                        advice: "the columns are: " + type.columns.prefix(12).map(\.name).joined(separator: ", "))
-                }
-                key.append(index)
-            }
-        }
-        name = type.name
-        self.key = key.map { type.columns[$0].name }
-        rows = table.rowCount
-        var sum: UInt128 = 0, columnSums = [UInt128](repeating: 0, count: type.columns.count), live = 0
+        let table = VisibleTable.of(table), key = try ContentHash.key(of: table.type, options)
+        var sums = Sums(columns: table.type.columns.count)
         do throws(Damage) {
             let part = Part(
                 table: table, key: key, eachColumn: options.eachColumn, starts: try table.liveStarts(),
                 hasher: CellHasher(linkedRows: LinkedRows(of: table)))
-            for outcome in Part.all(table.segmentCount, options, part) {
-                let found = try outcome.get()
-                sum &+= found.rows
-                live += found.live
-                for (i, column) in found.columns.enumerated() { columnSums[i] &+= column }
-            }
+            for outcome in Part.all(table.segmentCount, options, part) { sums.add(try outcome.get()) }
         } catch { throw FirnError(error, in: options.name) }
-        guard live == rows else { throw .damaged(options.name, what: "\(live) rows of type \"\(name)\" instead of \(rows)", byte: 0) }
+        guard sums.live == table.rowCount else {
+            throw .damaged(options.name, what: "\(sums.live) rows of type \"\(table.type.name)\" instead of \(table.rowCount)", byte: 0)
+        }
+        self.init(sums, of: table.type, key: key, options)
+    }
 
+    /// Returns the positions of the columns of the key.
+    static func key(of type: TypeSchema, _ options: Options) throws(FirnError) -> [Int] {
+        guard let names = options.key else { return type.key }
+        return try names.map { (column) throws(FirnError) -> Int in
+            if let index = type.index(of: column) { return index }
+            if type.columns.contains(where: { $0.type.kind == .embedded && column.hasPrefix($0.name + ".") }) {
+                throw FirnError(
+                    .usage, "\"\(column)\" is a field of an object, but the key of a content hash consists of whole columns",
+                    at: .init(file: options.name), advice: "choose a column")
+            }
+            throw FirnError(
+                .usage, "the key column \"\(column)\" does not exist", at: .init(file: options.name),
+                advice: "the columns are: " + type.columns.prefix(12).map(\.name).joined(separator: ", "))
+        }
+    }
+
+    /// The sums over all rows.
+    struct Sums {
+        var rows: UInt128 = 0
+        var live = 0
+        var columns: [UInt128]
+
+        init(columns count: Int) { columns = Array(repeating: 0, count: count) }
+
+        mutating func add(_ found: Part.Found) {
+            rows &+= found.rows
+            live += found.live
+            for (i, column) in found.columns.enumerated() { columns[i] &+= column }
+        }
+    }
+
+    init(_ sums: Sums, of type: TypeSchema, key: [Int], _ options: Options) {
+        name = type.name
+        self.key = key.map { type.columns[$0].name }
+        rows = sums.live
         var whole = ByteWriter()
         whole.append(contentsOf: Array("firn content 1\n".utf8))
         whole.append(key.isEmpty ? 0 as UInt8 : 1)
@@ -80,8 +94,8 @@ package struct ContentHash: Sendable {
         ) {
             whole.append(column, isKey: key.contains(index))
         }
-        whole.append(UInt64(live))
-        whole.append(sum)
+        whole.append(UInt64(sums.live))
+        whole.append(sums.rows)
         hash = Hash128(of: whole.bytes)
         columns =
             !options.eachColumn
@@ -90,8 +104,8 @@ package struct ContentHash: Sendable {
                 var one = ByteWriter()
                 one.append(contentsOf: Array("firn column 1\n".utf8))
                 one.append(column, isKey: key.contains(index))
-                one.append(UInt64(live))
-                one.append(columnSums[index])
+                one.append(UInt64(sums.live))
+                one.append(sums.columns[index])
                 return OfColumn(name: column.name, hash: Hash128(of: one.bytes))
             }
     }
@@ -112,7 +126,7 @@ package struct ContentHash: Sendable {
     }
 
     /// The contribution of one segment.
-    private struct Part: Sendable {
+    struct Part: Sendable {
         struct Found: Sendable {
             var rows: UInt128 = 0
             var live = 0

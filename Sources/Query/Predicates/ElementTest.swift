@@ -50,6 +50,25 @@ struct ElementTest: Sendable {
         }
     }
 
+    /// The values of which rows that match have one; nil if there are many, or if null matches.
+    var equalValues: [Value]? {
+        guard !matchesNull else { return nil }
+        switch form {
+        case .words(let low, let high, inverted: false) where low == high: return [.int(low)]
+        case .reals(let low, let high, inverted: false) where low == high: return [.double(low)]
+        case .wordSet(let set, inverted: false) where set.count <= ElementTest.maximumEqualValues: return set.map { .int($0) }
+        case .text(let test, inverted: false) where !test.folding.isNeeded:
+            switch test.form {
+            case .equal(let bytes): return [.data(bytes)]
+            case .oneOf(let texts) where texts.count <= ElementTest.maximumEqualValues: return texts.map { .data($0) }
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    private static let maximumEqualValues = 64
+
     /// Returns the intersection of two ranges, or nil if the tests are not both ranges of one form.
     func joined(with other: ElementTest) -> ElementTest? {
         guard !matchesNull, !other.matchesNull else { return nil }

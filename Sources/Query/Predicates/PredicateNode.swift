@@ -267,7 +267,9 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     override func verdict(_ scan: SegmentScan, _ vector: Int?) throws(FirnError) -> Verdict {
         guard let slot = plainSlot else { return .unknown }
         if let vector { return test.verdict(try scan.zone(slot, vector)) }
-        return test.verdict(try scan.zone(slot))
+        let verdict = test.verdict(try scan.zone(slot))
+        guard verdict == .unknown, let values = test.equalValues, try !scan.mayHold(values, slot) else { return verdict }
+        return .none
     }
 
     override func outline(_ indent: String) -> String {

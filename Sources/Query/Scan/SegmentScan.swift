@@ -339,5 +339,11 @@ final class SegmentScan: @unchecked Sendable {
         do throws(Damage) { return try segment.zone(of: slots.paths[slot][0]) } catch { throw damaged(error) }
     }
 
+    /// Returns false only if no row of the segment has one of the values.
+    func mayHold(_ values: [Value], _ slot: Int) throws(FirnError) -> Bool {
+        guard slots.paths[slot].count == 1 else { return true }
+        do throws(Damage) { return try segment.mayHold(values, column: slots.paths[slot][0]) } catch { throw damaged(error) }
+    }
+
     func zone(_ slot: Int, _ vector: Int) throws(FirnError) -> Zone? { try reader(slot).zone(ofVector: vector) }
 }

@@ -1,0 +1,48 @@
+import FirnBytes
+import FirnTable
+import FirnThreads
+
+/// Compares tables that are best read column by column (`Table.readsByColumn`): each thread takes a column, and reads it from one segment to the
+/// next.
+extension SegmentMatching {
+    /// The number of segments that are compared together. Their pairs of rows are held: 8 bytes for each row.
+    private static let run = 16
+
+    func matchByColumn() throws(FirnError) -> [SegmentDifference] {
+        var out: [SegmentDifference] = []
+        for first in stride(from: 0, to: new.segmentCount, by: SegmentMatching.run) {
+            var found: [Matched] = []
+            for number in first..<min(first + SegmentMatching.run, new.segmentCount) { found.append(try findPartners(number)) }
+            try compareKeys(&found)
+            if options.kinds.contains(.changed) {
+                for column in try differences(compared, of: found, tolerance: options.tolerance) {
+                    for i in found.indices { found[i].add(column[i]) }
+                }
+            }
+            out += found.map(\.out)
+        }
+        return out
+    }
+
+    private func compareKeys(_ found: inout [Matched]) throws(FirnError) {
+        let unequal = try differences(key, of: found, tolerance: 0)
+        for i in found.indices {
+            var mistaken = Bits(count: found[i].out.partners.count)
+            for column in unequal { mistaken.formUnion(column[i]) }
+            if !mistaken.noneSet { try correct(mistaken, &found[i]) }
+            found[i].noteAdded()
+        }
+    }
+
+    /// Returns, for each column, the rows of each segment that differ in it.
+    private func differences(_ columns: [ColumnPairing], of found: [Matched], tolerance: Double) throws(FirnError) -> [[Bits]] {
+        let comparisons = found.map(\.comparison)
+        return try parallelMap(count: columns.count, threads: options.execution.threads) { (column) throws(FirnError) in
+            try comparisons.map { (comparison) throws(FirnError) -> Bits in
+                var comparison = comparison
+                comparison.tolerance = tolerance
+                return try comparison.differences(columns[column])
+            }
+        }
+    }
+}
