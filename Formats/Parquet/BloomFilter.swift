@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 import FirnTable
 
 /// The Bloom filter of a column of a row group: a split block Bloom filter of XXH64 hashes (Parquet's specification, "Parquet Bloom Filter").
@@ -46,7 +47,7 @@ struct BloomFilter: Sendable {
     /// Returns false only if the column has no value with these bytes.
     func mayHold(_ bytes: [UInt8]) -> Bool {
         let hash = XXHash64.hash(bytes), blockCount = UInt64(blocks.count / BloomFilter.blockBytes)
-        let block = blocks.lowerBound + Int((hash >> 32) &* blockCount >> 32) * BloomFilter.blockBytes
+        let block = blocks.lowerBound + Int(((hash >> 32) &* blockCount) >> 32) * BloomFilter.blockBytes
         let key = UInt32(truncatingIfNeeded: hash)
         return (0..<8).allSatisfy { i in
             let word = UInt32(littleEndian: file.bytes.loadUnaligned(fromByteOffset: block + 4 * i, as: UInt32.self))
