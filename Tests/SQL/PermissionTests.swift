@@ -163,7 +163,8 @@ import Testing
             "ATTACH '\(folder.file("a.db"))' AS a", "VACUUM INTO '\(folder.file("b.db"))'", "DETACH main", "CREATE TABLE u(a)",
             "CREATE TABLE x(a)", "CREATE INDEX main.j ON t(n)", "DROP TABLE t", "ALTER TABLE t RENAME TO q",
             "UPDATE sqlite_master SET sql = ''", "DELETE FROM sqlite_temp_master",
-            "CREATE TRIGGER main.g AFTER INSERT ON t BEGIN SELECT 1; END", "ANALYZE main", "SELECT firn_open('\(folder.file("a.firn"))')",
+            "CREATE TRIGGER main.g AFTER INSERT ON t BEGIN SELECT 1; END", "ANALYZE main", "REINDEX", "BEGIN", "COMMIT", "SAVEPOINT s",
+            "RELEASE s", "ROLLBACK", "SELECT firn_open('\(folder.file("a.firn"))')",
         ]
         for sql in others { #expect(throws: FirnError.self, "\(sql)") { try connection.all(sql) } }
         #expect(try folder.names == [])
@@ -176,8 +177,7 @@ import Testing
             "CREATE TEMP TABLE log(x)", "CREATE TEMP TRIGGER g AFTER UPDATE ON a BEGIN INSERT INTO log VALUES (new.x); END",
             "UPDATE a SET y = 'c' WHERE x = 2", "DELETE FROM a WHERE x = 1", "CREATE INDEX temp.i ON a(y)", "ALTER TABLE a RENAME TO c",
             "ALTER TABLE c ADD COLUMN z", "ALTER TABLE c RENAME COLUMN z TO w", "ALTER TABLE c DROP COLUMN w",
-            "CREATE TEMP VIEW v AS SELECT c.x, c.y, count(t.n) AS n FROM c, t GROUP BY 1", "BEGIN", "SAVEPOINT s",
-            "INSERT INTO c VALUES (7, 'd')", "ROLLBACK TO s", "COMMIT", "REINDEX temp.i", "ANALYZE temp", "DROP INDEX i", "DROP TRIGGER g",
+            "CREATE TEMP VIEW v AS SELECT c.x, c.y, count(t.n) AS n FROM c, t GROUP BY 1", "ANALYZE temp", "DROP INDEX i", "DROP TRIGGER g",
         ] { #expect(throws: Never.self, "\(sql)") { try connection.all(sql) } }
         #expect(try connection.all("SELECT v.x, v.y, v.n, log.x FROM v, log") == [[.int(2), .string("c"), .int(3), .int(2)]])
         for sql in ["DROP VIEW v", "DROP TABLE c", "DROP TABLE log"] { #expect(throws: Never.self, "\(sql)") { try connection.all(sql) } }
