@@ -150,15 +150,26 @@ struct LostVersion {
         return safe
     }
 
-    /// Returns the root with the feature bits that produce this hash; nil if there are none.
+    /// Returns the root with the feature bits that produce this hash; nil if there are none. Thousands of combinations are tried, so only the
+    /// bytes of the bits change between two hashes.
     private func withFeatures(_ root: Root, _ needed: UInt64, _ hash: [UInt8]) -> Root? {
-        let readers = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit, writers = Store.knownWriterFeatures
-        for reader in subsets(of: readers) where base.readerFeatures & ~reader == 0 {
-            for writer in subsets(of: writers) where needed & ~writer == 0 {
-                for lists in [root.listsExtents, true] {
-                    var exact = root
-                    (exact.readerFeatures, exact.writerFeatures, exact.listsExtents) = (reader, writer, lists)
-                    if Array(exact.encoded()[(Root.length - 16)..<Root.length]) == hash { return exact }
+        let readers = subsets(of: Store.knownReaderFeatures & ~ReaderFeature.encryption.bit).filter { base.readerFeatures & ~$0 == 0 }
+        let writers = subsets(of: Store.knownWriterFeatures).filter { needed & ~$0 == 0 }
+        func word(_ at: Int) -> UInt64 { (0..<8).reduce(0) { $0 | UInt64(hash[at + $1]) << UInt64(8 * $1) } }
+        let wanted = Hash128(low: word(0), high: word(8))
+        for lists in root.listsExtents ? [true] : [false, true] {
+            var exact = root
+            exact.listsExtents = lists
+            var bytes = Array(exact.encoded()[..<(Root.length - 16)])
+            for reader in readers {
+                for writer in writers {
+                    for i in 0..<8 {
+                        bytes[16 + i] = UInt8(truncatingIfNeeded: reader >> UInt64(8 * i))
+                        bytes[24 + i] = UInt8(truncatingIfNeeded: writer >> UInt64(8 * i))
+                    }
+                    guard Hash128(of: bytes) == wanted else { continue }
+                    (exact.readerFeatures, exact.writerFeatures) = (reader, writer)
+                    return exact
                 }
             }
         }
