@@ -49,7 +49,9 @@ package enum FloatsEncoder {
 
     /// Encodes values as a dictionary with codes, because other columns follow from the codes. At least one value is present.
     package static func encodeCoded(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
-        if let decimals = encodeDecimals(values, present: present, single: single, profile: profile, isCoded: true) { return decimals.bytes }
+        if let decimals = encodeDecimals(values, present: present, single: single, profile: profile, isCoded: true) {
+            return decimals.bytes
+        }
         var out = ByteWriter()
         out.append(single ? FloatsEncoding.single.rawValue : FloatsEncoding.raw.rawValue)
         let ordered = values.map { single ? order(Float($0)) : order($0) }

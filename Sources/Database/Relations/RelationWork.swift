@@ -35,8 +35,12 @@ struct RelationWork {
     /// At most so many pairs are verified in a segment, which bounds time and memory for wide types.
     private static let maximumPairs = 160
 
-    /// A relation must save this share of the bytes of the column, and so many bytes.
-    private static let minimumShare = 10, minimumGain = 48
+    /// A relation must save this share of the bytes of the column, in hundredths.
+    private static let minimumShare = 10
+    /// A relation must save so many bytes. Rows that follow from another column are read several times as slowly as bit-packed ones, and full
+    /// segments are those of large tables, which scans read: there it must save three bits a row. So flags and other small codes stay as
+    /// they are.
+    private var minimumGain: Int { profile == .standard && rows >= segmentSize ? rows * 3 / 8 : 48 }
 
     init(_ columns: [Column?], profile: Profile, rows: Int, threads: Int) {
         self.columns = columns
@@ -142,7 +146,7 @@ struct RelationWork {
         let after =
             Double(keys) * sketch.information + e * (sketch.information + 2 + logarithm(n / max(e, 1))) + (ownsPresence ? presenceBits : 0)
         let gain = n * sketch.cost - after
-        guard exceptions * 4 <= rows, gain > 8 * Double(RelationWork.minimumGain) else { return nil }
+        guard exceptions * 4 <= rows, gain > 8 * Double(minimumGain) else { return nil }
         return Vote(source: source, target: target, keys: keys, exceptions: exceptions, ownsPresence: ownsPresence, gain: gain)
     }
 
@@ -243,7 +247,7 @@ struct RelationWork {
             (trial.plain, trial.related) = (plain, mapped)
         }
         let gain = before + presence - after - head - 8
-        if gain >= RelationWork.minimumGain, gain * 100 >= (before + presence) * RelationWork.minimumShare { trial.gain = gain }
+        if gain >= minimumGain, gain * 100 >= (before + presence) * RelationWork.minimumShare { trial.gain = gain }
         return trial
     }
 
