@@ -58,7 +58,7 @@ struct CSVGuess: Sendable {
             marks?.merge(later, after: rows)
         }
         guard let later = other.odd else { return }
-        odd = odd ?? CSVOddCells()
+        if odd == nil { odd = CSVOddCells() }
         odd?.merge(later, after: rows)
     }
 
@@ -242,7 +242,7 @@ extension CSVGuess {
         let isOther = NumberText.isNumber(bytes, hasComma: !hasComma) || OriginalText.form(bytes) != .none
         if isOther, CSVDateForm(bytes) == nil {
             marks?.note(contradicting: text)
-            odd = odd ?? CSVOddCells()
+            if odd == nil { odd = CSVOddCells() }
             odd?.note(text: text)
         } else if seeOther(text) {
             note(odd: text)
@@ -266,7 +266,7 @@ extension CSVGuess {
     }
 
     private mutating func note(odd cell: CSVCellText) {
-        odd = odd ?? CSVOddCells()
+        if odd == nil { odd = CSVOddCells() }
         odd?.note(cell)
     }
 
@@ -284,7 +284,7 @@ extension CSVGuess {
         let bytes = cell.bytes
         if cell.count > 0 {
             if let date = CSVDateForm(bytes) {
-                odd = odd ?? CSVOddCells()
+                if odd == nil { odd = CSVOddCells() }
                 odd?.note(date, cell)
                 return false
             }
@@ -298,7 +298,7 @@ extension CSVGuess {
             if number == .decimal, !bytes.contains(UInt8(ascii: ".")) { return true }
             if !number.isEmpty, number != .decimal { return true }
         }
-        odd = odd ?? CSVOddCells()
+        if odd == nil { odd = CSVOddCells() }
         odd?.note(cell)
         return false
     }

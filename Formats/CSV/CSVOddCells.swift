@@ -70,7 +70,8 @@ struct CSVOddCells: Sendable {
     private static let maximumWords = 3
 
     mutating func note(_ date: CSVDateForm, _ cell: CSVCellText) {
-        if let index = dates.firstIndex(where: { $0.form == date.form }) {
+        // Every date of a file comes here: the elements are compared in place, because a copy of one costs more than the comparison.
+        if let index = dates.indices.first(where: { dates[$0].form == date.form }) {
             dates[index].note(date, cell)
         } else if dates.count < CSVOddCells.maximumForms {
             var count = CSVDateCount(form: date.form)
