@@ -153,7 +153,9 @@ import Testing
             var random = Random(seed: 6), counts = Counts()
             let large = sample.bytes.count > 50_000
             func below(_ n: Int) -> Int { Int(random.next() % UInt64(n)) }
-            func many(_ full: Int, _ short: Int) -> Int { rounds.map { $0 * full } ?? (large ? short / 4 : short) }
+            func many(_ full: Int, _ short: Int) -> Int {
+                rounds.map { $0 * full } ?? (large ? short / 4 : Tier.cases(short / 2, of: short))
+            }
             func place(_ bytes: [UInt8], _ what: String) {
                 alarm(60)
                 guard (try? Data(bytes).write(to: URL(filePath: path))) != nil else { fatalError("the scratch file cannot be written") }

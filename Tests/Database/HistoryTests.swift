@@ -60,7 +60,7 @@ import Testing
 
     @Test func `after a random history a database has the same rows as a plain model [T11]`() {
         let environment = ProcessInfo.processInfo.environment
-        let wanted = environment["FIRN_MODEL_STEPS"].flatMap { Int($0) } ?? 4000,
+        let wanted = environment["FIRN_MODEL_STEPS"].flatMap { Int($0) } ?? Tier.cases(1500, of: 4000),
             first = environment["FIRN_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
         let tally = Tally()
         var done = 0, seed = first

@@ -149,7 +149,7 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
         readEverything(source, catalogue)
         let extents = source.seen.sorted { $0.key < $1.key }
         var random = RandomTables(seed: seed.number &+ 1000)
-        let cases = Int(ProcessInfo.processInfo.environment["FIRN_HOSTILE_CASES"] ?? "") ?? 30
+        let cases = Int(ProcessInfo.processInfo.environment["FIRN_HOSTILE_CASES"] ?? "") ?? Tier.cases(10, of: 30)
         let traces = ProcessInfo.processInfo.environment["FIRN_HOSTILE_TRACE"] != nil
         for number in 0..<cases {
             var changed: [(byte: Int, before: UInt8)] = []

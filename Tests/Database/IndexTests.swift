@@ -61,7 +61,7 @@ import Testing
         #expect(prefix.allSatisfy(begun.contains), "\(note): a prefix")
     }
 
-    @Test(arguments: Seed.first(6))
+    @Test(arguments: Seed.first(Tier.cases(2, of: 6)))
     func `indexes have every row after inserts, updates, deletions, bulk writes, flushes and compaction`(seed: Seed) throws {
         let folder = TemporaryFolder(), path = folder.file("a.firn")
         var random = RandomTables(seed), type = type, ids: [Int64] = []

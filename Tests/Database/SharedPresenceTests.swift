@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Seed.first(8))
+    @Test(arguments: Seed.first(Tier.cases(4, of: 8)))
     func `tables with shared validity survive changes, flushes and compaction`(seed: Seed) throws {
         var random = RandomTables(seed, salt: 104_729)
         let folder = TemporaryFolder()

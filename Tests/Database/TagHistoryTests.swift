@@ -126,7 +126,7 @@ private func check(_ database: Database, _ note: String) throws {
 }
 
 /// `FIRN_HISTORIES` is the number of random histories. A failure is reported with its seed.
-private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORIES"] ?? "") ?? 3
+private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORIES"] ?? "") ?? UInt64(Tier.cases(2, of: 3))
 
 @Suite struct TagHistoryTests {
     @Test(arguments: Seed.first(histories))

@@ -90,7 +90,7 @@ package final class CrashRun {
         self.name = name
         self.key = key
         watchesHistory = history
-        self.oneOf = max(1, oneOf / CrashRun.scale)
+        self.oneOf = max(1, oneOf * (Tier.isLong ? 1 : 4) / CrashRun.scale)
         fileName = file
         path = folder.file(file)
         journal = DiskJournal(of: folder)

@@ -8,7 +8,7 @@ import Testing
 /// Random invalid queries: each is an error with a position, or has an answer. `FIRN_FUZZ=1000000 swift test --filter FuzzTests` runs a
 /// million.
 @Suite struct FuzzTests {
-    private static let rounds = ProcessInfo.processInfo.environment["FIRN_FUZZ"].flatMap { Int($0) } ?? 100_000
+    private static let rounds = ProcessInfo.processInfo.environment["FIRN_FUZZ"].flatMap { Int($0) } ?? Tier.cases(30_000, of: 100_000)
 
     private static let seeds: [String] =
         Zoo.expectations.map(\.query) + [

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Seed.first(4))
+    @Test(arguments: Seed.first(Tier.cases(2, of: 4)))
     func `queries find the same rows with and without indexes`(seed: Seed) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var random = RandomTables(seed), used = 0, ids: [Int64] = []
@@ -115,7 +115,7 @@ import Testing
         #expect(used > 200, "seed \(seed): indexes were used \(used) times")
     }
 
-    @Test(arguments: Seed.first(3))
+    @Test(arguments: Seed.first(Tier.cases(2, of: 3)))
     func `queries in a transaction find the same rows with and without indexes, including its own changes`(seed: Seed) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var random = RandomTables(seed), used = 0, ids: [Int64] = []
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Seed.first(3))
+    @Test(arguments: Seed.first(Tier.cases(1, of: 3)))
     func `TEXT finds the same rows with and without a word index`(seed: Seed) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         let type = TypeSchema(

@@ -11,7 +11,7 @@ import Testing
 @Suite struct FilterOracleTests {
     /// The number of realms, and the number of queries of each kind of collection in a realm. FIRN_ORACLE_REALMS sets the number of realms,
     /// and FIRN_ORACLE_SEED the first seed.
-    static let realms = ProcessInfo.processInfo.environment["FIRN_ORACLE_REALMS"].flatMap { Int($0) } ?? 40
+    static let realms = ProcessInfo.processInfo.environment["FIRN_ORACLE_REALMS"].flatMap { Int($0) } ?? Tier.cases(16, of: 40)
     static let first = ProcessInfo.processInfo.environment["FIRN_ORACLE_SEED"].flatMap { UInt64($0) } ?? 1
     private static let queries = 20
 
