@@ -25,7 +25,7 @@ import Testing
         #expect(line("c").hasSuffix("%  constant"), "\(info.out)")
         // JSON has all of them, in the same order.
         let json = try scratch.firn("info", "--json", "a.firn").out
-        let all = #""encodings":[{"name":"constant","segments":3},{"name":"sequence","segments":2},{"name":"FOR","segments":1},"#
+        let all = #""encodings":[{"name":"constant","segments":3},{"name":"sequence","segments":2},{"name":"delta+"#
         #expect(json.contains(all) && json.contains(#""encodings":[{"name":"constant","segments":7}]"#), "\(json)")
     }
 }
