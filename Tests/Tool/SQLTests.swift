@@ -180,7 +180,9 @@ import Testing
 
     @Test func `a damaged file ends with exit code 4`() throws {
         let scratch = try Scratch()
-        try scratch.write("n.csv", "n,w\n" + (0..<30_000).map { "\($0 * 7919 % 30_011),word \($0 * 31 % 997)\n" }.joined())
+        // Numbers that do not repeat in any way, so that the file is large enough for damage in all its parts.
+        var random = Random(seed: 4)
+        try scratch.write("n.csv", "n,w\n" + (0..<30_000).map { _ in "\(random.below(30_011)),word \(random.below(997))\n" }.joined())
         #expect(try scratch.firn("convert", "n.csv", "n.firn", "-q").code == 0)
         var bytes = try Data(contentsOf: scratch.file("n.firn"))
         for i in stride(from: 4096, to: bytes.count - 2048, by: 97) { bytes[i] ^= 0x5A }
