@@ -72,10 +72,13 @@ struct CSVLane {
     mutating func fill(_ column: Column, originals: Column?, _ rows: Range<Int>, _ style: Style) {
         fill(column, rows, style)
         guard let originals, rows.contains(where: { originals.isPresent($0) }) else { return }
+        let isNested = column.type.isCollection || column.type.kind == .embedded
         var lane = CSVLane(rows: rows.count), from = 0
         for row in rows {
             let end = ends[row - rows.lowerBound]
-            if originals.isPresent(row), isCurrent(originals, of: column, row, style) {
+            if isNested, column.isPresent(row), originals.isPresent(row), let parts = OriginalParts(originals.text.array(row)) {
+                lane.put(nested: column, row, style, parts)
+            } else if !isNested, originals.isPresent(row), isCurrent(originals, of: column, row, style) {
                 originals.text.bytes.withUnsafeBufferPointer { text in
                     let start = originals.text.offsets[row]
                     lane.put(text.baseAddress.map { $0 + start }, originals.text.offsets[row + 1] - start, style)
@@ -207,9 +210,9 @@ struct CSVLane {
         }
     }
 
-    private mutating func put(nested column: Column, _ row: Int, _ style: Style) {
+    private mutating func put(nested column: Column, _ row: Int, _ style: Style, _ parts: OriginalParts? = nil) {
         var text: [UInt8] = []
-        JSONText.append(column, row: row, of: style.description, in: style.schema, to: &text)
+        JSONText.append(column, row: row, of: style.description, in: style.schema, parts: parts, to: &text)
         put(text, style)
     }
 

@@ -61,7 +61,7 @@ package final class CSVReader: BatchReader {
         var options = options
         options.blockSize = min(options.blockSize, batchBytes)
         // Companions are not columns of the input: the columns whose texts they hold keep them.
-        let keptTexts = options.types.map { types in Set(types.companions.keys.map { types.columns[$0].name }) } ?? []
+        let keptTexts = options.types.map { types in Set(types.scalarCompanions.keys.map { types.columns[$0].name }) } ?? []
         options.types = options.types?.visible
         self.options = options
         if let total = input.totalBytes { options.progress?.setTotal(bytes: 2 * Int(clamping: total)) }

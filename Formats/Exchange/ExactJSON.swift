@@ -132,6 +132,23 @@ package enum ExactJSON {
         }
     }
 
+    /// A part of a text of `OriginalParts`.
+    indirect enum Part {
+        /// The form of `OriginalToken`.
+        case token([UInt8])
+        case members([(key: String, part: Part)])
+    }
+
+    /// Returns the members of an object whose values are such objects, strings, numbers or booleans; nil for other texts.
+    static func parts(_ text: [UInt8]) -> [(key: String, part: Part)]? {
+        text.withBytes { bytes in
+            var parser = Parser(bytes: bytes)
+            guard case .members(let members)? = parser.part(depth: 0) else { return nil }
+            parser.skipSpace()
+            return parser.at == bytes.count ? members : nil
+        }
+    }
+
     private struct Parser {
         let bytes: UnsafeRawBufferPointer
         var isDocument = false
@@ -203,6 +220,32 @@ package enum ExactJSON {
             if isDocument { return .map(entries) }
             if !isPlain, entries.count == 1, entries[0].key.hasPrefix("$") { return ExactJSON.tagged(entries[0]) }
             return .map(ExactJSON.sorted(entries))
+        }
+
+        mutating func part(depth: Int) -> Part? {
+            skipSpace()
+            guard depth < ExactJSON.maximumDepth, at < bytes.count else { return nil }
+            if bytes[at] == UInt8(ascii: "\"") {
+                guard let text = text() else { return nil }
+                return .token(Array(text.utf8).withBytes { OriginalToken.token(ofString: $0) })
+            }
+            guard bytes[at] == UInt8(ascii: "{") else { return token() }
+            at += 1
+            var members: [(key: String, part: Part)] = []
+            repeat {
+                skipSpace()
+                guard let key = text(), take(UInt8(ascii: ":")), let next = part(depth: depth + 1) else { return nil }
+                members.append((key, next))
+            } while take(UInt8(ascii: ","))
+            return take(UInt8(ascii: "}")) ? .members(members) : nil
+        }
+
+        /// Reads a number or a boolean as its text.
+        private mutating func token() -> Part? {
+            let start = at
+            while at < bytes.count, ![UInt8(ascii: ","), UInt8(ascii: "}"), 32, 10, 13, 9].contains(bytes[at]) { at += 1 }
+            let text = Array(bytes[start..<at])
+            return text.withBytes { OriginalToken.isNumber($0) || OriginalToken.isBool($0) } ? .token(text) : nil
         }
 
         private mutating func number() -> Value? {

@@ -4,9 +4,12 @@ import FirnTable
 /// Writes values as compact JSON text. Flat formats store lists, maps and embedded objects in a cell in this form.
 /// Dates, UUIDs and object ids become strings, data becomes base64, decimals become numbers. NaN and the infinities become null.
 package enum JSONText {
-    /// Appends the value of one row of a column. `schema` contains the names of the fields of embedded objects.
-    package static func append(_ column: Column, row: Int, of description: ColumnSchema, in schema: Schema, to out: inout [UInt8]) {
-        append(column, row, description.type, description.notation, schema, &out)
+    /// Appends the value of one row of a column. `schema` contains the names of the fields of embedded objects, `parts` the original texts
+    /// within the value.
+    package static func append(
+        _ column: Column, row: Int, of description: ColumnSchema, in schema: Schema, parts: OriginalParts? = nil, to out: inout [UInt8]
+    ) {
+        append(column, row, description.type, description.notation, schema, parts, &out)
     }
 
     /// Appends one value. Fields of objects have the names in their entries.
@@ -49,8 +52,10 @@ package enum JSONText {
     }
 
     private static func append(
-        _ column: Column, _ row: Int, _ type: ColumnType, _ notation: Notation, _ schema: Schema, _ out: inout [UInt8]
+        _ column: Column, _ row: Int, _ type: ColumnType, _ notation: Notation, _ schema: Schema, _ parts: OriginalParts?,
+        _ out: inout [UInt8]
     ) {
+        if let token = parts?.token(for: column, row, notation) { return OriginalToken.append(token, to: &out) }
         guard column.isPresent(row) else { return append("null", &out) }
         if type.isCollection {
             let range = column.offsets[row]..<column.offsets[row + 1], isMap = type.collection == .map
@@ -61,19 +66,24 @@ package enum JSONText {
                     JSONString.append(column.children[0].text.array(i), to: &out)
                     out.append(UInt8(ascii: ":"))
                 }
-                append(column.children[isMap ? 1 : 0], i, type.element, notation, schema, &out)
+                let inner = parts.flatMap { isMap ? $0[column.children[0].text.array(i)] : $0[element: i - range.lowerBound] }
+                append(column.children[isMap ? 1 : 0], i, type.element, notation, schema, inner, &out)
             }
             out.append(UInt8(ascii: isMap ? "}" : "]"))
         } else if type.kind == .embedded, let target = type.target.flatMap({ schema[$0] }) {
-            if target.isBare { return append(column.children[0], row, target.columns[0].type, target.columns[0].notation, schema, &out) }
+            if target.isBare {
+                return append(column.children[0], row, target.columns[0].type, target.columns[0].notation, schema, parts, &out)
+            }
             out.append(UInt8(ascii: "{"))
             var isFirst = true
-            for (field, child) in zip(target.columns, column.children) where child.isPresent(row) || field.writesNull {
+            for (field, child) in zip(target.columns, column.children) {
+                let inner = parts?[field.name]
+                guard child.isPresent(row) || field.writesNull || inner?.token(for: child, row, field.notation) != nil else { continue }
                 if !isFirst { out.append(UInt8(ascii: ",")) }
                 isFirst = false
                 JSONString.append(Array(field.name.utf8), to: &out)
                 out.append(UInt8(ascii: ":"))
-                append(child, row, field.type, field.notation, schema, &out)
+                append(child, row, field.type, field.notation, schema, inner, &out)
             }
             out.append(UInt8(ascii: "}"))
         } else {

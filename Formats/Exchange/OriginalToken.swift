@@ -48,6 +48,12 @@ package enum OriginalToken {
         text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8)
     }
 
+    /// Appends a token as JSON: a string with its escapes.
+    package static func append(_ token: [UInt8], to out: inout [UInt8]) {
+        guard let string = token.withBytes({ string($0).map(Array.init) }) else { return out += token }
+        JSONString.append(string, to: &out)
+    }
+
     /// Returns the value of a token among values of any kind, where it is in place of `value`, its value in a column of numbers.
     package static func value(_ token: Value, instead value: Value) -> Value {
         guard case .string(let text) = token else { return value }

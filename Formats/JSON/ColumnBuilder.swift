@@ -101,12 +101,17 @@ struct ColumnBuilder {
     var fieldsByName: [[UInt8]: Int] = [:]
     /// The companion, if the column keeps original texts. It is another child of the same object.
     var companion: Node?
+    /// Whether the column keeps original texts of its own values, which are numbers.
+    let keepsTexts: Bool
+    /// The builder that this is a child of, and the name of the column in it.
+    var parent: Node?
+    var name: [UInt8] = []
     let notation: Notation
     /// What was taken: the number of rows, the number of values, the index of the next gap, and how many rows of that gap.
     var taken = (rows: 0, values: 0, gap: 0, gapRows: 0)
 
     private init(_ plan: ColumnPlan) {
-        (isBare, keepsNull, isJSON, notation) = (plan.isBare, plan.keepsNull, plan.isJSON, plan.notation)
+        (isBare, keepsNull, isJSON, notation, keepsTexts) = (plan.isBare, plan.keepsNull, plan.isJSON, plan.notation, plan.keepsTexts)
         type = plan.type
         kind = type.kind
         collection = type.collection
@@ -128,7 +133,9 @@ struct ColumnBuilder {
                 guard let target = field.textsOf, let position = plan.fields.firstIndex(where: { $0.column == target }) else { continue }
                 node.pointee.children[position].pointee.companion = node.pointee.children[index]
             }
+            for (index, field) in plan.fields.enumerated() { node.pointee.children[index].pointee.name = Array(field.column.utf8) }
         }
+        for child in node.pointee.children { child.pointee.parent = node }
         return node
     }
 
@@ -185,6 +192,25 @@ struct ColumnBuilder {
             gaps.append(Gap(values: held, rows: rows))
         }
         count &+= rows
+    }
+
+    /// Returns the path from a column to the value that was appended last below it, at a leaf.
+    static func path(from column: Node, to leaf: Node) -> [[UInt8]] {
+        var path: [[UInt8]] = [], node = leaf
+        while node != column, let parent = node.pointee.parent {
+            if parent.pointee.collection == .map {
+                let keys = parent.pointee.children[0], last = keys.pointee.held - 1
+                let text = keys.pointee.start(last)..<keys.pointee.start(last + 1)
+                path.append(text.map { keys.pointee.bytes.base[$0] })
+            } else if parent.pointee.collection != .none {
+                // The elements of the list that is being appended follow those of the lists before it.
+                path.append(Array("\(node.pointee.count - 1 - parent.pointee.start(parent.pointee.held))".utf8))
+            } else if !parent.pointee.isBare {
+                path.append(node.pointee.name)
+            }
+            node = parent
+        }
+        return path.reversed()
     }
 
     /// Returns the offset at which the text or the elements of value `value` begin.

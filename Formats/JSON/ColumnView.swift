@@ -8,6 +8,7 @@ final class ColumnView {
     let collection: CollectionKind
     let notation: Notation
     let writesNull: Bool
+    let name: String
     /// `"name":` without separators between members.
     let key: [UInt8]
     private let present: [UInt64]?
@@ -25,18 +26,28 @@ final class ColumnView {
     private let isJSON: Bool
     /// The original texts of the column; nil if it has none.
     private let originals: OriginalTexts?
+    /// The original texts of parts of the values; nil if there are none.
+    private let parts: Column?
+    /// The numbers that original texts of parts can stand for.
+    private let numbers: Column?
 
     init(_ column: Column, _ description: ColumnSchema, _ schema: Schema, isPretty: Bool, originals: (Column, ColumnSchema)? = nil) {
-        self.originals = originals.map { OriginalTexts($0.0, isTokens: OriginalToken.isForm(of: $0.1), of: column, description.notation) }
+        let hasParts = column.type.isCollection || column.type.kind == .embedded
+        self.originals =
+            hasParts
+            ? nil : originals.map { OriginalTexts($0.0, isTokens: OriginalToken.isForm(of: $0.1), of: column, description.notation) }
+        parts = hasParts ? originals?.0 : nil
+        numbers = !hasParts && OriginalParts.canHaveTexts(column.type.kind) ? column : nil
         kind = column.type.kind
         collection = column.type.collection
         notation = description.notation.standardDate
         writesNull = description.writesNull
         isJSON = description.logical == .json
-        var name = JSONBytes()
-        name.append(quoted: description.name)
-        name.append(isPretty ? ": " : ":")
-        key = Array(name.bytes)
+        name = description.name
+        var key = JSONBytes()
+        key.append(quoted: description.name)
+        key.append(isPretty ? ": " : ":")
+        self.key = Array(key.bytes)
         present = column.present?.words
         words = column.words
         extra = column.extra
@@ -68,12 +79,27 @@ final class ColumnView {
         return textBytes.withBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Writes the value of a row, or null. `indent` is the depth in an indented document; a negative one writes a single line.
-    func write(_ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
+    /// Returns the original texts within the value of a row; nil if there are none.
+    private func originalParts(_ row: Int) -> OriginalParts? {
+        guard let parts, parts.isPresent(row) else { return nil }
+        return OriginalParts(parts.text.array(row))
+    }
+
+    /// Returns the original text of a value, which is a part of another, if it still reads as that value.
+    private func token(_ parts: OriginalParts?, _ row: Int) -> [UInt8]? {
+        guard let parts, let numbers else { return nil }
+        return parts.token(for: numbers, row, notation)
+    }
+
+    /// Writes the value of a row, or null. `indent` is the depth in an indented document; a negative one writes a single line. `parts` are
+    /// the original texts of the value and within it; nil: those of the column.
+    func write(_ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int, _ parts: OriginalParts? = nil) {
         if let originals, originals.write(row, to: &out, &loss) { return }
+        if let token = token(parts, row) { return out.append(token: token) }
+        let parts = parts ?? originalParts(row)
         guard isPresent(row) else { return out.append("null") }
         switch collection {
-        case .none: write(scalar: kind.rawValue, row, to: &out, &loss, indent: indent)
+        case .none: write(scalar: kind.rawValue, row, to: &out, &loss, indent: indent, parts)
         case .map:
             out.append(UInt8(ascii: "{"))
             for entry in offsets[row]..<offsets[row &+ 1] {
@@ -82,7 +108,8 @@ final class ColumnView {
                 children[0].withText(entry) { out.append(quoted: $0) }
                 out.append(UInt8(ascii: ":"))
                 if indent >= 0 { out.append(UInt8(ascii: " ")) }
-                children[1].write(entry, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1)
+                let inner = parts.flatMap { parts in children[0].withText(entry) { parts[Array($0)] } }
+                children[1].write(entry, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1, inner)
             }
             if indent >= 0, offsets[row] < offsets[row &+ 1] { out.breakLine(indent) }
             out.append(UInt8(ascii: "}"))
@@ -91,14 +118,17 @@ final class ColumnView {
             for element in offsets[row]..<offsets[row &+ 1] {
                 if element > offsets[row] { out.append(UInt8(ascii: ",")) }
                 if indent >= 0 { out.breakLine(indent &+ 1) }
-                children[0].write(element, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1)
+                let inner = parts?[element: element - offsets[row]]
+                children[0].write(element, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1, inner)
             }
             if indent >= 0, offsets[row] < offsets[row &+ 1] { out.breakLine(indent) }
             out.append(UInt8(ascii: "]"))
         }
     }
 
-    private func write(scalar tag: UInt8, _ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
+    private func write(
+        scalar tag: UInt8, _ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int, _ parts: OriginalParts?
+    ) {
         switch tag {
         case ScalarKind.string.rawValue where isJSON:
             withText(row) { text in
@@ -120,31 +150,35 @@ final class ColumnView {
         case ScalarKind.data.rawValue:
             loss.hasData = true
             withText(row) { out.append(base64: $0) }
-        case ScalarKind.embedded.rawValue where isBare: children[0].write(row, to: &out, &loss, indent: indent)
-        case ScalarKind.embedded.rawValue: ColumnView.write(object: children, row, to: &out, &loss, indent: indent)
+        case ScalarKind.embedded.rawValue where isBare: children[0].write(row, to: &out, &loss, indent: indent, parts)
+        case ScalarKind.embedded.rawValue: ColumnView.write(object: children, row, to: &out, &loss, indent: indent, parts)
         case ScalarKind.any.rawValue:
             let tag = tags[row]
             if tag == AnyTag.list || tag == AnyTag.set || tag == AnyTag.map {
                 let value = withText(row) { try? Value(encoded: $0) }
                 out.append(value ?? .null, &loss, indent: indent)
             } else {
-                write(scalar: tag, row, to: &out, &loss, indent: indent)
+                write(scalar: tag, row, to: &out, &loss, indent: indent, nil)
             }
         default: out.append("null")
         }
     }
 
     /// Writes an object with the given columns. Columns without a value are omitted, unless they write null.
-    static func write(object fields: [ColumnView], _ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
+    static func write(
+        object fields: [ColumnView], _ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int,
+        _ parts: OriginalParts? = nil
+    ) {
         out.append(UInt8(ascii: "{"))
         var isFirst = true
         for field in fields {
-            if !field.writesNull, !field.isPresent(row), field.originals?.has(row) != true { continue }
+            let inner = parts?[field.name]
+            if !field.writesNull, !field.isPresent(row), field.originals?.has(row) != true, field.token(inner, row) == nil { continue }
             if !isFirst { out.append(UInt8(ascii: ",")) }
             isFirst = false
             if indent >= 0 { out.breakLine(indent &+ 1) }
             out.append(field.key)
-            field.write(row, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1)
+            field.write(row, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1, inner)
         }
         if indent >= 0, !isFirst { out.breakLine(indent) }
         out.append(UInt8(ascii: "}"))
@@ -171,6 +205,12 @@ struct JSONLoss {
 }
 
 extension JSONBytes {
+    /// Appends a token in the form of `OriginalToken`.
+    mutating func append(token: [UInt8]) {
+        guard let string = token.withBytes({ OriginalToken.string($0).map(Array.init) }) else { return append(token) }
+        string.withBytes { append(quoted: $0) }
+    }
+
     mutating func append(_ value: Decimal, _ loss: inout JSONLoss) {
         let text = value.description
         guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") }), first >= 48, first <= 57 else {

@@ -186,7 +186,8 @@ struct RowPlan {
         let idle = try RowPlan.idlePath(root, options, keys: keys)
         MapFinder(keys: keys).convert(root, given: given?.rows.fields ?? [], isRow: options.column == nil)
         var types = JSONTypes(
-            names: [options.typeName] + options.takenNames, keepsNulls: options.isLossless, given: given?.rows, line: line, keys: keys)
+            names: [options.typeName] + options.takenNames, keepsNulls: options.isLossless, keepsTexts: options.keepsTexts,
+            given: given?.rows, line: line, keys: keys)
         if let (rows, isBare) = given {
             self.isBare = isBare
             if isBare {
@@ -219,6 +220,8 @@ struct RowPlan {
                     plan: types.plan(root, path: path, shownPath: options.column ?? "", depth: 0),
                     isOptional: shape.nulls > 0, writesNull: true)
             ]
+            fields[0].isOptional = fields[0].isOptional || fields[0].plan.hasTextsForNull
+            JSONTypes.addCompanions(to: &fields)
         } else {
             fields = types.fields(root, path: options.typeName, depth: 0)
             JSONTypes.addCompanions(to: &fields)

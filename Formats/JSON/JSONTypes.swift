@@ -11,8 +11,6 @@ final class ColumnPlan: Sendable {
         var plan: ColumnPlan
         var isOptional: Bool
         var writesNull: Bool
-        /// Whether the column is followed, after all fields, by a companion with original texts.
-        var keepsTexts = false
         /// Of a companion: the column whose texts it holds.
         var textsOf: String?
     }
@@ -32,11 +30,16 @@ final class ColumnPlan: Sendable {
     let attributes: [SchemaAttribute]
     /// Of type string: whether any value is read, as its JSON text.
     let isJSON: Bool
+    /// Of numbers: whether the original texts of some values are kept, and whether some of these have no number.
+    let keepsTexts: Bool
+    let hasTextsForNull: Bool
 
     init(
         _ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: ColumnPlan? = nil, isBare: Bool = false,
-        keepsNull: Bool = false, attributes: [SchemaAttribute] = []
+        keepsNull: Bool = false, attributes: [SchemaAttribute] = [], keepsTexts: Bool = false, hasTextsForNull: Bool = false
     ) {
+        self.keepsTexts = keepsTexts
+        self.hasTextsForNull = hasTextsForNull
         self.attributes = attributes
         var column = ColumnSchema("", type)
         if !attributes.isEmpty { column.otherAttributes = attributes }
@@ -48,6 +51,9 @@ final class ColumnPlan: Sendable {
         self.fields = fields
         self.element = element
     }
+
+    /// Whether the column has a companion: original texts of its values, or of the parts of its values, are kept.
+    var needsCompanion: Bool { keepsTexts || element?.needsCompanion ?? false || fields.contains { $0.plan.needsCompanion } }
 
     /// The number of columns in the plan, with nested ones.
     var nodeCount: Int { 1 + (element?.nodeCount ?? 0) + fields.reduce(0) { $0 + $1.plan.nodeCount } }
@@ -72,6 +78,8 @@ struct JSONTypes {
     private var names: Set<String>
     /// Whether null and missing must differ in every column of objects.
     private let keepsNulls: Bool
+    /// Whether columns of numbers keep original texts.
+    private let keepsTexts: Bool
     private let keys: (UInt32) -> [UInt8]
     /// Returns the line of a duplicate key. In a document each call can read the text up to it, so only some calls are made.
     private let line: (Shape.Duplicate) -> Int
@@ -92,11 +100,13 @@ struct JSONTypes {
     }
 
     init(
-        names taken: [String], keepsNulls: Bool = false, given: GivenRows? = nil, line: @escaping (Shape.Duplicate) -> Int,
+        names taken: [String], keepsNulls: Bool = false, keepsTexts: Bool = false, given: GivenRows? = nil,
+        line: @escaping (Shape.Duplicate) -> Int,
         keys: @escaping (UInt32) -> [UInt8]
     ) {
         self.line = line
         self.keepsNulls = keepsNulls
+        self.keepsTexts = keepsTexts
         names = Set(taken + (given?.schema.types.map(\.name) ?? []))
         self.keys = keys
     }
@@ -129,18 +139,10 @@ struct JSONTypes {
                 let childShownPath = (shownPath.isEmpty ? "" : shownPath + ".") + PathPins.spelled(String(decoding: name, as: UTF8.self))
                 let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
                 let isMixed = missing > 0 && nulls > 0, shownPath = childShownPath
-                var made: ColumnPlan, keepsTexts = false, hasTexts = false
-                if keepsNulls, isMixed {
-                    made = ColumnPlan(ColumnType(.any))
-                } else if shape.pointee.isField, let choice = NumberChoice(shape.pointee, column) {
-                    notes += choice.remarks
-                    made = ColumnPlan(ColumnType(.any))
-                    if case .number(let kind, let notation, let keeps, let hasNulls) = choice.result {
-                        (made, keepsTexts, hasTexts) = (ColumnPlan(ColumnType(kind), notation: notation), keeps, hasNulls)
-                    }
-                } else {
-                    made = plan(shape, path: childPath, shownPath: shownPath, depth: depth)
-                }
+                let made =
+                    keepsNulls && isMixed
+                    ? ColumnPlan(ColumnType(.any))
+                    : plan(shape, path: childPath, shownPath: shownPath, depth: depth, name: depth == 0 ? column : nil)
                 // A column of type any, or one without any value, keeps both at no cost.
                 if isMixed, made.type == ColumnType(.any) || shape.pointee.hasNoValues {
                     if keepsNulls {
@@ -153,15 +155,15 @@ struct JSONTypes {
                 let writesNull = writesNull("column \"\(shownPath)\"", nulls: nulls, missing: missing)
                 return ColumnPlan.Field(
                     name: name, column: column, plan: made,
-                    isOptional: missing + nulls > 0 || hasTexts, writesNull: writesNull, keepsTexts: keepsTexts)
+                    isOptional: missing + nulls > 0 || made.hasTextsForNull, writesNull: writesNull)
             }
     }
 
     /// Appends the companions of fields that keep original texts.
     static func addCompanions(to fields: inout [ColumnPlan.Field]) {
-        guard fields.contains(where: \.keepsTexts) else { return }
+        guard fields.contains(where: \.plan.needsCompanion) else { return }
         let type = TypeSchema("", columns: columns(fields))
-        for (position, field) in fields.enumerated() where field.keepsTexts {
+        for (position, field) in fields.enumerated() where field.plan.needsCompanion {
             let companion = type.makeCompanion(of: type.columns[position])
             fields.append(
                 ColumnPlan.Field(
@@ -247,9 +249,14 @@ struct JSONTypes {
         return name
     }
 
-    /// Returns the plan for the values at a node other than null.
-    mutating func plan(_ node: Shape.Node, path: String, shownPath: String = "", depth: Int) -> ColumnPlan {
+    /// Returns the plan for the values at a node other than null. `name` names the column in remarks; nil: the path does.
+    mutating func plan(_ node: Shape.Node, path: String, shownPath: String = "", depth: Int, name: String? = nil) -> ColumnPlan {
         let shape = node.pointee
+        if keepsTexts, let choice = NumberChoice(shape, name ?? JSONTypes.columnName(shownPath)) {
+            notes += choice.remarks
+            guard case .number(let kind, let notation, let keeps, let hasNulls) = choice.result else { return ColumnPlan(ColumnType(.any)) }
+            return ColumnPlan(ColumnType(kind), notation: notation, keepsTexts: keeps, hasTextsForNull: hasNulls)
+        }
         let numbers = shape.ints + shape.doubles + shape.numberTexts
         let kinds = [shape.bools, numbers, shape.strings, shape.arrays, shape.objects].count { $0 > 0 }
         if kinds == 0 { return ColumnPlan(ColumnType(.string)) }
@@ -308,7 +315,9 @@ struct JSONTypes {
             single = plan(element, path: path, shownPath: inside, depth: depth)
         }
         if single.type.isCollection { single = ColumnPlan(ColumnType(.any)) }
-        let type = ColumnType(single.type.kind, collection: kind, elementOptional: element.pointee.nulls > 0, target: single.type.target)
+        let type = ColumnType(
+            single.type.kind, collection: kind, elementOptional: element.pointee.nulls > 0 || single.hasTextsForNull,
+            target: single.type.target)
         return ColumnPlan(type, notation: single.notation, element: single)
     }
 
@@ -377,7 +386,10 @@ struct JSONTypes {
             if !field.plan.attributes.isEmpty { column.otherAttributes = field.plan.attributes }
             if let target = field.textsOf {
                 column.originalTextOf = target
-                column.otherAttributes.append(OriginalToken.attribute)
+                // Texts of parts have no other form.
+                if let of = fields.first(where: { $0.column == target }), of.plan.keepsTexts {
+                    column.otherAttributes.append(OriginalToken.attribute)
+                }
             }
             return column
         }

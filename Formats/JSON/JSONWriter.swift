@@ -64,7 +64,7 @@ package final class JSONWriter: BatchWriter {
                     .rejected, "NDJSON contains only rows, not the JSON around them in their document",
                     advice: "use --to json, or omit --lossless")
             }
-            if !(envelope?.isBareValue ?? false) || roots[0].columns.count != 1 { envelope = nil }
+            if !(envelope?.isBareValue ?? false) || roots[0].visibleColumns.count != 1 { envelope = nil }
             return
         }
         isPretty = options.isPretty ?? envelope?.isPretty ?? false
@@ -82,9 +82,9 @@ package final class JSONWriter: BatchWriter {
     private func fits(_ envelope: Envelope, _ type: TypeSchema?) -> Bool {
         guard let type else { return false }
         switch envelope.form {
-        case .values, .oneValue: return type.columns.count == 1
+        case .values, .oneValue: return type.visibleColumns.count == 1
         case .keyed: return type.columns.first.map { $0.type.kind == .string && !$0.type.isCollection && !$0.type.isOptional } ?? false
-        case .sequence: return !envelope.isBare || type.columns.count == 1
+        case .sequence: return !envelope.isBare || type.visibleColumns.count == 1
         case .rows, .one: return true
         }
     }

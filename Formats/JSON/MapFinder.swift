@@ -15,6 +15,8 @@ import FirnTable
 struct MapFinder {
     /// Returns the bytes of a key.
     let keys: (UInt32) -> [UInt8]
+    /// Whether texts that a column of numbers can have count as numbers.
+    var isTolerant = false
 
     /// What all values of a path are.
     private enum Kind: Equatable {
@@ -71,11 +73,9 @@ struct MapFinder {
         let present = node.pointee.members.reduce(0) { $0 + $1.node.pointee.presence }
         if count > ShapeTree.maximumKeys || (count > 64 && 5 * present < count * objects) { return true }
         guard count > 1 else { return false }
-        var kind = Kind.nothing
-        for member in node.pointee.members {
-            kind = MapFinder.common(kind, self.kind(member.node))
-            if kind == .mixed { return false }
-        }
+        var kind = commonKind(node)
+        // Texts such as "NA" among numbers.
+        if kind == .mixed { kind = MapFinder(keys: keys, isTolerant: true).commonKind(node) }
         // The share of keys that an object has on average is present / (count × objects).
         let areFew = 2 * present < count * objects
         switch kind {
@@ -92,8 +92,21 @@ struct MapFinder {
         }
     }
 
+    /// Returns the kind of the values of all members of a node.
+    private func commonKind(_ node: Shape.Node) -> Kind {
+        var kind = Kind.nothing
+        for member in node.pointee.members {
+            kind = MapFinder.common(kind, self.kind(member.node))
+            if kind == .mixed { break }
+        }
+        return kind
+    }
+
     private func kind(_ node: Shape.Node) -> Kind {
         let shape = node.pointee, numbers = shape.ints + shape.doubles + shape.numberTexts
+        if isTolerant, let odd = shape.odd, shape.bools + shape.arrays + shape.objects + odd.others.count + odd.identifiers == 0 {
+            return numbers > 0 ? .number : .nothing
+        }
         let kinds = [shape.bools, numbers, shape.strings, shape.arrays, shape.objects].count { $0 > 0 }
         if kinds != 1 { return kinds == 0 ? .nothing : .mixed }
         if shape.bools > 0 { return .bool }

@@ -25,7 +25,12 @@ struct OriginalTexts {
         let string = isTokens ? OriginalToken.string(text) : nil
         guard OriginalText.isCurrent(string ?? text, column, row: row, notation: notation) else { return .none }
         if let string { return .string(string) }
-        if OriginalToken.isNumber(text), [.int, .double, .float, .decimal].contains(column.type.kind) { return .number }
+        // A text with groups of digits or a decimal comma, such as 1.234, can be another number in JSON.
+        if OriginalToken.isNumber(text), [.int, .double, .float, .decimal].contains(column.type.kind),
+            isTokens || OriginalText.isCurrent(text, column, row: row, notation: .plain)
+        {
+            return .number
+        }
         if isTokens { return OriginalToken.isBool(text) ? .bool : .none }
         return column.isPresent(row) ? .plainNumber : .string(text)
     }

@@ -59,9 +59,7 @@ struct Shape {
     var examined = 8
     /// The paths of `--map` and `--object` that begin here or below; nil if there are none.
     var pins: PathPins?
-    /// Whether this is a field of the rows, whose numbers can keep their original texts.
-    var isField = false
-    /// Of a field: values that a column of numbers does not write back as the same text; nil if there are none.
+    /// Values that a column of numbers does not write back as the same text; nil if there are none, or if texts are not kept.
     var odd: OddValues?
 }
 
@@ -74,6 +72,7 @@ final class ShapeTree: @unchecked Sendable {
     /// The number in the block of the row that is being observed.
     private var row = 0
     private let options: JSONOptions
+    private let keepsTexts: Bool
     /// What ended the reading.
     struct Fault {
         var item: Int
@@ -114,6 +113,7 @@ final class ShapeTree: @unchecked Sendable {
         charge = MemoryCharge(budget)
         self.parser = parser
         self.options = options
+        keepsTexts = options.keepsTexts
         root = .allocate(capacity: 1)
         root.initialize(to: Shape())
         root.pointee.pins = PathPins(maps: options.maps, objects: options.objects)
@@ -167,11 +167,11 @@ final class ShapeTree: @unchecked Sendable {
         case TapeTag.double: observe(double: item, index, node)
         case TapeTag.numberText:
             node.pointee.numberTexts &+= 1
-            if node.pointee.isField { odd(node).note(longNumber: item.bytes, (block, index)) }
+            if keepsTexts { odd(node).note(longNumber: item.bytes, (block, index)) }
             if Decimal(item.string) == nil, fault == nil { fault = Fault(item: index, message: JSONReader.unfitNumber, isNumber: true) }
         case TapeTag.string:
             node.pointee.strings &+= 1
-            if node.pointee.isField { odd(node).note(string: item.bytes, (block, index)) }
+            if keepsTexts { odd(node).note(string: item.bytes, (block, index)) }
             if node.pointee.form != TextForm.other {
                 node.pointee.form = options.recognisesText ? TextForm.common(node.pointee.form, item.bytes) : TextForm.other
             }
@@ -180,7 +180,7 @@ final class ShapeTree: @unchecked Sendable {
         }
     }
 
-    /// Returns the odd values of a field.
+    /// Returns the odd values of a path.
     private func odd(_ node: Shape.Node) -> OddValues {
         if let odd = node.pointee.odd { return odd }
         let odd = OddValues()
@@ -193,7 +193,7 @@ final class ShapeTree: @unchecked Sendable {
     private func observe(double item: firn_json_item, _ index: Int, _ node: Shape.Node) {
         node.pointee.doubles &+= 1
         let value = item.double
-        if item.isUnusual, node.pointee.isField { odd(node).note(item.double, parser.spelling(ofItem: index), (block, index)) }
+        if keepsTexts, item.isUnusual { odd(node).note(item.double, parser.spelling(ofItem: index), (block, index)) }
         if item.endsInPointZero {
             node.pointee.pointZeros &+= 1
         } else if value == value.rounded(.towardZero) {
@@ -286,7 +286,6 @@ final class ShapeTree: @unchecked Sendable {
         }
         let child = charged(item: item)
         if let pins = node.pointee.pins { child.pointee.pins = pins.below(Array(parser.key(key))) }
-        child.pointee.isField = node == root && options.keepsTexts
         node.pointee.lookup[key] = node.pointee.members.count
         node.pointee.members.append(.init(key: key, node: child))
         node.pointee.cursor = node.pointee.members.count
@@ -364,7 +363,6 @@ final class ShapeTree: @unchecked Sendable {
         node.pointee.objects += o.objects
         node.pointee.presence += o.presence
         if o.hadKeys { node.pointee.hadKeys = true }
-        if o.isField { node.pointee.isField = true }
         if node.pointee.pins == nil { node.pointee.pins = o.pins }
         node.pointee.hasWideInts = node.pointee.hasWideInts || o.hasWideInts
         node.pointee.hasWholeDoubles = node.pointee.hasWholeDoubles || o.hasWholeDoubles

@@ -19,6 +19,9 @@ final class RowBuilder: @unchecked Sendable {
     private let row: ColumnBuilder.Node
     private let isBare: Bool
     private(set) var fault: Fault?
+    /// The original texts within the value that is being appended to the column `kept`.
+    private var parts = OriginalParts.Writer()
+    private var kept: ColumnBuilder.Node?
 
     /// The charge for the columns and for the batch that was returned last.
     private let charge: MemoryCharge
@@ -39,15 +42,25 @@ final class RowBuilder: @unchecked Sendable {
         self.fields = fields
         self.isBare = isBare
         row = isBare ? ColumnBuilder.make(fields[0].plan) : ColumnBuilder.make(ColumnPlan(ColumnType(.embedded), fields: fields))
+        if isBare, fields.count > 1 { row.pointee.companion = ColumnBuilder.make(fields[1].plan) }
     }
 
-    deinit { ColumnBuilder.free(row) }
+    deinit {
+        if isBare, let companion = row.pointee.companion { ColumnBuilder.free(companion) }
+        ColumnBuilder.free(row)
+    }
 
     func forgetKeys() { ColumnBuilder.forgetKeys(row) }
 
     /// Appends one value as a row.
     func append(_ items: UnsafePointer<firn_json_item>, _ index: Int) {
-        if items[index].tag == TapeTag.null { appendNull(row) } else { append(items, index, row) }
+        if items[index].tag == TapeTag.null {
+            appendNull(row)
+        } else if isBare, let companion = row.pointee.companion {
+            append(items, index, row, companion: companion, row: row.pointee.count)
+        } else {
+            append(items, index, row)
+        }
         rows &+= 1
         if rows >= JSONReader.batchSize || rows &* (columns &+ 1) > batchCells { endBatch() }
     }
@@ -81,6 +94,7 @@ final class RowBuilder: @unchecked Sendable {
         if taken == ends.count, rows > 0 { endBatch() }
         guard taken < ends.count else {
             ColumnBuilder.reset(row)
+            if isBare, let companion = row.pointee.companion { ColumnBuilder.reset(companion) }
             ends = []
             taken = 0
             try? charge.set(columnBytes, for: name)
@@ -96,6 +110,7 @@ final class RowBuilder: @unchecked Sendable {
         var columns = fields.map { $0.plan.column(optional: $0.isOptional) }, vacant = VacantColumns()
         if isBare {
             ColumnBuilder.take(count, from: row, into: &columns[0], &vacant)
+            if let companion = row.pointee.companion { ColumnBuilder.take(count, from: companion, into: &columns[1], &vacant) }
         } else {
             for index in columns.indices { ColumnBuilder.take(count, from: row.pointee.children[index], into: &columns[index], &vacant) }
         }
@@ -110,13 +125,10 @@ final class RowBuilder: @unchecked Sendable {
         let item = items[index], tag = item.tag
         switch node.pointee.collection {
         case .none: break
-        case .map:
-            guard tag == TapeTag.object else { return fail(node) }
-            return appendMap(items, index, node)
-        default:
-            guard tag == TapeTag.array else { return fail(node) }
-            return appendList(items, index, node)
+        case .map: return tag == TapeTag.object ? appendMap(items, index, node) : fail(node)
+        default: return tag == TapeTag.array ? appendList(items, index, node) : fail(node)
         }
+        if node.pointee.keepsTexts, appendPart(item, at: index, node) { return }
         if node.pointee.isJSON { return appendJSON(items, index, node) }
         switch node.pointee.kind {
         case .string:
@@ -280,36 +292,58 @@ final class RowBuilder: @unchecked Sendable {
         append(items, at, child)
     }
 
-    /// Appends the value of a column of numbers that keeps original texts.
+    /// Appends the value of a column that keeps original texts, of its values or within them.
     private func append(
         _ items: UnsafePointer<firn_json_item>, _ at: Int, _ node: ColumnBuilder.Node, companion: ColumnBuilder.Node, row: Int
     ) {
-        let item = items[at]
+        if node.pointee.keepsTexts {
+            if let token = appendNumber(items[at], at: at, node) { keep(token, companion, row) } else { append(items, at, node) }
+            return
+        }
+        kept = node
+        append(items, at, node)
+        kept = nil
+        if !parts.isEmpty { keep(parts.take(), companion, row) }
+    }
+
+    /// Appends a part of a value, if it needs its original text, and keeps that. Returns false if nothing was appended.
+    private func appendPart(_ item: firn_json_item, at index: Int, _ node: ColumnBuilder.Node) -> Bool {
+        guard let token = appendNumber(item, at: index, node) else { return false }
+        if let kept { parts.add(ColumnBuilder.path(from: kept, to: node), token: token) }
+        return true
+    }
+
+    /// Appends a value that a column of numbers writes as another text, and returns its token. Appends nothing and returns nil if the column
+    /// writes the same text.
+    private func appendNumber(_ item: firn_json_item, at: Int, _ node: ColumnBuilder.Node) -> [UInt8]? {
+        let isDouble = node.pointee.kind == .double
         switch item.tag {
         case TapeTag.string:
             append(number: item.bytes, node)
-            keep(OriginalToken.token(ofString: item.bytes), companion, row)
+            return OriginalToken.token(ofString: item.bytes)
         case TapeTag.no, TapeTag.yes:
             appendNull(node)
-            keep(Array((item.tag == TapeTag.yes ? "true" : "false").utf8), companion, row)
+            return Array((item.tag == TapeTag.yes ? "true" : "false").utf8)
         case TapeTag.double where node.pointee.kind == .int:
             let text = parser.spelling(ofItem: at)
             append(number: text, node)
-            keep(Array(text), companion, row)
-        case TapeTag.double where node.pointee.kind == .double:
-            append(items, at, node)
-            if item.isUnusual {
-                let text = parser.spelling(ofItem: at)
-                if !OddValues.isWritten(item.double, node.pointee.notation, as: text) { keep(Array(text), companion, row) }
-            } else if item.endsInPointZero, node.pointee.notation != .pointZero {
-                var text = JSONBytes()
-                text.append(item.double, .pointZero)
-                keep(Array(text.bytes), companion, row)
-            }
-        case TapeTag.numberText where node.pointee.kind == .double:
+            return Array(text)
+        case TapeTag.double where isDouble && item.isUnusual:
+            let text = parser.spelling(ofItem: at)
+            if OddValues.isWritten(item.double, node.pointee.notation, as: text) { return nil }
+            node.pointee.reals.append(item.double)
+            node.pointee.advance()
+            return Array(text)
+        case TapeTag.double where isDouble && item.endsInPointZero && node.pointee.notation != .pointZero:
+            var text = JSONBytes()
+            text.append(item.double, .pointZero)
+            node.pointee.reals.append(item.double)
+            node.pointee.advance()
+            return Array(text.bytes)
+        case TapeTag.numberText where isDouble:
             append(number: item.bytes, node)
-            keep(Array(item.bytes), companion, row)
-        default: append(items, at, node)
+            return Array(item.bytes)
+        default: return nil
         }
     }
 

@@ -4,12 +4,18 @@
 /// source, if export would write a different text for the value; in all other rows it is null. It is stored like any column, but is not
 /// data of its own: it is no property, is not compared or hashed, and is listed only if it is named. Readers use a text only if it still
 /// reads as the value of its row, so a companion that is not kept up to date never gives a wrong text.
+///
+/// The companion of a column of objects or of a collection holds the texts of all parts of the value (`OriginalParts` of Exchange). Embedded
+/// types have no companions, so that the position of a field is the same everywhere.
 extension TypeSchema {
     /// Returns whether a column holds the original texts of another column. One whose other column does not exist is an ordinary column.
     package func isCompanion(_ column: Int) -> Bool { companionTarget(column) != nil }
 
     /// Returns the position of the column whose original texts a column holds, or nil.
     package func companionTarget(_ column: Int) -> Int? { columns[column].originalTextOf.flatMap { index(of: $0) } }
+
+    /// Whether the companion of a column holds the texts of parts of its values.
+    package func hasPartTexts(_ column: Int) -> Bool { columns[column].type.isCollection || columns[column].type.kind == .embedded }
 
     /// Whether the type has companions.
     package var hasCompanions: Bool { columns.contains { $0.originalTextOf != nil } }
@@ -23,6 +29,9 @@ extension TypeSchema {
         return Dictionary(
             columns.indices.compactMap { column in companionTarget(column).map { ($0, column) } }, uniquingKeysWith: { first, _ in first })
     }
+
+    /// The companions of columns of single values, by the position of the column.
+    package var scalarCompanions: [Int: Int] { hasCompanions ? companions.filter { !hasPartTexts($0.key) } : [:] }
 
     /// The type without companions.
     package var visible: TypeSchema {

@@ -49,6 +49,10 @@ struct GoldenFile: Sendable {
             write: GoldenRows.writeOriginals,
             rows: ["Score": GoldenRows.scores]),
         GoldenFile(
+            name: "parts.firn", hash: "0824962d2e9c0dd6dddb0e7e53730f7a", readerFeatures: 1 << 33 | 4, writerFeatures: 0,
+            write: GoldenRows.writeParts,
+            rows: ["Visit": GoldenRows.visits]),
+        GoldenFile(
             name: "attributes.firn", hash: "85cd842ea3756bb8403a6aedd088f7c0", readerFeatures: 12, writerFeatures: 0,
             write: GoldenRows.writeAttributes,
             rows: ["Order": GoldenRows.orders]),
@@ -191,6 +195,29 @@ enum GoldenRows {
                 i % 100 == 7 ? .string("n/a") : i % 100 == 9 ? .string("\(Double(mix(i) % 1000) / 8)e0") : .null,
             ]
         }
+    }
+
+    /// Original texts within lists.
+    static let visit: TypeSchema = {
+        var type = TypeSchema(
+            "Visit", columns: [ColumnSchema("counts", ColumnType(.int, collection: .list, elementOptional: true))])
+        type.columns.append(type.makeCompanion(of: type.columns[0]))
+        return type
+    }()
+    static var visits: [[Value]] {
+        (0..<1500).map { i in
+            let isOdd = i % 100 == 7
+            return [
+                .list([.int(Int64(mix(i) % 50)), isOdd ? .null : .int(Int64(i))]), isOdd ? .string(#"{"1":"n/a"}"#) : .null,
+            ]
+        }
+    }
+
+    static func writeParts(_ path: String) throws {
+        let transaction = try Database.create(path: path).begin()
+        try transaction.extendSchema([visit])
+        try transaction.bulkWriter("Visit").append(RandomBatches.batch(visits, of: visit))
+        try transaction.commit()
     }
 
     static func writeOriginals(_ path: String) throws {

@@ -21,7 +21,7 @@ struct ColumnWidening {
         from = (type, schema)
         to = (union, unionSchema)
         let companions = type.companions
-        self.companions = companions
+        self.companions = type.scalarCompanions
         withTokens = Set(companions.filter { OriginalToken.isForm(of: type.columns[$0.value]) }.keys)
         let kept = Set(union.columns.filter(OriginalToken.isForm).compactMap(\.originalTextOf))
         tokens = withTokens.filter { !kept.contains(type.columns[$0].name) }.compactMap { companions[$0] }

@@ -10,6 +10,8 @@ final class NestedReader: BatchReader {
     private let root: Group
     private let typeName: String
     private var notes: [String] = []
+    /// The original texts of the fields of each object that has some, in the order of their columns.
+    private var gathered: [GatheredTexts] = []
 
     /// The columns and objects of an object, in order of first appearance.
     private final class Group {
@@ -31,7 +33,10 @@ final class NestedReader: BatchReader {
         typeName = type.name
         let root = Group()
         self.root = root
-        for (position, column) in type.columns.enumerated() where !(type.isCompanion(position) && column.name.contains(".")) {
+        // Original texts of columns that become fields follow the columns, one column for each object.
+        let isField = { (column: ColumnSchema) in FieldPath.parts(of: column.name).count > 1 }
+        for (position, column) in type.columns.enumerated()
+        where !(type.companionTarget(position).map { isField(type.columns[$0]) } ?? false) {
             let parts = FieldPath.parts(of: column.name)
             guard parts.count <= NestedReader.maximumDepth else { throw NestedReader.tooDeep(column.name, parts.count) }
             var group = root
@@ -54,6 +59,16 @@ final class NestedReader: BatchReader {
         }
         var made = type, types: [TypeSchema] = []
         made.columns = try NestedReader.columns(root, type, path: type.name, taken: Set(source.schema.types.map(\.name)), &types)
+        let companions = type.companions
+        for (name, member) in root.members {
+            guard case .object(let group) = member else { continue }
+            let texts = GatheredTexts(NestedReader.texts(group, type, companions))
+            guard !texts.members.isEmpty, let at = made.index(of: name) else { continue }
+            gathered.append(texts)
+            var companion = made.makeCompanion(of: made.columns[at])
+            companion.id = UInt32(made.columns.count)
+            made.columns.append(companion)
+        }
         let key = type.key.map { position in root.members.firstIndex { if case .column(position) = $0.member { true } else { false } } }
         made.key = key.contains(nil) ? [] : key.compactMap(\.self)
         if key.contains(nil) { notes = ["the key consists of fields of objects, which cannot be a key, and is left out"] }
@@ -112,12 +127,42 @@ final class NestedReader: BatchReader {
         return columns
     }
 
-    var remarks: [String] { notes + source.remarks }
+    /// Returns the companions of the columns in a group, in the order of the fields.
+    private static func texts(_ group: Group, _ type: TypeSchema, _ companions: [Int: Int], path: [[UInt8]] = []) -> [GatheredTexts.Member]
+    {
+        group.members.flatMap { (name, member) -> [GatheredTexts.Member] in
+            let path = path + [Array(name.utf8)]
+            switch member {
+            case .object(let inner): return texts(inner, type, companions, path: path)
+            case .column(let position):
+                guard let companion = companions[position] else { return [] }
+                return [
+                    GatheredTexts.Member(
+                        column: position, companion: companion, path: path, isToken: OriginalToken.isForm(of: type.columns[companion]),
+                        isParts: type.hasPartTexts(position))
+                ]
+            }
+        }
+    }
+
+    var remarks: [String] { notes + gathered.flatMap(\.remarks) + source.remarks }
 
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         guard let (name, batch) = try source.next() else { return nil }
         guard name == typeName else { return (name, batch) }
-        return (name, Batch(count: batch.count, columns: columns(root, batch)))
+        var columns = columns(root, batch)
+        for i in gathered.indices { columns.append(gathered[i].column(of: batch)) }
+        return (name, Batch(count: batch.count, columns: columns))
+    }
+
+    /// Returns the companions of the columns in a group: a text without a value is in an object too.
+    private func texts(in group: Group) -> [Int] {
+        group.members.flatMap { member -> [Int] in
+            switch member.member {
+            case .column(let position): gathered.flatMap(\.members).first { $0.column == position }.map { [$0.companion] } ?? []
+            case .object(let inner): texts(in: inner)
+            }
+        }
     }
 
     private func columns(_ group: Group, _ batch: Batch) -> [Column] {
@@ -132,7 +177,10 @@ final class NestedReader: BatchReader {
                 object.children = fields
                 object.count = batch.count
                 if object.type.isOptional {
-                    object.present = Bits(count: batch.count) { row in fields.contains { $0.isPresent(row) } }
+                    let texts = texts(in: inner).map { batch.columns[$0] }
+                    object.present = Bits(count: batch.count) { row in
+                        fields.contains { $0.isPresent(row) } || texts.contains { $0.isPresent(row) }
+                    }
                 }
                 return object
             }

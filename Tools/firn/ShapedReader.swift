@@ -14,6 +14,8 @@ final class ShapedReader: BatchReader {
     private var left: Int
     private let isLimited: Bool
     private let isFlat: Bool
+    /// The original texts of fields that are columns now; their columns follow those of `kept`.
+    private var fieldTexts: [FieldTexts] = []
     /// The fields of objects that are columns of the key, by their path in the rows that are passed on.
     private var keyFields: [FieldPath] = []
     /// The number of objects that have no value in any of the columns that they become.
@@ -49,6 +51,20 @@ final class ShapedReader: BatchReader {
             }
         }
         if isFlat { kept = ShapedReader.flat(kept, root, schema) }
+        var textsOf: [Int] = []
+        if let paths = kept {
+            // The texts within objects are divided among the fields, and are no column without the objects.
+            let whole = Set(paths.filter { $0.path.count == 1 }.map { $0.path[0] }), named = Set(columns)
+            kept = paths.filter { path in
+                guard path.path.count == 1, let target = root.companionTarget(path.path[0]), root.hasPartTexts(target) else { return true }
+                return whole.contains(target) || named.contains(path.name)
+            }
+            for (index, path) in (kept ?? []).enumerated() {
+                guard let texts = FieldTexts(path.path, of: root, in: schema) else { continue }
+                fieldTexts.append(texts)
+                textsOf.append(index)
+            }
+        }
         if let kept {
             let empty = Batch(root, in: schema)
             shaped.columns = try kept.enumerated().map { (index, path) throws(FirnError) in
@@ -59,6 +75,9 @@ final class ShapedReader: BatchReader {
                     column.otherAttributes = root.columns[path.path[0]].otherAttributes
                 }
                 return column
+            }
+            for (texts, index) in zip(fieldTexts, textsOf) {
+                shaped.columns.append(texts.schema(of: shaped.columns[index], in: shaped))
             }
             // Fields have no id in the type of the rows.
             if kept.contains(where: { $0.path.count > 1 }) {
@@ -117,7 +136,9 @@ final class ShapedReader: BatchReader {
         guard left > 0, let (name, rows) = try source.next() else { return nil }
         var batch = rows
         if isFlat { emptyObjects += rows.columns.reduce(0) { $0 + $1.emptyObjects } }
-        if let kept { batch.columns = try kept.map { (path) throws(FirnError) in try path.column(of: rows) } }
+        if let kept {
+            batch.columns = try kept.map { (path) throws(FirnError) in try path.column(of: rows) } + fieldTexts.map { $0.column(of: rows) }
+        }
         if !keyFields.isEmpty {
             let rows = batch
             for field in keyFields { batch.columns.append(try field.column(of: rows)) }

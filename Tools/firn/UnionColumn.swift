@@ -167,7 +167,8 @@ final class UnionColumn {
 
     /// Whether cells of the column, as it is in the union, can have another text than export would write.
     func needsCompanion(_ column: ColumnSchema) -> Bool {
-        guard !column.type.isCollection, ![.string, .any, .embedded, .link, .data].contains(column.type.kind) else { return false }
+        guard ![.string, .any, .link, .data].contains(column.type.kind) else { return false }
+        if column.type.isCollection || column.type.kind == .embedded { return hasOriginals }
         return hasOriginals || isContested && NumberLayout(column.notation) != nil
     }
 
@@ -176,7 +177,8 @@ final class UnionColumn {
 
     /// Whether original texts of inputs are not kept in the union, as texts or in a companion.
     func losesOriginals(_ column: ColumnSchema) -> Bool {
-        hasOriginals && column.type.kind != .string && !(column.type.kind == .any && !hasTexts) && !needsCompanion(column)
+        hasOriginals && (column.type.kind != .string || column.type.isCollection) && !(column.type.kind == .any && !hasTexts)
+            && !needsCompanion(column)
     }
 
     /// Whether values of a kind have a text that is read back as the same value.

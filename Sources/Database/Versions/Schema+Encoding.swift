@@ -127,7 +127,7 @@ extension TypeSchema {
         var found: [(column: Int, target: String, others: [SchemaAttribute])] = []
         for i in columns.indices where !columns[i].otherAttributes.isEmpty {
             var others = columns[i].otherAttributes
-            guard let at = others.firstIndex(where: { $0.name == ColumnSchema.originalTextAttribute }) else { continue }
+            guard let at = others.firstIndex(where: { ColumnSchema.originalTextAttributes.contains($0.name) }) else { continue }
             let attribute = others.remove(at: at)
             let id = try attribute.value.withBytes { (bytes) throws(Damage) -> UInt32 in
                 var reader = ByteReader(bytes)
@@ -138,6 +138,10 @@ extension TypeSchema {
             guard let target = index(ofID: id) else {
                 throw Damage("column \"\(columns[i].name)\" holds the texts of a column that type \"\(name)\" does not have")
             }
+            guard attribute.name == ColumnSchema.originalTextAttributes[hasPartTexts(target) ? 1 : 0] else {
+                throw Damage(
+                    "column \"\(columns[i].name)\" of type \"\(name)\" cannot hold the texts of column \"\(columns[target].name)\"")
+            }
             found.append((i, columns[target].name, others))
         }
         for (i, target, others) in found {
@@ -146,14 +150,14 @@ extension TypeSchema {
         }
     }
 
-    /// Throws unless the companions of columns are optional texts, one for a column of single values.
+    /// Throws unless the companions of columns are optional texts, one for a column.
     fileprivate func checkCompanions() throws(Damage) {
         guard hasCompanions else { return }
         var seen: Set<String> = []
         for column in columns {
             guard let name = column.originalTextOf else { continue }
             guard let target = index(of: name), column.type == ColumnType(.string, optional: true), columns[target].originalTextOf == nil,
-                !columns[target].type.isCollection, columns[target].type.kind != .embedded, seen.insert(name).inserted
+                seen.insert(name).inserted
             else { throw Damage("column \"\(column.name)\" of type \"\(self.name)\" cannot hold the texts of column \"\(name)\"") }
         }
         guard !key.contains(where: { columns.indices.contains($0) && columns[$0].originalTextOf != nil }) else {
@@ -163,15 +167,17 @@ extension TypeSchema {
 }
 
 extension ColumnSchema {
-    /// The attribute of a column that holds the original texts of another: the id of that column, as a varint.
-    fileprivate static let originalTextAttribute = "original-text-of"
+    /// The attributes of a column that holds the original texts of another: of a column of single values, and of the parts of the values of
+    /// a column of objects or collections. The value is the id of that column, as a varint. Permanent.
+    fileprivate static let originalTextAttributes = ["original-text-of", "original-texts-in"]
 
     /// The attributes to store.
     private func attributes(in type: TypeSchema) -> [SchemaAttribute] {
-        guard let id = originalTextOf.flatMap({ type.index(of: $0) }).map({ type.columns[$0].id }) else { return otherAttributes }
+        guard let target = originalTextOf.flatMap({ type.index(of: $0) }) else { return otherAttributes }
         var value = ByteWriter()
-        value.appendVarint(Int(id))
-        return [SchemaAttribute(ColumnSchema.originalTextAttribute, value.bytes)] + otherAttributes
+        value.appendVarint(Int(type.columns[target].id))
+        let name = ColumnSchema.originalTextAttributes[type.hasPartTexts(target) ? 1 : 0]
+        return [SchemaAttribute(name, value.bytes)] + otherAttributes
     }
 
     fileprivate func encode(into out: inout ByteWriter, of owner: TypeSchema) {
