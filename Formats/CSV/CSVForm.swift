@@ -15,9 +15,13 @@ struct CSVForm: Hashable, Sendable {
     var preambleLines = 0
     /// The number of lines after the table that are not rows.
     var footerLines = 0
+    /// Whether records that repeat the header, lines of dashes around it and lines of control characters are no rows.
+    var omitsMarks = false
 
     /// Whether the fast scan reads this form.
-    var isPlain: Bool { delimiter.count == 1 && escape == nil && comment.isEmpty && footerLines == 0 && endsAtReturns != endsAtFeeds }
+    var isPlain: Bool {
+        delimiter.count == 1 && escape == nil && comment.isEmpty && footerLines == 0 && !omitsMarks && endsAtReturns != endsAtFeeds
+    }
 
     /// The marks of the text that `CSVNormaliser` makes of this form, or of the text itself if the form is plain.
     var marks: CSVMarks {

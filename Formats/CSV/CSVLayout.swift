@@ -107,6 +107,11 @@ struct CSVLayout {
             remarks.append("\(survey.footer.words("line")) after the table: not read as rows\(advice)")
         }
         if !survey.comments.isEmpty { remarks.append("\(survey.comments.words("comment line")) skipped") }
+        if form.omitsMarks {
+            remarks.append(
+                "\(survey.marks.words("line")) \(survey.marks.count == 1 ? "repeats" : "repeat") the header, or \(survey.marks.count == 1 ? "consists" : "consist") of dashes or control characters: not read as rows; use --comment none if they are rows"
+            )
+        }
         if !survey.blank.isEmpty { remarks.append("\(survey.blank.words("blank line")) skipped") }
         if !survey.inner.isEmpty { remarks.append("\(survey.inner.words("quote")) within quoted cells, not doubled: read as text") }
         if !survey.literal.isEmpty {

@@ -301,3 +301,8 @@ struct CSVDateCount: Sendable {
 
 /// Why dates are not read as dates.
 struct CSVDoubt: Error { let doubt: CSVDateCount.Doubt }
+
+extension CSVGuess {
+    /// The first texts in the column that are no values of its type, or stand for null.
+    var oddTexts: [String] { odd.map { [$0.texts.text, $0.nulls.text] + $0.words.map(\.word.text) } ?? [] }
+}

@@ -80,14 +80,20 @@ struct CSVOpening {
                 if opened?.found.invalidText != nil { return nil }
             }
             if opened.map({ isLenient && isDoubtful($0) }) ?? true {
-                let best = try self.survey(guess.form, hasHeader: hasHeader, opened)
+                let whole = try self.survey(guess.form, hasHeader: hasHeader, opened)
+                var best = try withoutMarks(whole)
                 if let offset = best.invalidText {
                     guard options.encoding == nil, !text.isBinary, !text.hasByteOrderMark else {
                         throw try text.invalid(at: offset, newline: 10)
                     }
                     return nil
                 }
-                let layout = try CSVLayout(best, ragged, name: text.input.name)
+                var layout = try CSVLayout(best, ragged, name: text.input.name)
+                if best.form.omitsMarks, try !hasTypes(layout, best) {
+                    // In a table of texts, the header may be a row, and so may be the records like it.
+                    best = whole
+                    layout = try CSVLayout(best, ragged, name: text.input.name)
+                }
                 if ragged == .reject, guess.form.isPlain, best.mayEndInQuotes || layout.isPlain(best) && best.form == guess.form {
                     // The fast scan sets the same rows aside.
                     opened = try read(text, guess.form, hasHeader: hasHeader, isNormalised: false, isTentative: false)
@@ -132,10 +138,36 @@ struct CSVOpening {
         if ends.bareReturns, opened.header.width > 1 { return true }
         if options.isLossless, ends.blankLines > 0 { return true }
         if ends.endsPadded, opened.found.rows > 1 { return true }
+        if opened.dialect.hasHeader, options.comment != "", opened.header.width > 1, mayHaveMarks(opened) { return true }
         // A column without name and values at the end is not one.
         guard options.hasHeader != false, options.columns == nil else { return false }
         return opened.header.width > 1 && opened.header.cells.last?.text.isEmpty == true && opened.header.cells.last?.isQuoted == false
             && opened.found.columns.last.map { $0.nulls == $0.cells && !$0.hasQuotedNothing } == true
+    }
+
+    /// Whether cells that keep a column from being numeric, or are exceptions in it, are its name or dashes.
+    private func mayHaveMarks(_ opened: CSVOpened) -> Bool {
+        zip(opened.found.columns, opened.cells).contains { guess, cell in
+            let name = opened.header.names[cell]
+            guard guess.choice().kind != .string || guess.choiceWithoutWords != nil else { return false }
+            return guess.oddTexts.contains { text in
+                text == name || text.hasSuffix(name) && text.utf8.first == 12 || text.hasPrefix("---") || text.hasPrefix("===")
+            }
+        }
+    }
+
+    /// Whether a column of the table is no text.
+    private func hasTypes(_ layout: CSVLayout, _ survey: CSVSurvey) throws(FirnError) -> Bool {
+        try normalise(layout, survey, hasHeader: true)?.found.columns.contains { $0.choice().kind != .string } ?? true
+    }
+
+    /// Surveys the text again, without records that repeat the header, rules and control characters, if there are any.
+    private func withoutMarks(_ survey: CSVSurvey) throws(FirnError) -> CSVSurvey {
+        guard !survey.marks.isEmpty, survey.hasHeader, options.comment != "" else { return survey }
+        var form = survey.form
+        form.omitsMarks = true
+        let other = try CSVSurvey(text, form, hasHeader: true)
+        return other.rows > 0 ? other : survey
     }
 
     /// Surveys the text in the guessed form and, if records contradict it, in others. Returns the survey with the fewest contradictions.

@@ -3,7 +3,7 @@ import FirnExchange
 
 /// Reads the records of a text in any form, one at a time, with their positions.
 final class CSVRecordReader {
-    enum Kind { case preamble, comment, record }
+    enum Kind { case preamble, comment, mark, record }
 
     let text: CSVText
     let form: CSVForm
@@ -15,6 +15,11 @@ final class CSVRecordReader {
     /// The offset of the current record in the text, and the number of its first line, from 1.
     private(set) var offset: UInt64 = 0
     private(set) var line = 1
+
+    /// Whether the current record is no row if the form omits marks.
+    private(set) var isMark = false
+    /// The first record without its line end, and whether the current one is the first after it.
+    private var header: [UInt8] = [], followsHeader = false
 
     private var filled = 0, isLast = false, lines = 0, preamble: Int
     private var charge: MemoryCharge
@@ -49,8 +54,9 @@ final class CSVRecordReader {
             } else if start < filled || isLast {
                 if start == filled { return false }
                 if filled - start >= form.comment.count || isLast, scan.scan(buffer, from: start, to: filled, isLast: isLast) {
-                    kind = .record
                     range = start..<scan.next
+                    isMark = lookForMark(Array(buffer[start..<scan.contentEnd]))
+                    kind = isMark && form.omitsMarks ? .mark : .record
                     lines = 1
                     for cell in scan.cells where cell.isQuoted { lines += lineFeeds(cell.start..<cell.end) }
                     if scan.cells.count > 1 << 12 { try text.input.noteCells(scan.cells.count) }
@@ -59,6 +65,34 @@ final class CSVRecordReader {
             }
             try fill()
         }
+    }
+
+    /// Whether a record is a repeated header, also after a form feed, a line of dashes next to the header or of a drawn frame, or a line of
+    /// control characters.
+    private func lookForMark(_ record: [UInt8]) -> Bool {
+        guard !record.isEmpty else { return false }
+        if CSVRecordReader.isRule(record), header.isEmpty || followsHeader || record.starts(with: "+-".utf8) { return true }
+        followsHeader = header.isEmpty
+        if header.isEmpty {
+            header = record
+            return false
+        }
+        if scan.cells.count == 1 { return record.allSatisfy { $0 < 32 && $0 != 9 } }
+        return record.count <= header.count + 1 && (record[0] == 12 ? record.dropFirst() : record[...]).elementsEqual(header)
+    }
+
+    /// Whether a record consists of dashes, and of the marks between them.
+    private static func isRule(_ record: [UInt8]) -> Bool {
+        var dashes = 0, cells = 0
+        for byte in record {
+            switch byte {
+            case UInt8(ascii: "-"), UInt8(ascii: "="): dashes += 1
+            case UInt8(ascii: "+"), UInt8(ascii: "|"), UInt8(ascii: ","), UInt8(ascii: ";"), 9, 32: cells += 1
+            case UInt8(ascii: ":"): break
+            default: return false
+            }
+        }
+        return dashes >= 3 && dashes >= 3 * cells
     }
 
     /// The current record as text, with its line end; nil if it is not UTF-8.

@@ -43,6 +43,8 @@ struct CSVSurvey {
     /// The maximum number of cells up to the last one that is not empty.
     var widest = (cells: 0, line: 0)
     var cells = 0
+    /// Records that are no rows if the form omits them.
+    var marks = CSVPlaces()
     var blank = CSVPlaces(), comments = CSVPlaces(), inner = CSVPlaces(), literal = CSVPlaces(), spaced = CSVPlaces()
     var quotedCells = 0
     var unclosed: FirnError.Location?
@@ -69,7 +71,7 @@ struct CSVSurvey {
     private static let maximumHeldLines = 64
 
     private struct Record {
-        var isRow = false, isComment = false
+        var isRow = false, isComment = false, isMark = false
         var count = 1, effective = 0, line = 1
         var offset: UInt64 = 0
         /// The text of lines that may be kept as they are.
@@ -93,7 +95,8 @@ struct CSVSurvey {
                 continue
             }
             var record = Record(line: reader.line, offset: reader.offset, followsBlank: wasBlank)
-            record.isComment = reader.kind == .comment
+            (record.isComment, record.isMark) = (reader.kind == .comment, reader.kind == .mark)
+            if reader.kind == .record, reader.isMark { marks.add(reader.line) }
             if reader.kind == .record {
                 note(reader)
                 record.count = reader.scan.cells.count
@@ -165,7 +168,13 @@ struct CSVSurvey {
 
     private mutating func add(_ record: Record) {
         guard record.isRow else {
-            if record.isComment { comments.add(record.line) } else { blank.add(record.line) }
+            if record.isMark {
+                marks.add(record.line)
+            } else if record.isComment {
+                comments.add(record.line)
+            } else {
+                blank.add(record.line)
+            }
             if first == nil { preamble += record.text } else { surroundings.keep(inserted: record.text, before: rows) }
             return
         }

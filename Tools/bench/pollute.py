@@ -146,7 +146,7 @@ numeric("decimal comma", "decimal comma", ",", "", [1, 2, 4], certain="0.5", del
 numeric("decimal comma, two digits", "decimal comma", ",", "", [2], delimiter=";")
 numeric("decimal comma, tab", "decimal comma", ",", "", [0, 1, 2], certain="0.5", delimiter="\t")
 numeric("decimal comma, no header", "decimal comma", ",", "", [1, 2], certain="0.5", delimiter=";", header=False)
-numeric("decimal comma and NA", "kept as text next to null", ",", "", [1, 2], certain="0.5", odd="NA", delimiter=";")
+numeric("decimal comma and NA", "with the text kept", ",", "", [1, 2], certain="0.5", odd="NA", delimiter=";")
 numeric("decimal comma, quoted, commas between cells (--decimal)", None, ",", "", [1, 2], ["--decimal", ","])
 numeric("decimal comma, quoted, commas between cells", "--decimal price=,", ",", "", [1, 2], certain="0.5", text=True)
 for label, group in [("point", "."), ("space", " "), ("no-break space", "\xa0"), ("narrow space", "\u202f"), ("apostrophe", "'")]:
@@ -223,7 +223,7 @@ def _(r):
     return t, "\n".join(",".join(f'"{c}"' if '"' in c else c for c in line) for line in [t.names] + t.rows) + "\n"
 
 
-@kind("opening quote without closing", "opening quote|quotes are text")
+@kind("opening quote without closing", "opening quote|quotes are read as text")
 def _(r):
     t = Table(r)
     t.rows[r.randrange(len(t.rows))][1] = '"' + r.choice(WORDS)
