@@ -5,8 +5,9 @@ struct JSONTokens {
     private(set) var fault: (offset: Int, message: String)?
     /// The number of members of all objects, if the tokens form a document.
     private(set) var memberCount = 0
-    /// The ends of the integers that json-c would not keep.
-    private var marks: [Int] = []
+    /// What json-c reads in place of parts of the text: a mark after integers that it would not keep, and characters in place of escapes that
+    /// it would not read.
+    private var edits: [(range: Range<Int>, bytes: [UInt8])] = []
 
     /// json-c keeps the text of doubles. So an integer that it would not keep is passed to it as a double, with this exponent of zero.
     private static let mark = Array("e-0000000000".utf8)
@@ -28,22 +29,27 @@ struct JSONTokens {
         }
     }
 
-    /// Returns the text, with a mark after each integer that json-c would not keep.
+    /// Returns the text that json-c reads.
     func bytesForTree(_ bytes: [UInt8]) -> [UInt8] {
-        if marks.isEmpty { return bytes }
+        if edits.isEmpty { return bytes }
         var out: [UInt8] = [], start = 0
-        for end in marks {
-            out += bytes[start..<end] + JSONTokens.mark
-            start = end
+        for edit in edits {
+            out += bytes[start..<edit.range.lowerBound] + edit.bytes
+            start = edit.range.upperBound
         }
         return out + bytes[start...]
     }
 
     /// Returns the offset in the original text for an offset in `bytesForTree`.
     func offset(inSource offset: Int) -> Int {
-        var inserted = 0
-        for end in marks where end + inserted < offset { inserted += min(JSONTokens.mark.count, offset - end - inserted) }
-        return offset - inserted
+        var shift = 0
+        for edit in edits {
+            let start = edit.range.lowerBound + shift
+            if start >= offset { break }
+            if offset < start + edit.bytes.count { return edit.range.lowerBound }
+            shift += edit.bytes.count - edit.range.count
+        }
+        return offset - shift
     }
 
     static func withoutMark(_ number: String) -> String {
@@ -84,7 +90,7 @@ struct JSONTokens {
         }
         if !isWell { fail(start, "this is not a JSON number") }
         let isNegativeZero = digitCount == 1 && bytes[first] == UInt8(ascii: "0") && first > start
-        if isInteger, digitCount > 18 || isNegativeZero { marks.append(at) }
+        if isInteger, digitCount > 18 || isNegativeZero { edits.append((at..<at, JSONTokens.mark)) }
         return at
     }
 
@@ -104,7 +110,13 @@ struct JSONTokens {
             }
             let unit = JSONTokens.unit(bytes, at)
             if unit == 0 { hasZero = true }
-            if unit & 0xFC00 == 0xD800, JSONTokens.unit(bytes, at + 6) & 0xFC00 == 0xDC00 {
+            let second = JSONTokens.unit(bytes, at + 6)
+            if unit & 0xFC00 == 0xD800, second & 0xFC00 == 0xDC00 {
+                let character = 0x10000 + (unit & 0x3FF) << 10 + second & 0x3FF
+                // json-c takes some of these characters for halves of a pair.
+                if character & 0xF800 == 0xD800, let scalar = Unicode.Scalar(UInt32(character)) {
+                    edits.append((at..<at + 12, Array(String(scalar).utf8)))
+                }
                 at += 12
                 continue
             }

@@ -75,4 +75,13 @@ import Testing
             try expectSameDocument(Array(text.utf8))
         }
     }
+
+    @Test func `escaped pairs of surrogates are one character`() throws {
+        for (text, character) in [
+            ("\\ud837\\ude00", "\u{1DE00}"), ("\\ud83d\\ude00", "\u{1F600}"), ("\\udbff\\udfff", "\u{10FFFF}"),
+            ("\\ud800\\udc00", "\u{10000}"),
+        ] {
+            #expect(try JSONDocument("[\"\(text)\"]") == .array([.string(character)]), "\(text)")
+        }
+    }
 }
