@@ -182,7 +182,9 @@ struct CSVRecordScan {
                 continue
             }
             if Int(byte) == quote {
-                if escape < 0, at + 1 < end, Int(text[at + 1]) == quote {
+                if at + 1 < end, Int(text[at + 1]) == quote, escape < 0 || isDoubled(text, at, end) {
+                    // Some writers double quotes in texts in which others are escaped.
+                    if escape >= 0 { oddities.isLenient = true }
                     hasEscapes = true
                     at += 2
                     continue
@@ -220,6 +222,12 @@ struct CSVRecordScan {
         return .literal
     }
 
+    /// Whether two quotes at a position, in a form with an escape, are one within the text: neither the cell nor the record ends after them.
+    private func isDoubled(_ text: [UInt8], _ at: Int, _ end: Int) -> Bool {
+        guard at + 2 < end else { return false }
+        return text[at + 2] != first && text[at + 2] != 10 && text[at + 2] != 13
+    }
+
     /// Appends the text of a cell to `out`, without escapes.
     func append(_ cell: CSVCellRange, of text: [UInt8], to out: inout [UInt8]) {
         guard cell.hasEscapes else { return out.append(contentsOf: text[cell.start..<cell.end]) }
@@ -229,7 +237,7 @@ struct CSVRecordScan {
             if Int(byte) == escape, at + 1 < cell.end, isEscaped(text[at + 1]) {
                 out.append(text[at + 1])
                 at += 2
-            } else if escape < 0, Int(byte) == quote, at + 1 < cell.end, Int(text[at + 1]) == quote {
+            } else if Int(byte) == quote, at + 1 < cell.end, Int(text[at + 1]) == quote {
                 out.append(byte)
                 at += 2
             } else {

@@ -485,6 +485,142 @@ def _(r):
     return t, ("Bericht\r\n\r\n" + t.join(delimiter=";", end="\r\n")).encode("latin-1")
 
 
+MARKS = "repeats? the header, or consists? of dashes or control characters"
+
+
+def typed(r, rows=None):
+    """A table whose first column is whole numbers, so that it is no table of texts."""
+    return Table(r, columns=4, rows=rows or r.randrange(20, 200), kinds=["int", "word", "real", "date"], empties=False)
+
+
+@kind("repeated header in the middle", MARKS)
+def _(r):
+    t = typed(r)
+    lines = t.join().splitlines(keepends=True)
+    for _ in range(r.randrange(1, 4)):
+        lines.insert(r.randrange(2, len(lines) + 1), lines[0])
+    return t, "".join(lines)
+
+
+@kind("repeated header after a form feed", MARKS)
+def _(r):
+    t = typed(r)
+    lines = t.join().splitlines(keepends=True)
+    lines.insert(r.randrange(2, len(lines)), "\f" + lines[0])
+    return t, "".join(lines)
+
+
+@kind("rule below the header", MARKS)
+def _(r):
+    t = typed(r)
+    header, rest = t.join().split("\n", 1)
+    return t, header + "\n" + ",".join(r.choice("-=") * 5 for _ in t.names) + "\n" + rest
+
+
+@kind("Ctrl-Z at the end", MARKS)
+def _(r):
+    t = typed(r)
+    return t, t.join() + "\x1a"
+
+
+@kind("NUL bytes after the end", MARKS)
+def _(r):
+    t = typed(r)
+    return t, t.join() + "\0" * r.randrange(1, 2000)
+
+
+@kind("units below the header", 'is text because of "')
+def _(r):
+    t = typed(r)
+    t.rows.insert(0, ["", "", r.choice(["[EUR]", "kg", "m/s"]), ""])
+    return t, t.join()
+
+
+@kind("totals in the last row", 'is text because of "Total"')
+def _(r):
+    t = typed(r)
+    t.rows.append(["Total", "", "12345.5", ""])
+    return t, t.join()
+
+
+@kind("byte order mark, sep= and CRLF", "sep=;")
+def _(r):
+    t = Table(r)
+    return t, b"\xef\xbb\xbf" + ("sep=;\r\n" + t.join(delimiter=";", end="\r\n")).encode()
+
+
+@kind("line end in a name")
+def _(r):
+    t = Table(r)
+    t.names[1] = t.names[1] + "\n(EUR)"
+    return t, t.join()
+
+
+encoded("Windows-1252 with curved quotes", "cp1252", "windows-1252", "\u201c\u201d\u2013\u20ac\u2019")
+encoded("UTF-16 without mark, big", "utf-16-be", "utf-16be", "äöüß")
+
+
+@kind("blank line after every row", "blank lines")
+def _(r):
+    t = Table(r)
+    return t, t.join(end="\n\n")
+
+
+@kind("trailing delimiters in some rows", "surplus cells, all of them empty")
+def _(r):
+    t = typed(r)
+    lines = t.join().splitlines()
+    for i in r.sample(range(1, len(lines)), 3):
+        lines[i] += ","
+    return t, "\n".join(lines) + "\n"
+
+
+@kind("negative numbers in parentheses", "is text: .* are not numbers|is text because of|is text: .* is not numbers")
+def _(r):
+    t = typed(r)
+    for row in t.rows[::3]:
+        row[2] = f"({row[2]})"
+    return t, t.join()
+
+
+@kind("dates in mixed order", "two ways|is text")
+def _(r):
+    t = typed(r)
+    for row in t.rows:
+        a, b = r.randrange(1, 13), r.randrange(1, 13)
+        row[3] = f"{a:02}/{b:02}/2021"
+    t.rows[0][3], t.rows[1][3] = "25/01/2021", "01/26/2021"
+    return t, t.join()
+
+
+@kind("formulas")
+def _(r):
+    t = typed(r)
+    for row in t.rows:
+        row[1] = f'="00{r.randrange(1000)}"'
+    return t, "\n".join(",".join(row) for row in [t.names] + t.rows) + "\n"
+
+
+@kind("escaped and doubled quotes", "backslash|quotes")
+def _(r):
+    t = typed(r)
+    lines = [",".join(t.names)]
+    for i, row in enumerate(t.rows):
+        word = row[1]
+        row[1] = f'x "{word}" y, z'
+        inner = row[1].replace('"', '\\"' if i % 2 else '""')
+        lines.append(",".join([row[0], f'"{inner}"'] + row[2:]))
+    return t, "\n".join(lines) + "\n"
+
+
+@kind("a leading empty column", "has no name")
+def _(r):
+    t = typed(r)
+    text = "".join("," + line for line in t.join().splitlines(keepends=True))
+    t.rows = [[""] + row for row in t.rows]
+    return t, text
+
+
 def same(value, text):
     if value is None:
         return text == ""
