@@ -120,7 +120,8 @@ package final class CSVReader: BatchReader {
         dialect.ownNullTexts = words.own
         remarks += words.remarks(cells.map { header.names[$0] })
         if !options.allText {
-            for i in cells.indices where forced[i] == nil { remarks += choices[i].remarks(header.names[cells[i]], found.columns[i]) }
+            remarks += RemarkGroups.condensed(
+                cells.indices.filter { forced[$0] == nil }.flatMap { choices[$0].remarks(header.names[cells[$0]], found.columns[$0]) })
         }
         if found.ends.endsOpen { dialect.endsWithNewline = false }
         if found.ends.blankLines > 0 {

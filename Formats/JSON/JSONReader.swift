@@ -204,7 +204,7 @@ struct RowPlan {
             }
             let known = types.noted(rows)
             embedded = known + types.embedded
-            remarks = types.remarks + idle
+            remarks = RemarkGroups.condensed(types.remarks) + idle
             losses = types.losses
             return
         }
@@ -227,7 +227,7 @@ struct RowPlan {
             JSONTypes.addCompanions(to: &fields)
         }
         embedded = types.embedded
-        remarks = types.remarks + idle
+        remarks = RemarkGroups.condensed(types.remarks) + idle
         losses = types.losses
     }
 
