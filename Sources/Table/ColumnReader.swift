@@ -45,6 +45,9 @@ package protocol ColumnReader: AnyObject, Sendable {
     func zone(ofVector vector: Int) -> Zone?
     /// Replaces the contents of `column` with the rows of a vector, including deleted rows. `column` keeps its capacity.
     func read(vector: Int, into column: inout Column) throws(Damage)
+    /// Returns all rows of the segment if reading them together costs less than vector by vector, else nil. The reader does not keep what it
+    /// decodes for this.
+    func wholeColumn() throws(Damage) -> Column?
     /// Returns one value. Decodes as little as the encoding allows.
     func value(at row: Int) throws(Damage) -> Value
     /// Returns the dictionary of a string or data column whose values are codes into it: distinct values, sorted by bytes. Returns nil if
@@ -93,6 +96,7 @@ extension ColumnReader {
     package func zone() -> Zone? { nil }
     package func zone(ofVector vector: Int) -> Zone? { nil }
     package var storedBytes: Int { 0 }
+    package func wholeColumn() throws(Damage) -> Column? { nil }
     package func dictionary() throws(Damage) -> Text? { nil }
     package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
         .notDone

@@ -71,6 +71,7 @@ package final class MemoryColumnReader: ColumnReader {
         out.removeAll()
         out.append(contentsOf: column, range: vector * vectorSize..<min((vector + 1) * vectorSize, column.count))
     }
+    package func wholeColumn() throws(Damage) -> Column? { column }
     package func value(at row: Int) throws(Damage) -> Value { column.value(at: row) }
 
     package func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {

@@ -15,6 +15,21 @@ struct ColumnPairing: Sendable {
             schema = table.schema
         }
 
+        /// Calls `body` with the rows of a segment: all together if they can only be decoded together, else vector by vector, with the
+        /// position of the first one.
+        func read(_ segment: any Segment, _ body: (Column, _ start: Int) throws(Damage) -> Void) throws(Damage) {
+            let reader = try segment.column(index)
+            if let all = try reader.wholeColumn() {
+                guard all.count == segment.rowCount else { throw Damage("a column has \(all.count) rows of \(segment.rowCount)") }
+                return try body(all, 0)
+            }
+            var values = Column(column, in: schema)
+            for vector in 0..<segment.vectorCount {
+                try reader.read(vector: vector, into: &values)
+                try body(values, vector * vectorSize)
+            }
+        }
+
         func named(_ value: Value) -> Value { value.named(column.type, in: schema, unwraps: true) }
         func canonicalText(_ value: Value) -> String { FirnTable.canonicalText(value, notation: column.notation) }
     }

@@ -19,6 +19,14 @@ enum ComparisonMode: Sendable {
     /// Collections, embedded objects and values of type any.
     case values
 
+    /// Whether a comparison costs more than that of numbers.
+    var isSlow: Bool {
+        switch self {
+        case .words, .pairs, .reals: false
+        case .numbers, .text, .canonicalText, .values: true
+        }
+    }
+
     init(_ left: ColumnType, _ right: ColumnType) {
         func isNumber(_ type: ColumnType) -> Bool { [.int, .float, .double, .decimal].contains(type.kind) }
         func isOpen(_ type: ColumnType) -> Bool { type.isCollection || type.kind == .any || type.kind == .embedded }

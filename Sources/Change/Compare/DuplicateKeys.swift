@@ -60,10 +60,12 @@ struct DuplicateKeys {
             rows.arrange()
             let segment: any Segment
             do throws(Damage) { segment = try table.segment(index) } catch { throw FirnError(error, in: options.name(side)) }
-            var comparison = PairComparison(
-                new: segment, newName: options.name(side), old: table, oldName: options.name(side), pairs: rows, tolerance: 0)
+            var comparison = PairComparison(rowCount: segment.rowCount, newName: options.name(side), pairs: rows, tolerance: 0)
             var unequal = Bits(count: segment.rowCount)
-            for pairing in key { unequal.formUnion(try comparison.differences(pairing)) }
+            for pairing in key {
+                var partners = PartnerColumn(pairing, of: table, options.name(side))
+                unequal.formUnion(try comparison.differences(segment, &partners))
+            }
             for i in start..<end { same.append(!unequal[Int(pairs[i].later & 0xFFFF)]) }
             start = end
         }

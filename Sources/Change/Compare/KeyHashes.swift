@@ -153,6 +153,9 @@ func hashKeys(
                     }
                 }
             }
+        } else if let all = try reader.wholeColumn() {
+            guard all.count == count else { throw Damage("a column has \(all.count) rows of \(count)") }
+            pairing.fold(all, side, into: out)
         } else {
             var column = Column(end.column, in: end.schema)
             for vector in vectors {

@@ -14,8 +14,11 @@ struct KeyRanges {
     let segmentCount: Int
     private let column: ColumnPairing.End
 
-    /// Returns nil if a value is null, or if the values have no order that is compared here.
-    init?(_ table: any Table, _ side: DifferenceSide, _ key: [ColumnPairing], _ options: DifferenceOptions) throws(FirnError) {
+    /// Returns nil if a value is null, or if the values have no order that is compared here. With `believesZones`, segments with zones are
+    /// not decoded; then the ranges are as wrong as these are.
+    init?(
+        _ table: any Table, _ side: DifferenceSide, _ key: [ColumnPairing], _ options: DifferenceOptions, believesZones: Bool = false
+    ) throws(FirnError) {
         guard let first = key.first else { return nil }
         let end = first.end(side)
         switch first.mode {
@@ -23,9 +26,11 @@ struct KeyRanges {
         default: return nil
         }
         let found = try parallelMap(count: table.segmentCount, threads: options.threads(for: table)) { (i) throws(FirnError) -> Range?? in
-            do throws(Damage) { return try KeyRanges.range(of: table.segment(i), end) } catch {
-                throw FirnError(error, in: options.name(side))
-            }
+            do throws(Damage) {
+                let segment = try table.segment(i)
+                if believesZones, let known = try KeyRanges.zone(of: segment, end) { return known }
+                return try KeyRanges.range(of: segment, end)
+            } catch { throw FirnError(error, in: options.name(side)) }
         }
         guard found.allSatisfy({ $0 != nil }) else { return nil }
         ranges = found.map { $0.flatMap { $0 } }
@@ -33,20 +38,39 @@ struct KeyRanges {
         column = end
     }
 
+    /// Returns the ranges of both tables, which are found at the same time; nil if one of them has none.
+    static func both(
+        old: any Table, new: any Table, _ key: [ColumnPairing], _ options: DifferenceOptions, believesZones: Bool = false
+    ) throws(FirnError) -> (old: KeyRanges, new: KeyRanges)? {
+        let found = try parallelMap(count: 2, threads: options.execution.threads) { (i) throws(FirnError) in
+            try KeyRanges(i == 0 ? old : new, i == 0 ? .old : .new, key, options, believesZones: believesZones)
+        }
+        guard let before = found[0], let after = found[1] else { return nil }
+        return (before, after)
+    }
+
+    /// Returns the range that the zone of a segment states, for numbers.
+    private static func zone(of segment: any Segment, _ end: ColumnPairing.End) throws(Damage) -> Range? {
+        guard end.column.type.kind == .int, let zone = try segment.zone(of: end.index), !zone.mayHaveNulls,
+            case .words(let low, let high) = zone.bounds
+        else { return nil }
+        var range = Range(low: Column(end.column, in: end.schema), high: Column(end.column, in: end.schema))
+        _ = range.low.append(.int(low))
+        _ = range.high.append(.int(high))
+        return range
+    }
+
     private static func range(of segment: any Segment, _ end: ColumnPairing.End) throws(Damage) -> Range?? {
-        let reader = try segment.column(end.index)
-        var column = Column(end.column, in: end.schema), range: Range?
-        for vector in 0..<segment.vectorCount {
-            try reader.read(vector: vector, into: &column)
-            if let present = column.present, !present.allSet { return nil }
-            guard column.count > 0 else { return nil }
+        var range: Range?, hasAll = true
+        try end.read(segment) { (column, _) throws(Damage) in
+            guard hasAll, column.present?.allSet ?? true, column.count > 0 else { return hasAll = false }
             let (low, high) = extremes(column)
             if range.map({ KeyOrder.compare(column, low, $0.low, 0) < 0 }) ?? true {
                 range = Range(low: column.slice(low..<low + 1), high: range?.high ?? column.slice(high..<high + 1))
             }
             if let known = range, KeyOrder.compare(column, high, known.high, 0) > 0 { range?.high = column.slice(high..<high + 1) }
         }
-        return .some(range)
+        return hasAll ? .some(range) : nil
     }
 
     /// Returns the positions of the least and of the greatest value.
@@ -103,11 +127,9 @@ struct KeyRanges {
         let isAbove = low.map { KeyOrder.compare(range.low, 0, $0, 0) >= 0 } ?? true
         let isBelow = high.map { KeyOrder.compare(range.high, 0, $0, 0) < 0 } ?? true
         if isAbove, isBelow { return nil }
-        let segment = try table.segment(number), reader = try segment.column(self.column.index)
-        var bits = Bits(count: segment.rowCount), values = Column(self.column.column, in: self.column.schema)
-        for vector in 0..<segment.vectorCount {
-            try reader.read(vector: vector, into: &values)
-            let start = vector * vectorSize
+        let segment = try table.segment(number)
+        var bits = Bits(count: segment.rowCount)
+        try column.read(segment) { (values, start) throws(Damage) in
             for i in 0..<min(values.count, segment.rowCount - start) {
                 if let low, KeyOrder.compare(values, i, low, 0) < 0 { continue }
                 if let high, KeyOrder.compare(values, i, high, 0) >= 0 { continue }

@@ -17,7 +17,7 @@ struct KeyWindows {
 
     /// Returns nil if the tables cannot be divided.
     init?(_ old: any Table, _ new: any Table, _ key: [ColumnPairing], _ options: DifferenceOptions) throws(FirnError) {
-        guard let before = try KeyRanges(old, .old, key, options), let after = try KeyRanges(new, .new, key, options) else { return nil }
+        guard let (before, after) = try KeyRanges.both(old: old, new: new, key, options) else { return nil }
         var windows: [Window] = [], start = 0, low: Column?
         let perWindow = max(1, options.execution.windowRows / segmentSize)
         func close(_ end: Int, _ high: Column?) {
@@ -37,17 +37,16 @@ struct KeyWindows {
 
 extension TableDifference {
     /// Whether the keys of both tables ascend from segment to segment, by their first column, as far as that column can be compared. Then the
-    /// partners of a segment's rows are in a few segments of the other table.
+    /// partners of a segment's rows are in a few segments of the other table. The answer relies on zones, which can be wrong in files of
+    /// others: use it to choose how rows are read, not for results.
     package static func keysAscend(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> Bool {
         let old = VisibleTable.of(old), new = VisibleTable.of(new)
         func own(_ table: any Table) -> [String] { table.type.key.map { table.type.columns[$0].name } }
         let names = !options.key.isEmpty ? options.key : own(new).isEmpty ? own(old) : own(new)
         guard let first = names.first, old.type.index(of: first) != nil, new.type.index(of: first) != nil else { return false }
         let key = [ColumnPairing(first, old: old, new: new)]
-        guard let before = try KeyRanges(old, .old, key, options), before.ascend, let after = try KeyRanges(new, .new, key, options) else {
-            return false
-        }
-        return after.ascend
+        guard let (before, after) = try KeyRanges.both(old: old, new: new, key, options, believesZones: true) else { return false }
+        return before.ascend && after.ascend
     }
 }
 

@@ -4,118 +4,110 @@ import FirnTable
 /// Compares the columns of the rows of one segment with those of their partners in another table. A column of the segment is kept in memory
 /// whole; the partners are read in the order of their vectors.
 struct PairComparison {
-    let new: any Segment
     let newName: String
-    let old: any Table
-    let oldName: String
     let pairs: RowPairs
     var tolerance: Double
     private let needed: [Bool]
     private var isLaidOutAlike = false
     private var whole = Column(ColumnType(.int))
-    private var vector = Column(ColumnType(.int))
 
-    init(new: any Segment, newName: String, old: any Table, oldName: String, pairs: RowPairs, tolerance: Double) {
-        self.new = new
+    init(rowCount: Int, newName: String, pairs: RowPairs, tolerance: Double) {
         self.newName = newName
-        self.old = old
-        self.oldName = oldName
         self.pairs = pairs
         self.tolerance = tolerance
-        var needed = [Bool](repeating: false, count: new.vectorCount)
+        var needed = [Bool](repeating: false, count: (rowCount + vectorSize - 1) / vectorSize)
         for row in pairs.rows { needed[Int(row) / vectorSize] = true }
         self.needed = needed
     }
 
-    /// Returns the rows whose value differs from that of their partner.
-    mutating func differences(_ pairing: ColumnPairing) throws(FirnError) -> Bits {
-        var unequal = Bits(repeating: false, count: new.rowCount)
+    /// Returns the rows of a segment whose value differs from that of their partner.
+    mutating func differences(_ segment: any Segment, _ partners: inout PartnerColumn) throws(FirnError) -> Bits {
+        var unequal = Bits(repeating: false, count: segment.rowCount)
         guard pairs.count > 0 else { return unequal }
-        try readWhole(pairing)
-        isLaidOutAlike = pairing.isLaidOutAlike
-        var first = 0, segment = -1
-        var reader: (any ColumnReader)?
+        try readWhole(segment, partners.pairing)
+        isLaidOutAlike = partners.pairing.isLaidOutAlike
+        var first = 0
         while first < pairs.count {
-            let id = pairs.partners[first] >> 10
+            let known = try partners.read(pairs.partners[first])
             var end = first + 1
-            while end < pairs.count, pairs.partners[end] >> 10 == id { end += 1 }
-            do throws(Damage) {
-                if segment != Int(id >> 6) || reader == nil {
-                    segment = Int(id >> 6)
-                    reader = try old.segment(segment).column(pairing.old.index)
-                    vector = Column(pairing.old.column, in: pairing.old.schema)
-                }
-                try reader!.read(vector: Int(id & 63), into: &vector)
-            } catch { throw FirnError(error, in: oldName) }
-            compare(pairing, first..<end, &unequal)
+            while end < pairs.count, known.contains(pairs.partners[end]) { end += 1 }
+            compare(partners, first..<end, &unequal)
             first = end
         }
+        whole = Column(ColumnType(.int))
         return unequal
     }
 
-    /// Reads the vectors that contain rows of a pair; the others are null.
-    private mutating func readWhole(_ pairing: ColumnPairing) throws(FirnError) {
+    /// Reads the vectors that contain rows of a pair; the others are null, unless all are read together.
+    private mutating func readWhole(_ segment: any Segment, _ pairing: ColumnPairing) throws(FirnError) {
         do throws(Damage) {
-            let reader = try new.column(pairing.new.index)
-            vector = Column(pairing.new.column, in: pairing.new.schema)
+            let reader = try segment.column(pairing.new.index)
+            if let all = try reader.wholeColumn() {
+                guard all.count >= segment.rowCount else { throw Damage("a column has \(all.count) rows of \(segment.rowCount)") }
+                whole = all
+                return
+            }
+            var vector = Column(pairing.new.column, in: pairing.new.schema)
             whole = vector
-            for i in 0..<new.vectorCount {
+            for i in needed.indices {
                 if needed[i] {
                     try reader.read(vector: i, into: &vector)
                     if whole.count == 0 { whole = vector } else { whole.append(contentsOf: vector) }
                 } else {
-                    for _ in new.rows(ofVector: i) { whole.appendNull() }
+                    for _ in segment.rows(ofVector: i) { whole.appendNull() }
                 }
             }
         } catch { throw FirnError(error, in: newName) }
     }
 
-    private func compare(_ pairing: ColumnPairing, _ range: Range<Int>, _ unequal: inout Bits) {
+    private func compare(_ partners: PartnerColumn, _ range: Range<Int>, _ unequal: inout Bits) {
+        let pairing = partners.pairing, there = partners.values
         switch pairing.mode {
         case .words:
             whole.words.withUnsafeBufferPointer { a in
-                vector.words.withUnsafeBufferPointer { b in
+                there.words.withUnsafeBufferPointer { b in
                     if tolerance > 0, whole.type.kind == .int {
-                        each(range, &unequal) { a[$0] == b[$1] || Value.isWithin(tolerance, a[$0], b[$1]) }
+                        each(partners, range, &unequal) { a[$0] == b[$1] || Value.isWithin(tolerance, a[$0], b[$1]) }
                     } else {
-                        each(range, &unequal) { a[$0] == b[$1] }
+                        each(partners, range, &unequal) { a[$0] == b[$1] }
                     }
                 }
             }
         case .pairs:
             whole.words.withUnsafeBufferPointer { a in
-                vector.words.withUnsafeBufferPointer { b in
+                there.words.withUnsafeBufferPointer { b in
                     whole.extra.withUnsafeBufferPointer { c in
-                        vector.extra.withUnsafeBufferPointer { d in each(range, &unequal) { a[$0] == b[$1] && c[$0] == d[$1] } }
+                        there.extra.withUnsafeBufferPointer { d in each(partners, range, &unequal) { a[$0] == b[$1] && c[$0] == d[$1] } }
                     }
                 }
             }
         case .reals:
             whole.reals.withUnsafeBufferPointer { a in
-                vector.reals.withUnsafeBufferPointer { b in
+                there.reals.withUnsafeBufferPointer { b in
                     let tolerance = tolerance
-                    each(range, &unequal) {
+                    each(partners, range, &unequal) {
                         a[$0] == b[$1] || (a[$0].isNaN && b[$1].isNaN) || (a[$0] - b[$1]).magnitude <= tolerance
                     }
                 }
             }
-        case .text: compareText(range, &unequal)
+        case .text: compareText(partners, range, &unequal)
         case .values where isLaidOutAlike:
             // Most rows are equal bit for bit; only the others are converted to values.
-            each(range, &unequal) {
-                whole.holdsSame($0, as: vector, $1) || pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance)
+            each(partners, range, &unequal) {
+                whole.holdsSame($0, as: there, $1) || pairing.same(there.value(at: $1), whole.value(at: $0), tolerance: tolerance)
             }
         case .numbers, .canonicalText, .values:
-            each(range, &unequal) { pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
+            each(partners, range, &unequal) { pairing.same(there.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
         }
     }
 
-    private func compareText(_ range: Range<Int>, _ unequal: inout Bits) {
+    private func compareText(_ partners: PartnerColumn, _ range: Range<Int>, _ unequal: inout Bits) {
+        let there = partners.values
         whole.text.offsets.withUnsafeBufferPointer { from in
-            vector.text.offsets.withUnsafeBufferPointer { to in
+            there.text.offsets.withUnsafeBufferPointer { to in
                 whole.text.bytes.withUnsafeBytes { a in
-                    vector.text.bytes.withUnsafeBytes { b in
-                        each(range, &unequal) { i, j in
+                    there.text.bytes.withUnsafeBytes { b in
+                        each(partners, range, &unequal) { i, j in
                             let length = from[i &+ 1] &- from[i]
                             return length == to[j &+ 1] &- to[j] && sameBytes(a, from[i], b, to[j], length)
                         }
@@ -125,21 +117,22 @@ struct PairComparison {
         }
     }
 
-    /// Marks the rows for which `same(row in the segment, row in the partner's vector)` is false.
+    /// Marks the rows for which `same(row in the segment, row in the values of the partners)` is false.
     @inline(__always)
-    private func each(_ range: Range<Int>, _ unequal: inout Bits, _ same: (Int, Int) -> Bool) {
+    private func each(_ column: PartnerColumn, _ range: Range<Int>, _ unequal: inout Bits, _ same: (Int, Int) -> Bool) {
+        let there = column.values, start = column.start
         pairs.rows.withUnsafeBufferPointer { rows in
             pairs.partners.withUnsafeBufferPointer { partners in
-                if whole.present == nil, vector.present == nil {
+                if whole.present == nil, there.present == nil {
                     for k in range {
                         let row = Int(truncatingIfNeeded: rows[k])
-                        if !same(row, Int(truncatingIfNeeded: partners[k] & 1023)) { unequal[row] = true }
+                        if !same(row, Int(truncatingIfNeeded: partners[k] &- start)) { unequal[row] = true }
                     }
                 } else {
                     for k in range {
-                        let row = Int(truncatingIfNeeded: rows[k]), partner = Int(truncatingIfNeeded: partners[k] & 1023)
-                        let here = whole.isPresent(row), there = vector.isPresent(partner)
-                        if here != there || (here && !same(row, partner)) { unequal[row] = true }
+                        let row = Int(truncatingIfNeeded: rows[k]), partner = Int(truncatingIfNeeded: partners[k] &- start)
+                        let has = whole.isPresent(row)
+                        if has != there.isPresent(partner) || (has && !same(row, partner)) { unequal[row] = true }
                     }
                 }
             }

@@ -70,19 +70,23 @@ struct SegmentMatching: Sendable {
     func match(_ number: Int) throws(FirnError) -> SegmentDifference {
         var found = try findPartners(number)
         var mistaken = Bits(count: found.out.partners.count)
-        for pairing in key { mistaken.formUnion(try found.comparison.differences(pairing)) }
+        let segment = try open(number)
+        func differences(_ pairing: ColumnPairing) throws(FirnError) -> Bits {
+            var partners = PartnerColumn(pairing, of: old, options.oldName)
+            return try found.comparison.differences(segment, &partners)
+        }
+        for pairing in key { mistaken.formUnion(try differences(pairing)) }
         if !mistaken.noneSet { try correct(mistaken, &found) }
         found.noteAdded()
         guard options.kinds.contains(.changed) else { return found.out }
         found.comparison.tolerance = options.tolerance
-        for pairing in compared { found.add(try found.comparison.differences(pairing)) }
+        for pairing in compared { found.add(try differences(pairing)) }
         return found.out
     }
 
     /// A segment whose rows have partners, and the hashes of their keys.
     struct Matched {
         let number: Int
-        let segment: any Segment
         var out: SegmentDifference
         var hashes: [UInt64]
         var comparison: PairComparison
@@ -98,29 +102,31 @@ struct SegmentMatching: Sendable {
         }
     }
 
+    /// Opens a segment of the new table.
+    func open(_ number: Int) throws(FirnError) -> any Segment {
+        do throws(Damage) { return try new.segment(number) } catch { throw FirnError(error, in: options.newName) }
+    }
+
     /// Finds the partners of a segment's rows by the hashes of their keys.
     func findPartners(_ number: Int) throws(FirnError) -> Matched {
-        let segment: any Segment
-        do throws(Damage) { segment = try new.segment(number) } catch { throw FirnError(error, in: options.newName) }
-        let count = segment.rowCount
+        let segment = try open(number), count = segment.rowCount
         guard count <= segmentSize else { throw FirnError(Damage("a segment of \(count) rows"), in: options.newName) }
         let chosen = try chosenRows(new, .new, number, options)
         if let chosen, chosen.noneSet {
             let none = [UInt32](repeating: SegmentDifference.leftOut, count: count)
-            return matched(number, segment, none, [])
+            return matched(number, none, [])
         }
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(count, 1))
         defer { scratch.deallocate() }
         do throws(Damage) { try hashKeys(segment, .new, key, chosen, mask: options.execution.hashMask, into: scratch) } catch {
             throw FirnError(error, in: options.newName)
         }
-        return matched(
-            number, segment, find(scratch, count, chosen), Array(UnsafeBufferPointer(start: scratch, count: count)))
+        return matched(number, find(scratch, count, chosen), Array(UnsafeBufferPointer(start: scratch, count: count)))
     }
 
-    private func matched(_ number: Int, _ segment: any Segment, _ partners: [UInt32], _ hashes: [UInt64]) -> Matched {
+    private func matched(_ number: Int, _ partners: [UInt32], _ hashes: [UInt64]) -> Matched {
         let out = SegmentDifference(partners: partners, changed: Bits(count: partners.count), changedCells: [])
-        return Matched(number: number, segment: segment, out: out, hashes: hashes, comparison: comparison(segment, partners))
+        return Matched(number: number, out: out, hashes: hashes, comparison: comparison(partners))
     }
 
     /// Finds partners by hash. The row after the previous partner is tried first, so that tables in the same order need no search.
@@ -146,7 +152,7 @@ struct SegmentMatching: Sendable {
         }
     }
 
-    private func comparison(_ segment: any Segment, _ partners: [UInt32]) -> PairComparison {
+    private func comparison(_ partners: [UInt32]) -> PairComparison {
         var pairs = RowPairs()
         pairs.reserve(partners.count)
         var bounds = 0..<0, base: UInt32 = 0
@@ -160,7 +166,7 @@ struct SegmentMatching: Sendable {
             pairs.append(row: row, partner: base + UInt32(flat - bounds.lowerBound))
         }
         pairs.arrange()
-        return PairComparison(new: segment, newName: options.newName, old: old, oldName: options.oldName, pairs: pairs, tolerance: 0)
+        return PairComparison(rowCount: partners.count, newName: options.newName, pairs: pairs, tolerance: 0)
     }
 
     /// Finds the partners again for rows whose first partner has the same hash but a different key.
@@ -173,6 +179,6 @@ struct SegmentMatching: Sendable {
             }
             matched.out.partners[row] = found ?? SegmentDifference.added
         }
-        matched.comparison = comparison(matched.segment, matched.out.partners)
+        matched.comparison = comparison(matched.out.partners)
     }
 }

@@ -36,13 +36,21 @@ extension SegmentMatching {
 
     /// Returns, for each column, the rows of each segment that differ in it.
     private func differences(_ columns: [ColumnPairing], of found: [Matched], tolerance: Double) throws(FirnError) -> [[Bits]] {
-        let comparisons = found.map(\.comparison)
-        return try parallelMap(count: columns.count, threads: options.execution.threads) { (column) throws(FirnError) in
-            try comparisons.map { (comparison) throws(FirnError) -> Bits in
+        let segments = found.map { ($0.number, $0.comparison) }
+        // Texts take the most time: they are first, so that no thread is left alone with them.
+        let order = columns.indices.sorted { (columns[$0].mode.isSlow ? 0 : 1, $0) < (columns[$1].mode.isSlow ? 0 : 1, $1) }
+        let results = try parallelMap(count: columns.count, threads: options.execution.threads) { (i) throws(FirnError) -> [Bits] in
+            var partners = PartnerColumn(columns[order[i]], of: old, options.oldName), bits: [Bits] = []
+            // Segments are opened for one column, so that no other decoded columns are held.
+            for (number, comparison) in segments {
                 var comparison = comparison
                 comparison.tolerance = tolerance
-                return try comparison.differences(columns[column])
+                bits.append(try comparison.differences(try open(number), &partners))
             }
+            return bits
         }
+        var out = [[Bits]](repeating: [], count: columns.count)
+        for (i, column) in order.enumerated() { out[column] = results[i] }
+        return out
     }
 }
