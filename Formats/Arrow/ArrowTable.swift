@@ -104,7 +104,7 @@ final class ArrowDecodedColumn: DecodedColumn, @unchecked Sendable {
     private let batch: ArrowBatch
     private let index: Int
     private let rows: Range<Int>
-    private let held = OnceDecoded()
+    let held = OnceDecoded()
 
     init(_ source: ArrowParts, _ batch: ArrowBatch, _ index: Int, _ rows: Range<Int>) {
         self.source = source
@@ -116,12 +116,10 @@ final class ArrowDecodedColumn: DecodedColumn, @unchecked Sendable {
     var type: ColumnType { source.content.layout.plans[index].type }
     var rowCount: Int { rows.count }
 
-    func memory() throws(Damage) -> MemoryColumnReader {
-        try held.reader { () throws(Damage) in
-            try source.reading(index, batch) { () throws(ArrowFault) in
-                var decoder = ArrowDecoder(batch)
-                return try decoder.column(source.content.layout.plans[index], rows)
-            }
+    func decode() throws(Damage) -> Column {
+        try source.reading(index, batch) { () throws(ArrowFault) in
+            var decoder = ArrowDecoder(batch)
+            return try decoder.column(source.content.layout.plans[index], rows)
         }
     }
 }

@@ -112,11 +112,18 @@ package protocol PartColumn: ColumnReader {
 
 /// A column that is decoded as a whole when it is first read.
 package protocol DecodedColumn: PartColumn {
-    func memory() throws(Damage) -> MemoryColumnReader
+    var held: OnceDecoded { get }
+    func decode() throws(Damage) -> Column
 }
 
 extension DecodedColumn {
+    private func memory() throws(Damage) -> MemoryColumnReader { try held.reader { () throws(Damage) in try decode() } }
+
     package func decoded() throws(Damage) -> Column { try memory().column }
+    package func wholeColumn() throws(Damage) -> Column? {
+        if let known = held.known { return known.column }
+        return try decode()
+    }
     package func read(vector: Int, into column: inout Column) throws(Damage) { try memory().read(vector: vector, into: &column) }
     package func value(at row: Int) throws(Damage) -> Value { try memory().value(at: row) }
     package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
@@ -127,11 +134,33 @@ extension DecodedColumn {
     }
 }
 
+/// The reader of a column that is made once.
+package final class OnceOpened: Sendable {
+    private let held: Mutex<(any ColumnReader)?> = Mutex(nil)
+
+    package init() {}
+
+    /// The reader, if it has been made.
+    package var known: (any ColumnReader)? { held.withLock { $0 } }
+
+    package func reader(_ make: () throws(Damage) -> any ColumnReader) throws(Damage) -> any ColumnReader {
+        try held.withLock { (held) throws(Damage) in
+            if let held { return held }
+            let reader = try make()
+            held = reader
+            return reader
+        }
+    }
+}
+
 /// A column that is made once.
 package final class OnceDecoded: Sendable {
     private let held: Mutex<MemoryColumnReader?> = Mutex(nil)
 
     package init() {}
+
+    /// The column, if it has been made.
+    package var known: MemoryColumnReader? { held.withLock { $0 } }
 
     package func reader(_ make: () throws(Damage) -> Column) throws(Damage) -> MemoryColumnReader {
         try held.withLock { (held) throws(Damage) in

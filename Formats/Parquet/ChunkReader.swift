@@ -13,6 +13,22 @@ struct LeafRows {
     var repetitions: [UInt8] = []
     /// The values without nulls.
     var values: Column
+    /// The values as positions in a sorted dictionary, as long as all were stored as codes and this form is requested; `values` is empty
+    /// then.
+    var ranks: [UInt32]?
+    var dictionary: RankedDictionary?
+
+    /// Replaces the positions in the dictionary by their values.
+    mutating func lookUp(_ scratch: LeafScratch) throws(ParquetFault) {
+        guard let ranks else { return }
+        self.ranks = nil
+        guard let dictionary, !ranks.isEmpty else { return }
+        try ranks.withUnsafeBufferPointer { (ranks) throws(ParquetFault) in
+            guard let base = ranks.baseAddress else { return }
+            try DictionaryGather.append(dictionary.values, base, ranks.count, scratch.room, to: &values.text)
+        }
+        self.dictionary = nil
+    }
 }
 
 /// The head of a page.
@@ -66,6 +82,15 @@ private struct PageHead {
 struct PageCounts {
     var read = 0
     var skipped = 0
+    /// The bytes of the pages that were read, with their heads and those of dictionaries.
+    var bytes = 0
+
+    static func + (a: PageCounts, b: PageCounts) -> PageCounts {
+        PageCounts(read: a.read + b.read, skipped: a.skipped + b.skipped, bytes: a.bytes + b.bytes)
+    }
+    static func - (a: PageCounts, b: PageCounts) -> PageCounts {
+        PageCounts(read: a.read - b.read, skipped: a.skipped - b.skipped, bytes: a.bytes - b.bytes)
+    }
 }
 
 /// Reads one leaf of one row group, page by page.
@@ -80,6 +105,8 @@ final class ChunkReader {
     private let emptyValues: Column
     private let buffer = PageBuffer()
     private var dictionary: Column?
+    /// The dictionary in the order of its values, if it was requested and is small.
+    private var ranked: RankedDictionary??
     /// The offset of the next page.
     private var at: Int
     /// The offset of the current page, for errors.
@@ -175,11 +202,28 @@ final class ChunkReader {
                 try rows.definitions.grow(take, zero: 0) { (out) throws(ParquetFault) in try definitions.next(take, into: out) }
                 (valueCount, _) = try ChunkReader.count(rows.definitions, from: start, of: maximum)
             }
-            try values.next(valueCount, dictionary: dictionary, scratch, to: &rows.values)
+            try append(valueCount, to: &rows)
             rows.count += take
             left -= take
             rest -= take
         }
+    }
+
+    /// Appends the next values of the page.
+    private func append(_ count: Int, to rows: inout LeafRows) throws(ParquetFault) {
+        if var ranks = rows.ranks {
+            if ranked == nil { ranked = .some(dictionary.flatMap { RankedDictionary($0.text) }) }
+            if let ranked, let known = ranked {
+                rows.dictionary = known
+                // Moved, not copied.
+                rows.ranks = []
+                let done = try values.nextRanks(count, known.ranks, scratch, to: &ranks)
+                rows.ranks = ranks
+                if done { return }
+            }
+            try rows.lookUp(scratch)
+        }
+        try values.next(count, dictionary: dictionary, scratch, to: &rows.values)
     }
 
     /// Returns the number of levels that are the maximum.
@@ -267,6 +311,7 @@ final class ChunkReader {
             case .index: continue
             case .dictionary:
                 try check(stored, head)
+                pages.bytes += at - pageStart
                 try readDictionary(stored, head)
             case .data, .dataV2:
                 guard head.count <= unread else {
@@ -280,6 +325,7 @@ final class ChunkReader {
                 guard head.count > 0 else { continue }
                 try check(stored, head)
                 pages.read += 1
+                pages.bytes += at - pageStart
                 try open(stored, head, isV2: type == .dataV2)
                 left = head.count
                 return 0

@@ -14,7 +14,7 @@ struct ColumnAssembly {
     private(set) var changes = MapChanges()
 
     /// The positions of levels, for one leaf; nil for all of them.
-    private typealias Slots = [Int]?
+    typealias Slots = [Int]?
 
     /// `leaves` are those of the plan, in their order.
     init(_ leaves: [LeafRows], of plan: ParquetPlan) {
@@ -32,7 +32,8 @@ struct ColumnAssembly {
 
     private func mismatch() -> ParquetFault { ParquetFault("the columns that store \"\(path)\" differ in their number of values or nulls") }
 
-    private func present(_ leaf: LeafRows, _ slots: Slots, _ count: Int, from level: Int) throws(ParquetFault) -> Bits? {
+    /// Returns the rows with a value; nil if all have one.
+    func present(_ leaf: LeafRows, _ slots: Slots, _ count: Int, from level: Int) throws(ParquetFault) -> Bits? {
         guard (slots?.count ?? leaf.count) == count else { throw mismatch() }
         guard !leaf.definitions.isEmpty, level > 0 else { return nil }
         var bits = Bits(repeating: true, count: count), hasNull = false

@@ -15,9 +15,7 @@ final class LeafReader {
     private(set) var row = 0
     /// The pages of the row groups before the current one.
     private var earlierPages = PageCounts()
-    var pages: PageCounts {
-        PageCounts(read: earlierPages.read + (chunk?.pages.read ?? 0), skipped: earlierPages.skipped + (chunk?.pages.skipped ?? 0))
-    }
+    var pages: PageCounts { earlierPages + (chunk?.pages ?? PageCounts()) }
 
     init(_ file: FileBytes, _ footer: ParquetFooter, _ node: ParquetNode, _ form: LeafForm) {
         self.file = file
@@ -26,14 +24,18 @@ final class LeafReader {
         self.form = form
     }
 
-    /// Reads the rows of some parts of row groups, which must be in ascending order.
-    func read(_ parts: [RowPart]) throws(FirnError) -> LeafRows {
+    /// Reads the rows of some parts of row groups, which must be in ascending order. With `keepsCodes`, for which there must be one part,
+    /// values that are stored as codes of a small dictionary are kept so (`LeafRows.ranks`).
+    func read(_ parts: [RowPart], keepsCodes: Bool = false) throws(FirnError) -> LeafRows {
         scratch.room = DecodingRoom()
+        // A reader that waits for the next part holds no charge for values.
+        defer { scratch.room = DecodingRoom() }
         var rows: LeafRows?
         for part in parts {
             do throws(ParquetFault) {
                 let chunk = try open(part)
                 var collected = rows ?? chunk.empty
+                if keepsCodes { collected.ranks = [] }
                 let before = collected.values.text.count
                 try chunk.read(part.rows.count, into: &collected)
                 if form == .text { try chunk.checkText(collected.values, from: before) }
@@ -68,4 +70,10 @@ final class LeafReader {
 struct RowPart: Sendable {
     var group: Int
     var rows: Range<Int>
+
+    /// The rows of a vector of this part.
+    func vector(_ number: Int) -> RowPart {
+        let start = rows.lowerBound + number * vectorSize
+        return RowPart(group: group, rows: start..<min(start + vectorSize, rows.upperBound))
+    }
 }

@@ -166,6 +166,26 @@ struct PageValues {
         }
     }
 
+    /// Appends the next `count` values as positions in a sorted dictionary. Returns false, and reads nothing, if the page stores values and
+    /// not codes.
+    mutating func nextRanks(_ count: Int, _ ranks: [UInt32], _ scratch: LeafScratch, to out: inout [UInt32]) throws(ParquetFault) -> Bool {
+        guard count > 0 else { return true }
+        guard case .codes(var runs) = form else { return false }
+        try scratch.room.reserve(count * 4)
+        let codes = try scratch.codes(count)
+        try runs.next(count, into: codes)
+        form = .codes(runs)
+        var highest: UInt32 = 0
+        for i in 0..<count { highest = max(highest, codes[i]) }
+        guard Int(highest) < ranks.count else {
+            throw ParquetFault("a code is \(highest), and the dictionary has \(ranks.count) values")
+        }
+        ranks.withUnsafeBufferPointer { ranks in
+            out.grow(count, zero: 0) { out in for i in 0..<count { out[i] = ranks[Int(codes[i])] } }
+        }
+        return true
+    }
+
     // MARK: Values of variable length
 
     /// Values after their lengths. Returns the offset after them.
@@ -333,7 +353,7 @@ enum DictionaryGather {
         switch conversion.form.kind {
         case .bool, .int: gather(dictionary.words, codes, count, to: &column.words)
         case .float, .double: gather(dictionary.reals, codes, count, to: &column.reals)
-        case .string, .data: try gather(dictionary.text, codes, count, room, to: &column.text)
+        case .string, .data: try append(dictionary.text, codes, count, room, to: &column.text)
         default:
             gather(dictionary.words, codes, count, to: &column.words)
             gather(dictionary.extra, codes, count, to: &column.extra)
@@ -351,8 +371,9 @@ enum DictionaryGather {
         }
     }
 
-    private static func gather(
-        _ from: Text, _ codes: UnsafeMutablePointer<UInt32>, _ count: Int, _ room: DecodingRoom, to: inout Text
+    /// Appends the texts with the given codes, all of which must be within the dictionary.
+    static func append(
+        _ from: Text, _ codes: UnsafePointer<UInt32>, _ count: Int, _ room: DecodingRoom, to: inout Text
     ) throws(ParquetFault) {
         let first = to.bytes.count
         var end = first

@@ -190,14 +190,7 @@ final class PlanReader: @unchecked Sendable {
 
     /// The row of its group that is read next, and the pages so far.
     var row: Int { readers.first?.row ?? 0 }
-    var pages: PageCounts {
-        var sum = PageCounts()
-        for reader in readers {
-            sum.read += reader.pages.read
-            sum.skipped += reader.pages.skipped
-        }
-        return sum
-    }
+    var pages: PageCounts { readers.reduce(PageCounts()) { $0 + $1.pages } }
 
     func read(_ parts: [RowPart]) throws(FirnError) -> Column {
         if case .given(let texts) = plan.shape {
@@ -210,6 +203,32 @@ final class PlanReader: @unchecked Sendable {
         }
         var leaves: [LeafRows] = []
         for reader in readers { leaves.append(try reader.read(parts)) }
+        return try assembled(leaves, parts)
+    }
+
+    /// Whether `readCoded` can keep codes: a column of text or bytes that is not within a list or an object.
+    static func keepsCodes(_ plan: ParquetPlan, _ content: ParquetContent) -> Bool {
+        guard case .leaf(let position, let form) = plan.shape else { return false }
+        return (form == .text || form == .bytes) && content.leaves[position].depth == 0
+    }
+
+    /// Reads a column for which `keepsCodes` is true: as codes of a dictionary if it is stored so.
+    func readCoded(_ part: RowPart) throws(FirnError) -> any ColumnReader {
+        var leaf = try readers[0].read([part], keepsCodes: true)
+        guard let ranks = leaf.ranks, let dictionary = leaf.dictionary else {
+            leaf.ranks = nil
+            return MemoryColumnReader(try assembled([leaf], [part]))
+        }
+        do throws(ParquetFault) {
+            let count = part.rows.count
+            let present = try ColumnAssembly([leaf], of: plan).present(leaf, nil, count, from: plan.definition)
+            do throws(Damage) { return try CodedColumn(plan.type, dictionary.values, ranks, present, rows: count) } catch {
+                throw ParquetFault("\(error)")
+            }
+        } catch { throw error.error(in: file.name, "column \"\(plan.name)\", row group \(part.group)") }
+    }
+
+    private func assembled(_ leaves: [LeafRows], _ parts: [RowPart]) throws(FirnError) -> Column {
         var assembly = ColumnAssembly(leaves, of: plan)
         do throws(ParquetFault) {
             let column = try assembly.column(plan, rows: parts.reduce(0) { $0 + $1.rows.count })

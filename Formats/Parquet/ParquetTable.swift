@@ -73,6 +73,15 @@ final class PartSource: @unchecked Sendable {
 
     /// Decodes a column of some rows.
     func read(_ column: Int, _ part: RowPart) throws(Damage) -> Column {
+        try reading(column, part) { (reader) throws(FirnError) in try reader.read([part]) }
+    }
+
+    /// Reads a column of some rows as codes, if it is stored so.
+    func readCoded(_ column: Int, _ part: RowPart) throws(Damage) -> any ColumnReader {
+        try reading(column, part) { (reader) throws(FirnError) in try reader.readCoded(part) }
+    }
+
+    private func reading<R>(_ column: Int, _ part: RowPart, _ body: (PlanReader) throws(FirnError) -> R) throws(Damage) -> R {
         let key = ReaderKey(group: part.group, column: column)
         let known = state.withLock { state -> PlanReader? in
             state.groups.insert(part.group)
@@ -85,8 +94,8 @@ final class PartSource: @unchecked Sendable {
             return state.readers[key]?.remove(at: index)
         }
         let reader = known ?? PlanReader(content.plans[column], content), before = reader.pages
-        let result: Column
-        do throws(FirnError) { result = try reader.read([part]) } catch { throw Damage(reported: error) }
+        let result: R
+        do throws(FirnError) { result = try body(reader) } catch { throw Damage(reported: error) }
         if content.file.isBroken { throw Damage(reported: .truncated(content.file.name)) }
         let group = content.footer.groups[part.group], isLast = part.rows.upperBound == group.rowCount
         if let progress {
@@ -94,13 +103,20 @@ final class PartSource: @unchecked Sendable {
             progress.add(bytes: Int(Double(stored) * Double(part.rows.count) / Double(max(group.rowCount, 1))))
         }
         state.withLock { state in
-            state.pages.read += reader.pages.read - before.read
-            state.pages.skipped += reader.pages.skipped - before.skipped
+            state.pages = state.pages + (reader.pages - before)
             if isLast { return state.readers[key] = nil }
             state.readers[key, default: []].append(reader)
             if let count = state.readers[key]?.count, count > PartSource.maximumReaders { state.readers[key]?.removeFirst() }
         }
         return result
+    }
+
+    /// About the number of bytes that a column of some rows takes in the file.
+    func storedBytes(_ column: Int, _ part: RowPart) -> Int {
+        let group = content.footer.groups[part.group]
+        var sum = 0
+        for leaf in content.plans[column].leaves { sum &+= max(0, min(group.chunks[leaf].compressedSize, content.file.count)) }
+        return sum / max(1, group.rowCount) * part.rows.count
     }
 
     /// Returns what the statistics of a column state about some rows.
@@ -145,7 +161,7 @@ final class PartSource: @unchecked Sendable {
         state.withLock { state in
             let filtered = state.excluded.isEmpty ? "" : ", \(state.excluded.count) excluded by Bloom filters"
             return "parquet: \(state.groups.count) of \(content.footer.groups.count) row groups read\(filtered); "
-                + "pages: \(state.pages.read) read, \(state.pages.skipped) passed over\n"
+                + "pages: \(state.pages.read) read (\(state.pages.bytes) bytes), \(state.pages.skipped) passed over\n"
         }
     }
 }
@@ -159,7 +175,11 @@ final class ParquetSegment: PartSegment, @unchecked Sendable {
     init(_ source: PartSource, _ part: PartedRows.Part) {
         self.source = source
         self.part = part
-        readers = source.content.plans.indices.map { ParquetColumn(source, $0, RowPart(group: part.group, rows: part.rows)) }
+        let rows = RowPart(group: part.group, rows: part.rows)
+        readers = source.content.plans.enumerated().map { index, plan -> any PartColumn in
+            if PlanReader.keepsCodes(plan, source.content) { return ParquetTextColumn(source, index, rows) }
+            return ParquetColumn(source, index, rows)
+        }
     }
 
     func zone(of column: Int) throws(Damage) -> Zone? { source.zone(column, RowPart(group: part.group, rows: part.rows)) }
@@ -171,7 +191,7 @@ final class ParquetColumn: DecodedColumn, @unchecked Sendable {
     private let source: PartSource
     private let index: Int
     private let part: RowPart
-    private let held = OnceDecoded()
+    let held = OnceDecoded()
 
     init(_ source: PartSource, _ index: Int, _ part: RowPart) {
         self.source = source
@@ -181,20 +201,10 @@ final class ParquetColumn: DecodedColumn, @unchecked Sendable {
 
     var type: ColumnType { source.content.plans[index].type }
     var rowCount: Int { part.rows.count }
-    var storedBytes: Int {
-        let group = source.content.footer.groups[part.group]
-        var sum = 0
-        for leaf in source.content.plans[index].leaves { sum &+= max(0, min(group.chunks[leaf].compressedSize, source.content.file.count)) }
-        return sum / max(1, group.rowCount) * rowCount
-    }
+    var storedBytes: Int { source.storedBytes(index, part) }
 
-    func memory() throws(Damage) -> MemoryColumnReader {
-        try held.reader { () throws(Damage) in try source.read(index, part) }
-    }
+    func decode() throws(Damage) -> Column { try source.read(index, part) }
 
     func zone() -> Zone? { source.zone(index, part) }
-    func zone(ofVector vector: Int) -> Zone? {
-        let start = part.rows.lowerBound + vector * vectorSize
-        return source.zone(index, RowPart(group: part.group, rows: start..<min(start + vectorSize, part.rows.upperBound)))
-    }
+    func zone(ofVector vector: Int) -> Zone? { source.zone(index, part.vector(vector)) }
 }

@@ -38,6 +38,8 @@ import Testing
         let plan = try scratch.firn("query", "orders.parquet", "id > 2", "--select", "id,tags", "--explain")
         #expect(plan.out.contains("1 of 2 visited, 1 skipped by zones"), "\(plan.out)")
         #expect(plan.out.contains("parquet: 1 of 2 row groups read"), "\(plan.out)")
+        // The sizes of the chunks of both columns in the second row group: 96 and 88 bytes.
+        #expect(plan.out.contains("pages: 2 read (184 bytes), 0 passed over"), "\(plan.out)")
         let sql = try scratch.firn("sql", "orders.parquet", "select sum(price) from orders")
         #expect(sql.code == 0 && sql.out.contains("144.95"), "\(sql.out) \(sql.errors)")
         let chosen = try scratch.firn("convert", "orders.parquet", "-", "--to", "csv", "-c", "price,customer.city", "-q")
