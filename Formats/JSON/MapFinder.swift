@@ -104,7 +104,7 @@ struct MapFinder {
 
     private func kind(_ node: Shape.Node) -> Kind {
         let shape = node.pointee, numbers = shape.ints + shape.doubles + shape.numberTexts
-        if isTolerant, let odd = shape.odd, shape.bools + shape.arrays + shape.objects + odd.others.count + odd.identifiers == 0 {
+        if isTolerant, let odd = shape.odd, shape.bools + shape.arrays + shape.objects + odd.others.count + odd.identifiers.count == 0 {
             return numbers > 0 ? .number : .nothing
         }
         let kinds = [shape.bools, numbers, shape.strings, shape.arrays, shape.objects].count { $0 > 0 }

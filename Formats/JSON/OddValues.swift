@@ -47,7 +47,7 @@ final class OddValues {
     private(set) var numbers = Sample()
     private(set) var hasFraction = false
     /// Strings of digits that a number would not keep.
-    private(set) var identifiers = 0
+    private(set) var identifiers = Sample()
     /// Other strings. If there are more than a column of numbers can have, they are not all counted.
     private(set) var others = Sample()
 
@@ -69,14 +69,14 @@ final class OddValues {
 
     func note(string text: UnsafeRawBufferPointer, _ position: (block: Int, item: Int)) {
         // A column with more is of type any, whatever the other values are.
-        if others.count > OddValues.maximumOthers || identifiers > 0 { return }
+        if others.count > OddValues.maximumOthers || identifiers.count > 0 { return }
         if OriginalText.isNull(text) { return nulls.note(text, position) }
         switch OriginalText.form(text) {
         case .number:
             guard OriginalText.double(text) != nil else { return others.note(text, position) }
             numbers.note(text, position)
             if OriginalText.int(text) == nil { hasFraction = true }
-        case .identifier: identifiers += 1
+        case .identifier: identifiers.note(text, position)
         case .signedWhole, .none: others.note(text, position)
         }
     }
@@ -89,7 +89,7 @@ final class OddValues {
         nulls.merge(other.nulls)
         numbers.merge(other.numbers)
         hasFraction = hasFraction || other.hasFraction
-        identifiers += other.identifiers
+        identifiers.merge(other.identifiers)
         others.merge(other.others)
     }
 
@@ -128,7 +128,7 @@ struct NumberChoice {
         let outside = odd.others.count + shape.bools
         let isSparse =
             outside == 0 || (outside <= OddValues.maximumOthers && outside <= filled / 1000 && count >= OddValues.leastNumbers)
-        guard odd.identifiers == 0, shape.strings <= count, isSparse else {
+        guard odd.identifiers.count == 0, shape.strings <= count, isSparse else {
             if strings * 2 < filled { remarks = ["column \"\(column)\" is of type any: " + NumberChoice.reason(odd, shape, filled)] }
             return
         }
@@ -144,7 +144,9 @@ struct NumberChoice {
     }
 
     private static func reason(_ odd: OddValues, _ shape: Shape, _ filled: Int) -> String {
-        if odd.identifiers > 0 { return "it contains strings of digits that a number would not keep, such as leading zeros" }
+        if odd.identifiers.count > 0 {
+            return "it contains strings of digits that a number would not keep, such as leading zeros\(odd.identifiers.example)"
+        }
         let strings = shape.strings + shape.bools
         return "\(strings) of \(filled) values \(strings == 1 ? "is not a number" : "are not numbers")"
             + (odd.others + odd.nulls + odd.numbers).example
