@@ -35,6 +35,10 @@ struct DictionaryBuilder {
         return codes
     }
 
+    /// Every bit of the hash depends on all bits of the word: doubles with few digits end with many zeros.
+    @inline(__always)
+    static func hash(_ word: UInt64) -> UInt64 { mix(word, 0) }
+
     private mutating func addWords(_ more: LeafValues, _ range: Range<Int>, _ codes: inout [UInt32]) {
         let width = values.width, mask = slots.count - 1
         var added: [UInt64] = []
@@ -50,7 +54,7 @@ struct DictionaryBuilder {
                     slots.withUnsafeMutableBufferPointer { slots in
                         for i in range {
                             let word = load(bytes, i)
-                            var slot = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
+                            var slot = Int(truncatingIfNeeded: DictionaryBuilder.hash(word)) & mask
                             while true {
                                 let code = Int(slots[slot])
                                 if code == 0 {
@@ -126,7 +130,7 @@ struct DictionaryBuilder {
             if hasWords {
                 var word: UInt64 = 0
                 for i in 0..<width { word |= UInt64(values.fixed[code * width + i]) << UInt64(8 * i) }
-                hash = (word &* 0x9E37_79B9_7F4A_7C15) >> 20
+                hash = DictionaryBuilder.hash(word)
             } else if width > 0 {
                 hash = values.fixed.withUnsafeBytes { hashBytes(UnsafeRawBufferPointer(rebasing: $0[code * width..<(code + 1) * width])) }
             } else {
