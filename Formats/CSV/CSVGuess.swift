@@ -152,6 +152,8 @@ extension CSVGuess {
         var counts = CSVNumberCounts(), nullCount = 0, words: UInt64 = 0
         // Whether the last cell that was not null was a number; in most columns, the next one is as well.
         var expectsNumber = numberCount > 0 || odd == nil && otherCount == 0
+        // Whether the column begins with days: those that follow are counted without an examination of their form.
+        var expectsDays = odd?.beginsWithDays ?? false, days = 0
         for row in 0..<rows {
             let entry = cell.pointee
             cell += width
@@ -166,6 +168,10 @@ extension CSVGuess {
                 continue
             }
             if isText { continue }
+            if expectsDays, length == 10, DateText.day(.init(start: memory + start, count: length)) != nil {
+                days &+= 1
+                continue
+            }
             if expectsNumber, length > 0 {
                 let found = numberShape(memory + start, length)
                 if !found.shape.isEmpty, found.shape != .decimal {
@@ -182,9 +188,11 @@ extension CSVGuess {
                 noteWide(memory + start, length)
             } else {
                 expectsNumber = expectsNumber && odd?.dates.isEmpty ?? true && otherCount == 0
+                if length == 10, !expectsDays { expectsDays = odd?.beginsWithDays ?? false }
             }
         }
         add(counts)
+        if days > 0 { odd?.add(days: days) }
         cells &+= rows
         self.nulls &+= nullCount
         // Without words, only the empty cell is null.

@@ -31,6 +31,9 @@ struct CSVSample: Sendable {
         count += 1
     }
 
+    /// Counts more cells; the first one is known.
+    mutating func add(_ more: Int) { count += more }
+
     mutating func merge(_ later: CSVSample, after rows: Int) {
         if count == 0, later.count > 0 { (row, text) = (later.row + rows, later.text) }
         count += later.count
@@ -81,6 +84,12 @@ struct CSVOddCells: Sendable {
             note(text: cell)
         }
     }
+
+    /// Whether the first date of the column was a day such as `2024-05-31`.
+    var beginsWithDays: Bool { dates.first?.form == .standard(.dateOnly) }
+
+    /// Counts more days in a column that begins with days.
+    mutating func add(days: Int) { dates[0].add(days) }
 
     mutating func note(_ cell: CSVCellText) {
         let bytes = cell.bytes
@@ -246,6 +255,18 @@ struct CSVDateCount: Sendable {
         if date.hourCanBePadded { hourPadded += 1 }
         if date.hourCanBeUnpadded { hourUnpadded += 1 }
         if date.isCertain { certain += 1 }
+    }
+
+    /// Counts more dates that allow all properties.
+    mutating func add(_ more: Int) {
+        sample.add(more)
+        monthFirst += more
+        dayFirst += more
+        padded += more
+        unpadded += more
+        hourPadded += more
+        hourUnpadded += more
+        certain += more
     }
 
     mutating func merge(_ later: CSVDateCount, after rows: Int) {

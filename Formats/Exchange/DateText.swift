@@ -18,15 +18,16 @@ package enum DateText {
     /// a day that does not exist.
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading? {
         let count = bytes.count
-        guard count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
-        let year = number(bytes, 0, 2) &* 100 &+ number(bytes, 2, 2), month = number(bytes, 5, 2), day = number(bytes, 8, 2)
-        guard number(bytes, 0, 2) >= 0, number(bytes, 2, 2) >= 0, month >= 1, month <= 12, day >= 1,
-            day <= 28 || day <= length(ofMonth: month, year)
-        else { return nil }
+        guard count >= 10, let (year, month, day) = day(bytes) else { return nil }
         let days = Int64(daysSinceEpoch(year, month, day))
         if count == 10 { return Reading(seconds: days &* 86_400, nanoseconds: 0, notation: .dateOnly) }
         guard count >= 19, bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":") else { return nil }
-        let hour = number(bytes, 11, 2), minute = number(bytes, 14, 2), second = number(bytes, 17, 2)
+        /// Returns two digits as a number; negative if one of them is not a digit.
+        func number(_ at: Int) -> Int {
+            let tens = bytes[at] &- 48, ones = bytes[at &+ 1] &- 48
+            return tens > 9 || ones > 9 ? -1000 : Int(tens) &* 10 &+ Int(ones)
+        }
+        let hour = number(11), minute = number(14), second = number(17)
         guard hour >= 0, hour < 24, minute >= 0, minute < 60, second >= 0, second < 60 else { return nil }
         var end = count, zulu = false
         if bytes[count &- 1] == UInt8(ascii: "Z") {
@@ -115,11 +116,19 @@ package enum DateText {
         return at &+ 6
     }
 
-    /// Returns two digits as a number; negative if one of them is not a digit.
+    /// Returns the day that the first ten bytes name as `YYYY-MM-DD`; nil if they do not, or if there is no such day.
     @inline(__always)
-    private static func number(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ count: Int) -> Int {
-        let tens = bytes[at] &- 48, ones = bytes[at &+ 1] &- 48
-        return tens > 9 || ones > 9 ? -1000 : Int(tens) &* 10 &+ Int(ones)
+    package static func day(_ text: UnsafeRawBufferPointer) -> (year: Int, month: Int, day: Int)? {
+        // Digits become 0 to 9 and the hyphens 0. Then all bytes are checked together: a byte that is too large sets its top bit.
+        let head = UInt64(littleEndian: text.loadUnaligned(as: UInt64.self)) ^ 0x2D30_302D_3030_3030
+        let tail = UInt64(UInt16(littleEndian: text.loadUnaligned(fromByteOffset: 8, as: UInt16.self)) ^ 0x3030)
+        let large = (head &+ 0x7F76_767F_7676_7676) | head | (tail &+ 0x7676) | tail
+        guard large & 0x8080_8080_8080_8080 == 0 else { return nil }
+        func digit(_ at: UInt64) -> Int { Int(truncatingIfNeeded: head &>> (8 &* at) & 15) }
+        let year = digit(0) &* 1000 &+ digit(1) &* 100 &+ digit(2) &* 10 &+ digit(3), month = digit(5) &* 10 &+ digit(6)
+        let day = Int(truncatingIfNeeded: (tail & 15) &* 10 &+ tail &>> 8)
+        guard month &- 1 < 12, month >= 1, day >= 1, day <= 28 || day <= length(ofMonth: month, year) else { return nil }
+        return (year, month, day)
     }
 
     static func length(ofMonth month: Int, _ year: Int) -> Int {

@@ -59,6 +59,21 @@ import Testing
         try check((0..<30_000).map(String.init) + ["1.7"], "double")
     }
 
+    @Test func `each of thousands of days is examined`() throws {
+        let days = (0..<5000).map { "20\(10 + $0 % 80)-0\(1 + $0 % 9)-\(10 + $0 % 19)" }
+        try check(days, "date", .dateOnly)
+        try check(days + [""] + days, "date?", .dateOnly)
+        // One cell keeps its text beside dates; many make the column text.
+        for other in ["2023-02-29", "2024-13-01", "2024-2-100", "2024/05/31", "x", "abcdefghij", "12", "1234567890"] {
+            for cells in [[other] + days, days + [other]] {
+                let text = "x,n\n" + cells.map { "\($0),1\n" }.joined(), table = try Table(text)
+                #expect(table.types[0].hasPrefix("date") && table.notations[0] == .dateOnly, "\(other)")
+                #expect(String(decoding: try table.written(), as: UTF8.self) == text, "\(other)")
+            }
+            try check(days + [String](repeating: other, count: 3000), "string")
+        }
+    }
+
     @Test func `columns with and without nulls keep their rows across batches`() throws {
         var text = "a,b,c\n"
         for i in 0..<150_000 { text += "\(i),\(i % 7 == 0 ? "" : "w\(i % 100)"),\(i % 3).5\n" }
