@@ -145,13 +145,15 @@ private struct PagesShape {
     let level: Int
     /// Levels that estimate whether pages pay, and the share of the estimate, in hundredths, that the pages are expected to take at least.
     let trials: [(level: Int, share: Int)]
+    /// The number of consecutive values that decide whether all of them are tried; nil if all are.
+    let sample: Int?
     let pageBytes: Int
 
     init(_ profile: Profile) {
         if profile == .small {
-            (level, trials, pageBytes) = (19, [(2, 72), (8, 88)], .max)
+            (level, trials, sample, pageBytes) = (19, [(2, 72), (8, 88)], nil, .max)
         } else {
-            (level, trials, pageBytes) = (7, [(1, 90)], 8 << 10)
+            (level, trials, sample, pageBytes) = (7, [(1, 90)], 8192, 8 << 10)
         }
     }
 }
@@ -165,6 +167,15 @@ func encodePages(_ values: UnsafeBufferPointer<Int64>, low: Int64, high: Int64, 
     while log > 6, shape.pageBytes < width << log || values.count <= 1 << (log &- 1) { log &-= 1 }
     // Sequences of values repeat in bytes that are together; smooth values have upper bytes that repeat.
     var layouts = width < 2 ? [false] : [false, true]
+    if let sample = shape.sample, values.count >= sample &* 3 {
+        let first = (values.count &- sample) / 2 &* width, part = Array(raw[first..<(first &+ sample &* width)])
+        let sizes = layouts.map { isPlanar in
+            compressPages(isPlanar ? planes(part, width: width, pageValues: sample) : part, pageBytes: part.count, level: 1).bytes.count
+        }
+        // A sample repeats less than all values: a sequence is new when it occurs first.
+        guard let least = sizes.min(), least &* values.count / sample &* 75 / 100 <= goal else { return nil }
+        layouts = layouts.indices.filter { sizes[$0] &* 75 <= least &* 100 }.map { layouts[$0] }
+    }
     for trial in shape.trials {
         let sizes = layouts.map { isPlanar in
             compressPages(isPlanar ? planes(raw, width: width, pageValues: values.count) : raw, pageBytes: raw.count, level: trial.level)
