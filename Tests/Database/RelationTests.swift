@@ -120,7 +120,7 @@ import Testing
                 if model.removeValue(forKey: id) != nil { try transaction.delete("T", rowID: id) }
             }
             try transaction.commit()
-            try expect(database, holds: model, "changed \(column) in one of \(share)")
+            if count < 10_000 || share == 100 { try expect(database, holds: model, "changed \(column) in one of \(share)") }
             let flush = try database.begin()
             try flush.flushAll()
             try flush.commit()

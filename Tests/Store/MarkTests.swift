@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct MarkTests {
     /// Compares random changes between marks with a plain array.
-    @Test(arguments: Seed.first(30)) func `changes after a mark can be rolled back completely`(seed: Seed) throws {
+    @Test(arguments: Seed.first(Tier.cases(8, of: 30))) func `changes after a mark can be rolled back completely`(seed: Seed) throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
         var random = Random(seed), number = 0
