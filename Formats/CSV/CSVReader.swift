@@ -42,7 +42,7 @@ package final class CSVReader: BatchReader {
     static let batchRows = 65_536
     static let maximumBatchBytes = 8 << 20
     /// The maximum number of cells (rows × columns) of a batch that is combined from several blocks.
-    static let maximumBatchCells = 1 << 24
+    static let maximumBatchCells = 1 << 22
     /// The minimum to which the memory limit reduces batches (in cells) and blocks of text (in bytes).
     private static let leastCells = 1 << 16
     private let batchCells: Int

@@ -9,6 +9,13 @@ import FirnTable
 ///
 /// Segments are encoded in groups that share dictionaries. A group ends at 64 segments, or earlier if it holds too much memory.
 package final class BulkWriter {
+    /// The number of rows of a full segment: `segmentSize`, or fewer of a type with more than 128 columns, whose rows would otherwise need
+    /// much memory while they wait for the last one.
+    static func segmentRows(columns: Int) -> Int {
+        min(segmentSize, max(vectorSize, segmentCells / max(1, columns) / vectorSize * vectorSize))
+    }
+    private static let segmentCells = segmentSize * 128
+
     /// The maximum number of segments that share dictionaries.
     private static let groupSize = 64
     /// A group ends early if its encoders hold more bytes than this.
@@ -23,6 +30,7 @@ package final class BulkWriter {
     private unowned let transaction: DatabaseTransaction
     private let type: Int
     private var schema: TypeSchema
+    private var segmentRows: Int
     private let profile: Profile
     private var buffer: [BufferedColumn]
     /// The number of rows in `buffer`. A type may have no columns.
@@ -89,6 +97,7 @@ package final class BulkWriter {
         self.type = type
         self.profile = profile
         schema = transaction.schema.types[type]
+        segmentRows = BulkWriter.segmentRows(columns: schema.columns.count)
         buffer = schema.columns.map { BufferedColumn($0.type.stored) }
     }
 
@@ -143,13 +152,14 @@ package final class BulkWriter {
     private func add(_ columns: [Column], runs: [Range<Int64>]) throws(FirnError) {
         if !isPending, schema != transaction.schema.types[type] {
             schema = transaction.schema.types[type]
+            segmentRows = BulkWriter.segmentRows(columns: schema.columns.count)
             buffer = schema.columns.map { BufferedColumn($0.type.stored) }
         }
         let rows = runs.reduce(0) { $0 + $1.count }
-        if buffered == 0, rows == segmentSize { return try seal(columns.map(BufferedColumn.init), rows: rows, rowIDs: RowIDs(runs)) }
+        if buffered == 0, rows == segmentRows { return try seal(columns.map(BufferedColumn.init), rows: rows, rowIDs: RowIDs(runs)) }
         var start = 0, runs = runs[...]
         while start < rows {
-            let end = min(rows, start + segmentSize - buffered)
+            let end = min(rows, start + segmentRows - buffered)
             for i in buffer.indices { buffer[i].append(columns[i], range: start..<end) }
             var count = end - start
             while count > 0 {
@@ -164,7 +174,7 @@ package final class BulkWriter {
             }
             buffered += end - start
             start = end
-            if buffered == segmentSize { try sealBuffer() }
+            if buffered == segmentRows { try sealBuffer() }
         }
     }
 

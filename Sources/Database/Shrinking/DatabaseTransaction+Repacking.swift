@@ -64,16 +64,17 @@ extension DatabaseTransaction {
         -> RepackPiece?
     {
         var piece = RepackPiece(type: type, segments: start..<start, bytes: 0), live = 0, isWorn = false
+        let full = BulkWriter.segmentRows(columns: schema.types[type].columns.count)
         for index in start..<entries.count {
             let entry = entries[index], rows = entry.rowCount - entry.deletedCount
-            guard self.isWorn(entry) || rows < segmentSize / 2, !states[type].touches(index) else { break }
+            guard self.isWorn(entry) || rows < full / 2, !states[type].touches(index) else { break }
             // Nothing is gained if the first segment has few deleted rows and no segment follows it.
             if index == start, !self.isWorn(entry), index + 1 == entries.count { break }
             let segment = try reading { () throws(Damage) in try current().liveSegment(type: type, index: index) }
             guard segment.birth > held else { break }
             let bytes = entry.header.length + UInt64(Double(segment.bytes) * Double(rows) / Double(entry.rowCount))
             // Fill at least one segment: half-full ones would be rewritten again.
-            guard index == start || piece.bytes + bytes <= budget || (live < segmentSize && piece.bytes + bytes <= 2 * budget) else {
+            guard index == start || piece.bytes + bytes <= budget || (live < full && piece.bytes + bytes <= 2 * budget) else {
                 break
             }
             piece.segments = start..<index + 1
@@ -81,7 +82,7 @@ extension DatabaseTransaction {
             live += rows
             isWorn = isWorn || self.isWorn(entry)
         }
-        guard isWorn || (live + segmentSize - 1) / segmentSize < piece.segments.count else { return nil }
+        guard isWorn || (live + full - 1) / full < piece.segments.count else { return nil }
         return piece
     }
 

@@ -47,9 +47,9 @@ extension DatabaseTransaction {
         table.emptyTail()
         guard !rowIDs.isEmpty else { return }
         try enter(count: columns.count, type, { columns[$0] }) { rowIDs[$0] }
-        let core = current()
+        let core = current(), full = BulkWriter.segmentRows(columns: columns.count)
         try directoryChange(type) { (entries) throws(FirnError) in
-            if let final = entries.last, final.rowCount + rowIDs.count <= segmentSize, !states[type].touches(entries.count - 1),
+            if let final = entries.last, final.rowCount + rowIDs.count <= full, !states[type].touches(entries.count - 1),
                 !table.isEdited(entries.count - 1), final.rowCount <= DatabaseTransaction.mergeLimit * rowIDs.count
             {
                 let last = entries.count - 1
@@ -62,8 +62,8 @@ extension DatabaseTransaction {
                 entries.removeLast()
             }
             // One transaction may have inserted more than a segment holds.
-            for start in stride(from: 0, to: rowIDs.count, by: segmentSize) {
-                let rows = start..<min(start + segmentSize, rowIDs.count)
+            for start in stride(from: 0, to: rowIDs.count, by: full) {
+                let rows = start..<min(start + full, rowIDs.count)
                 let part = rows.count == rowIDs.count ? columns : columns.map { $0.slice(rows) }
                 entries.append(try writeSegment(part, rowIDs: Array(rowIDs[rows]), type))
             }
