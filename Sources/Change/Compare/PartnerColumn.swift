@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnTable
 
-/// A column of the old table, of which the part with the next partners is in memory: a vector, or a segment if its rows can only be decoded
-/// together. Read the partners in ascending order of their vectors.
+/// A column of the old table. One part of it is in memory: the vector that contains the partners that are compared, or their whole segment
+/// where rows are not decoded vector by vector. Read the partners in ascending order of their vectors.
 struct PartnerColumn {
     let pairing: ColumnPairing
     private let table: any Table
