@@ -45,7 +45,13 @@ let modules = [
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CSQLiteLibrary"]),
     Module(
         name: "FirnArrow", path: "Formats/Arrow",
-        uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CLZ4"]),
+        uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CArrow", "CZstd", "CLZ4"]),
+    Module(
+        name: "FirnCInterface", path: "Sources/CInterface",
+        uses: [
+            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnArrow",
+            "CFirn", "CArrow",
+        ], tested: false),
     Module(
         name: "FirnSQL", path: "Tools/SQL",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"],
@@ -75,6 +81,11 @@ let checks =
 let checkedC: [CSetting] = checks.isEmpty ? [] : [.unsafeFlags(checks)],
     checkedCXX: [CXXSetting] = checks.isEmpty ? [] : [.unsafeFlags(checks)]
 
+/// The C library exports the functions of its header, and nothing of the libraries within it.
+let exportsOfC: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/CInterface/firn.map"], .when(platforms: [.linux]))
+]
+
 let libraries: [Target] = [
     .systemLibrary(
         name: "CZstd", path: "Sources/CLibraries/CZstd", pkgConfig: "libzstd",
@@ -97,6 +108,8 @@ let libraries: [Target] = [
     .systemLibrary(
         name: "CBrotli", path: "Sources/CLibraries/CBrotli", pkgConfig: "libbrotlidec",
         providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]),
+    // Headers alone.
+    .systemLibrary(name: "CArrow", path: "Sources/CLibraries/CArrow"), .systemLibrary(name: "CFirn", path: "Sources/CLibraries/CFirn"),
     // Debian's snappy and bzip2 have no pkg-config file.
     .systemLibrary(
         name: "CSnappy", path: "Sources/CLibraries/CSnappy", providers: [.apt(["libsnappy-dev"]), .brew(["snappy"])]),
@@ -200,6 +213,12 @@ let tests: [Target] =
             name: "FirnOracle", dependencies: ["FirnKit", "FirnBytes", "FirnTable", "FirnDatabase", .init(stringLiteral: query.name)],
             path: "Tests/Oracle",
             swiftSettings: kernel)
+    }
+    + modules.filter { $0.name == "FirnCInterface" && isChosen($0.name) }.map { interface in
+        // The tests load the library: they must not be linked with the module, whose exports are limited.
+        .testTarget(
+            name: interface.name + "Tests", dependencies: ["FirnKit", "FirnTable", "FirnDatabase"], path: "Tests/CInterface",
+            exclude: ["program.c"], swiftSettings: common)
     } + [
         .target(
             name: "FirnKit", dependencies: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase"], path: "Tests/Kit",
@@ -238,21 +257,26 @@ func needed(_ all: [Target]) -> [Target] {
     return all.filter { names.contains($0.name) }
 }
 
+/// libfirn. Its file must not have the name of the library Firn on file systems that ignore case.
+let interfaceOfC = Product.library(name: "firn_c", type: .dynamic, targets: ["FirnCInterface"])
+
 let package = Package(
     name: "firn",
     products: only != nil
-        ? []
+        ? (isChosen("FirnCInterface") ? [interfaceOfC] : [])
         : [
             .executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"]),
             .library(name: "RealmSwift", targets: ["RealmSwift"]),
             .library(name: "RLM", targets: ["RLM"]), .library(name: "firn_sqlite", type: .dynamic, targets: ["FirnSQL"]),
+            interfaceOfC,
         ],
     targets: needed(
         libraries
             + modules.map {
                 .target(
-                    name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
-                    swiftSettings: $0.kernels ? kernel : common)
+                    name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path,
+                    exclude: ["README.md"] + ($0.name == "FirnCInterface" ? ["firn.map"] : []),
+                    swiftSettings: $0.kernels ? kernel : common, linkerSettings: $0.name == "FirnCInterface" ? exportsOfC : nil)
             }
             + tools + fuzzing + misuse + apps + tests),
     cxxLanguageStandard: .cxx17

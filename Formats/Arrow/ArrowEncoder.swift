@@ -6,7 +6,7 @@ import FirnTable
 struct ArrowEncoder {
     private let schema: Schema
     private(set) var nodes: [Int64] = []
-    private(set) var buffers: [[UInt8]] = []
+    private(set) var buffers: [ArrowBuffer] = []
     private(set) var loss = ArrowLoss()
 
     init(_ schema: Schema) { self.schema = schema }
@@ -52,16 +52,7 @@ struct ArrowEncoder {
         // Where a required field has no value, an object around it has none.
         let bits = field.isNullable ? present : nil, nulls = bits.map { count - $0.ones } ?? 0
         nodes += [Int64(count), Int64(nulls)]
-        buffers.append(nulls == 0 ? [] : ArrowEncoder.bytes(bits))
-    }
-
-    static func bytes(_ bits: Bits?) -> [UInt8] {
-        guard let bits else { return [] }
-        var out: [UInt8] = []
-        out.reserveCapacity(bits.words.count * 8)
-        for word in bits.words { for i in 0..<8 { out.append(UInt8(truncatingIfNeeded: word >> UInt64(i * 8))) } }
-        out.removeLast(out.count - (bits.count + 7) / 8)
-        return out
+        buffers.append(nulls == 0 ? .none : ArrowBuffer(bits))
     }
 
     static func bytes<T: FixedWidthInteger>(_ count: Int, as type: T.Type, _ value: (Int) -> T) -> [UInt8] {
@@ -73,9 +64,9 @@ struct ArrowEncoder {
         }
     }
 
-    private func offsets(_ offsets: [Int], _ field: ArrowField) throws(ArrowFault) -> [UInt8] {
+    private func offsets(_ offsets: [Int], _ field: ArrowField) throws(ArrowFault) -> ArrowBuffer {
         guard (offsets.last ?? 0) <= Int(Int32.max) else { throw ArrowFault("a row has more than 2 GiB", code: .rejected) }
-        return ArrowEncoder.bytes(offsets.count, as: Int32.self) { Int32(truncatingIfNeeded: offsets[$0]) }
+        return .bytes(ArrowEncoder.bytes(offsets.count, as: Int32.self) { Int32(truncatingIfNeeded: offsets[$0]) })
     }
 
     // MARK: Collections

@@ -9,7 +9,7 @@ struct ArrowLeaf {
     let present: Bits?
 
     struct Encoded {
-        var buffers: [[UInt8]] = []
+        var buffers: [ArrowBuffer] = []
         /// The number of bytes of texts.
         var total = 0
     }
@@ -23,23 +23,30 @@ struct ArrowLeaf {
         case .bool:
             var bits = Bits(repeating: false, count: count)
             for i in 0..<count where column.words[i] != 0 { bits[i] = true }
-            return Encoded(buffers: [ArrowEncoder.bytes(bits)])
-        case .int(let bits, let isSigned): return Encoded(buffers: [integers(bits, isSigned, &wrong)])
-        case .duration: return Encoded(buffers: [numbers(Int64.self, &wrong) { column.words[$0] }])
-        case .float(let bits): return Encoded(buffers: [reals(bits, &wrong)])
-        case .decimal(let precision, let scale, let bits): return Encoded(buffers: [decimals(precision, scale, bits / 64, &wrong)])
-        case .date: return Encoded(buffers: [numbers(Int32.self, &wrong) { days($0) }])
-        case .timestamp(let unit, _): return Encoded(buffers: [numbers(Int64.self, &wrong) { units($0, unit) }])
+            return Encoded(buffers: [.bits(bits)])
+        case .int(64, true), .duration: return Encoded(buffers: [.words(column.words)])
+        case .float(64): return Encoded(buffers: [.reals(column.reals)])
+        default:
+            guard let bytes = values(&wrong) else { return texts() }
+            return Encoded(buffers: [.bytes(bytes)])
+        }
+    }
+
+    /// Returns the bytes of values of a fixed width that are not laid out as Arrow needs them; nil for texts.
+    private func values(_ wrong: inout [Int]) -> [UInt8]? {
+        switch field.type {
+        case .int(let bits, let isSigned): return integers(bits, isSigned, &wrong)
+        case .float(let bits): return reals(bits, &wrong)
+        case .decimal(let precision, let scale, let bits): return decimals(precision, scale, bits / 64, &wrong)
+        case .date: return numbers(Int32.self, &wrong) { days($0) }
+        case .timestamp(let unit, _): return numbers(Int64.self, &wrong) { units($0, unit) }
         case .time(let unit):
             func time(_ row: Int) -> Int64? { column.text.withBytes(row) { LogicalText.time($0, unit) } }
-            return Encoded(
-                buffers: [
-                    unit.digits <= 3
-                        ? numbers(Int32.self, &wrong) { time($0).flatMap { Int32(exactly: $0) } } : numbers(Int64.self, &wrong, time)
-                ])
-        case .interval: return Encoded(buffers: [intervals(&wrong)])
-        case .fixedBytes(let width): return Encoded(buffers: [identifiers(width)])
-        default: return texts()
+            return unit.digits <= 3
+                ? numbers(Int32.self, &wrong) { time($0).flatMap { Int32(exactly: $0) } } : numbers(Int64.self, &wrong, time)
+        case .interval: return intervals(&wrong)
+        case .fixedBytes(let width): return identifiers(width)
+        default: return nil
         }
     }
 
@@ -68,18 +75,17 @@ struct ArrowLeaf {
         case (16, false): return exact(UInt16.self, &wrong)
         case (32, true): return exact(Int32.self, &wrong)
         case (32, false): return exact(UInt32.self, &wrong)
-        case (64, false):
+        case (64, true): return exact(Int64.self, &wrong)
+        default:
             return numbers(UInt64.self, &wrong) { row in
                 guard let (magnitude, isNegative) = coefficient(row, scale: 0), !isNegative || magnitude == 0 else { return nil }
                 return UInt64(exactly: magnitude)
             }
-        default: return exact(Int64.self, &wrong)
         }
     }
 
     private func reals(_ bits: Int, _ wrong: inout [Int]) -> [UInt8] {
         switch bits {
-        case 64: return ArrowEncoder.bytes(count, as: UInt64.self) { column.reals[$0].bitPattern }
         case 32: return ArrowEncoder.bytes(count, as: UInt32.self) { Float(column.reals[$0]).bitPattern }
         default: return numbers(UInt16.self, &wrong) { ArrowLeaf.half(column.reals[$0]) }
         }
@@ -167,7 +173,7 @@ struct ArrowLeaf {
         default: break
         }
         let offsets = ArrowEncoder.bytes(text.offsets.count, as: Int32.self) { Int32(truncatingIfNeeded: text.offsets[$0]) }
-        return Encoded(buffers: [offsets, text.bytes], total: text.bytes.count)
+        return Encoded(buffers: [.bytes(offsets), .bytes(text.bytes)], total: text.bytes.count)
     }
 
     // MARK: Decimals

@@ -1,6 +1,18 @@
+import FirnExchange
 import FirnTable
 
 extension ArrowMapping {
+    /// The metadata of a file or stream of rows: that of the schema and of the type, and what only Firn has. `linked` are the names of the
+    /// types to which links stay links.
+    func metadata(_ type: TypeSchema, linked: [String] = []) -> [MetadataEntry] {
+        var entries = schema.metadata
+        let known = Set(entries.map(\.key))
+        entries += type.metadata.filter { !known.contains($0.key) }
+        entries.append(MetadataEntry(ArrowFormat.firnSchema, ArrowSchemaRecord.text(recorded(type, linked: linked))))
+        if !linked.isEmpty { entries.append(MetadataEntry(FolderTypes.key, FolderTypes.text(linked))) }
+        return entries
+    }
+
     /// Returns the schema that is recorded for a type: without original texts, and with links to types other than this and `linked` as row ids.
     func recorded(_ type: TypeSchema, linked: [String]) -> Schema {
         var wanted: Set<String> = [type.name], waiting = [type.name]

@@ -127,13 +127,8 @@ package final class ArrowWriter: BatchWriter {
     }
 
     private var description: FlatBuilder {
-        var metadata = schema.metadata
-        let known = Set(metadata.map(\.key))
-        metadata += type.metadata.filter { !known.contains($0.key) }
-        metadata.append(
-            MetadataEntry(ArrowFormat.firnSchema, ArrowSchemaRecord.text(ArrowMapping(schema).recorded(type, linked: options.folderTypes))))
-        if !options.folderTypes.isEmpty { metadata.append(MetadataEntry(FolderTypes.key, FolderTypes.text(options.folderTypes))) }
-        return ArrowSchemaWriter.schema(written.map(\.field), metadata: metadata)
+        ArrowSchemaWriter.schema(
+            written.map(\.field), metadata: ArrowMapping(schema).metadata(type, linked: options.folderTypes))
     }
 
     // MARK: Batches
@@ -148,7 +143,7 @@ package final class ArrowWriter: BatchWriter {
                 return try ArrowEncoded(encoder, options)
             } catch { throw error.error(in: name, "column \"\(type.columns[position].name)\"") }
         }
-        var nodes: [Int64] = [], buffers: [Int64] = [], body: [[UInt8]] = [], end = 0
+        var nodes: [Int64] = [], buffers: [Int64] = [], body: [ArrowBuffer] = [], end = 0
         for (column, part) in zip(written, encoded) {
             nodes += part.nodes
             loss.add(part.loss, column: type.columns[column.position].name)
@@ -167,7 +162,7 @@ package final class ArrowWriter: BatchWriter {
 
     /// Writes a message. Returns the number of bytes before its body, which begins at a multiple of 64.
     @discardableResult
-    private func message(_ kind: ArrowFormat.Header, _ header: FlatBuilder, body: [[UInt8]]) throws(FirnError) -> Int {
+    private func message(_ kind: ArrowFormat.Header, _ header: FlatBuilder, body: [ArrowBuffer]) throws(FirnError) -> Int {
         let length = body.reduce(0) { $0 + ($1.count + 63) / 64 * 64 }
         var metadata = ArrowSchemaWriter.message(kind, header, bodyLength: length)
         while (position + 8 + metadata.count) % 64 != 0 { metadata.append(0) }
@@ -176,7 +171,8 @@ package final class ArrowWriter: BatchWriter {
         try put(out + metadata)
         let padding = [UInt8](repeating: 0, count: 64)
         for buffer in body {
-            try put(buffer)
+            try buffer.withBytes { (bytes) throws(FirnError) in try output.write(bytes) }
+            position += buffer.count
             if buffer.count % 64 != 0 { try put(Array(padding.prefix(64 - buffer.count % 64))) }
         }
         return out.count + metadata.count
@@ -208,7 +204,7 @@ package final class ArrowWriter: BatchWriter {
 /// The buffers of a column, compressed.
 struct ArrowEncoded: Sendable {
     var nodes: [Int64]
-    var buffers: [[UInt8]] = []
+    var buffers: [ArrowBuffer] = []
     var loss: ArrowLoss
 
     init(_ encoder: ArrowEncoder, _ options: ArrowWriterOptions) throws(ArrowFault) {
@@ -218,16 +214,16 @@ struct ArrowEncoded: Sendable {
             buffers = encoder.buffers
             return
         }
-        for buffer in encoder.buffers { buffers.append(try ArrowEncoded.pack(buffer, options)) }
+        for buffer in encoder.buffers { buffers.append(.bytes(try ArrowEncoded.pack(buffer, options))) }
     }
 
-    private static func pack(_ buffer: [UInt8], _ options: ArrowWriterOptions) throws(ArrowFault) -> [UInt8] {
-        guard !buffer.isEmpty else { return [] }
+    private static func pack(_ buffer: ArrowBuffer, _ options: ArrowWriterOptions) throws(ArrowFault) -> [UInt8] {
+        guard buffer.count > 0 else { return [] }
         let room = options.compression == .lz4 ? LZ4F_compressFrameBound(buffer.count, nil) : ZSTD_compressBound(buffer.count)
         var length = 0
         var out = [UInt8](unsafeUninitializedCapacity: room + 8) { out, filled in
             guard let base = out.baseAddress else { return }
-            buffer.withUnsafeBytes { from in
+            buffer.withBytes { from in
                 length =
                     options.compression == .lz4
                     ? LZ4F_compressFrame(base + 8, room, from.baseAddress, from.count, nil)
@@ -240,7 +236,7 @@ struct ArrowEncoded: Sendable {
         }
         // What does not get smaller is stored as it is.
         if length >= buffer.count {
-            out = [UInt8](repeating: 0xFF, count: 8) + buffer
+            out = [UInt8](repeating: 0xFF, count: 8) + buffer.withBytes { Array($0) }
         }
         return out
     }

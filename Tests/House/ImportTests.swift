@@ -38,7 +38,14 @@ private let modules: [(folder: String, module: String, imports: Set<String>)] = 
     ),
     (
         "Formats/Arrow", "FirnArrow",
-        ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CLZ4"]
+        ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CArrow", "CZstd", "CLZ4"]
+    ),
+    (
+        "Sources/CInterface", "FirnCInterface",
+        [
+            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnArrow",
+            "CFirn", "CArrow",
+        ]
     ),
     (
         "Tools/SQL", "FirnSQL",

@@ -50,7 +50,7 @@ enum ComparisonMode: Sendable {
 extension Value {
     /// Returns the value with the fields of embedded objects named as in the schema. With `unwraps`, objects that stand for collections
     /// within a collection (docs/format/model.md, "Envelopes") are replaced by their only field.
-    func named(_ type: ColumnType, in schema: Schema, unwraps: Bool = false) -> Value {
+    package func named(_ type: ColumnType, in schema: Schema, unwraps: Bool = false) -> Value {
         guard type.kind == .embedded, let target = type.target.flatMap({ schema[$0] }) else { return self }
         func named(_ value: Value, _ type: ColumnType) -> Value { value.named(type, in: schema, unwraps: unwraps) }
         switch self {

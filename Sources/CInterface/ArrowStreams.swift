@@ -1,0 +1,90 @@
+import CArrow
+import FirnArrow
+import FirnBytes
+import FirnTable
+
+/// What an Arrow stream of this library refers to.
+final class StreamState {
+    private let process = MakingProcess()
+    private let rows: () throws(FirnError) -> ArrowRows
+    private let advance: () throws(FirnError) -> ArrowRecord?
+    private var failure: (code: Int32, text: CText)?
+
+    private init(_ rows: @escaping () throws(FirnError) -> ArrowRows, _ advance: @escaping () throws(FirnError) -> ArrowRecord?) {
+        self.rows = rows
+        self.advance = advance
+    }
+
+    /// Writes a stream with the schema that `rows` returns, and the records that `advance` returns until it returns nil.
+    static func export(
+        to out: UnsafeMutablePointer<ArrowArrayStream>, rows: @escaping () throws(FirnError) -> ArrowRows,
+        _ advance: @escaping () throws(FirnError) -> ArrowRecord?
+    ) {
+        var stream = ArrowArrayStream()
+        stream.private_data = Unmanaged.passRetained(StreamState(rows, advance)).toOpaque()
+        stream.get_schema = { stream, out in
+            guard let state = StreamState.at(stream), let out else { return StreamState.invalid }
+            return state.run { () throws(FirnError) in try state.rows().export(schema: out) }
+        }
+        stream.get_next = { stream, out in
+            guard let state = StreamState.at(stream), let out else { return StreamState.invalid }
+            return state.run { () throws(FirnError) in
+                if let record = try state.advance() { record.export(to: out) } else { out.initialize(to: ArrowArray()) }
+            }
+        }
+        stream.get_last_error = { stream in StreamState.at(stream)?.failure.map { UnsafePointer($0.text.pointer) } }
+        stream.release = { stream in
+            guard let stream, stream.pointee.release != nil, let data = stream.pointee.private_data else { return }
+            stream.pointee.release = nil
+            let state = Unmanaged<StreamState>.fromOpaque(data)
+            // The threads that read ahead do not exist in a forked child, where it would be waited for them.
+            if state.takeUnretainedValue().process.isThis { state.release() }
+        }
+        out.initialize(to: stream)
+    }
+
+    private static func at(_ stream: UnsafeMutablePointer<ArrowArrayStream>?) -> StreamState? {
+        guard let stream, stream.pointee.release != nil, let data = stream.pointee.private_data else { return nil }
+        return Unmanaged<StreamState>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    /// Values of `errno`, which are the same on Linux and macOS: EINVAL, EIO, ENOMEM.
+    private static let invalid: Int32 = 22, inputOutput: Int32 = 5, outOfMemory: Int32 = 12
+
+    /// Runs the body of a callback. After an error, all further calls return it.
+    private func run(_ body: () throws(FirnError) -> Void) -> Int32 {
+        if let failure { return failure.code }
+        do throws(FirnError) {
+            try process.check()
+            try body()
+            return 0
+        } catch {
+            let code =
+                switch error.code {
+                case .damaged, .inputOutput, .notFound: StreamState.inputOutput
+                case .outOfMemory: StreamState.outOfMemory
+                default: StreamState.invalid
+                }
+            failure = (code, CText(error.description + (error.advice.map { "; \($0)" } ?? "")))
+            return code
+        }
+    }
+}
+
+extension ArrowRows {
+    private static let maximumBytes = 256 << 20
+
+    /// Converts a batch in parts of bounded size: texts of a batch have at most 2 GiB.
+    func records(_ batch: Batch, threads: Int, name: String) throws(FirnError) -> [ArrowRecord] {
+        guard batch.count > 1, batch.columns.reduce(0, { $0 + $1.footprint }) > ArrowRows.maximumBytes else {
+            return [try record(batch.columns, count: batch.count, threads: threads, name: name)]
+        }
+        let half = batch.count / 2
+        var out: [ArrowRecord] = []
+        for rows in [0..<half, half..<batch.count] {
+            let part = Batch(count: rows.count, columns: batch.columns.map { $0.slice(rows) })
+            out += try records(part, threads: threads, name: name)
+        }
+        return out
+    }
+}

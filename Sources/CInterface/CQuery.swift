@@ -1,0 +1,101 @@
+import CArrow
+import CFirn
+import FirnArrow
+import FirnBytes
+import FirnDatabase
+import FirnQuery
+import FirnTable
+
+/// `firn_query` of `firn.h`.
+@_cdecl("firn_query")
+public func firnQuery(
+    _ table: OpaquePointer?, _ options: UnsafePointer<firn_query_options>?, _ out: UnsafeMutablePointer<ArrowArrayStream>?,
+    _ error: ErrorOut
+) -> Int32 {
+    attempt(error) { () throws(FirnError) in
+        let reader = try CTable.reading(table, "table")
+        guard let out else { throw FirnError(.usage, "the stream is NULL") }
+        var given = firn_query_options()
+        if let options {
+            guard options.pointee.size >= MemoryLayout<firn_query_options>.size else {
+                throw FirnError(.usage, "the size of the options is \(options.pointee.size)", advice: "set it to sizeof the structure")
+            }
+            given = options.pointee
+        }
+        let source = try QueryStream(reader, try QueryRequest(given), threads: CTable.threads(given.threads))
+        StreamState.export(to: out, rows: { () throws(FirnError) in try source.rows() }) { () throws(FirnError) in try source.next() }
+    }
+}
+
+extension QueryRequest {
+    fileprivate init(_ given: firn_query_options) throws(FirnError) {
+        self.init()
+        if let query = given.query { filter = try text(query, "the query") }
+        select = try texts(given.select, given.select_count, "the selected columns") ?? []
+        groupBy = try texts(given.group_by, given.group_by_count, "the columns of groups") ?? []
+        if let list = given.aggregates {
+            let list = try text(list, "the aggregates")
+            do throws(QueryError) { aggregates = try Aggregate.list(list) } catch { throw error.asFirnError }
+        }
+        if given.limit > 0 { limit = Int(given.limit) }
+        offset = Int(max(0, given.offset))
+    }
+}
+
+/// The result of a query. The query begins when the stream is first read.
+private final class QueryStream {
+    private let run: OwnedRun
+    /// Keeps the snapshot that the run reads.
+    private let table: CTable
+    private let threads: Int
+    private var pipe: BatchPipe?
+    private var first: Batch?
+    private var known: ArrowRows?
+    private var ready: ArraySlice<ArrowRecord> = []
+
+    /// A run that one thread at a time uses.
+    private struct OwnedRun: @unchecked Sendable {
+        let run: QueryRun
+        let table: StoredTable
+    }
+
+    init(_ table: CTable, _ request: QueryRequest, threads: Int) throws(FirnError) {
+        self.table = table
+        self.threads = threads
+        do throws(QueryError) {
+            run = OwnedRun(
+                run: try QueryRun(request, table: table.table, file: table.path, threads: threads), table: table.table)
+        } catch { throw error.asFirnError }
+    }
+
+    private func batch() throws(FirnError) -> Batch? {
+        if let batch = first {
+            first = nil
+            return batch
+        }
+        let run = run,
+            pipe =
+                pipe ?? BatchPipe { (give) throws(FirnError) in try run.run.forEachBatch { (batch) throws(FirnError) in give(batch) } }
+        self.pipe = pipe
+        return try pipe.next()
+    }
+
+    /// Returns how the columns become Arrow columns. The unit of dates without a logical type depends on the first batch.
+    func rows() throws(FirnError) -> ArrowRows {
+        if let known { return known }
+        let columns = run.run.columns
+        if columns.contains(where: ArrowRows.needsSample) { first = try batch() }
+        let rows = ArrowRows(columns, in: table.table.schema, sample: first?.columns)
+        known = rows
+        return rows
+    }
+
+    func next() throws(FirnError) -> ArrowRecord? {
+        let rows = try rows()
+        while ready.isEmpty {
+            guard let batch = try batch() else { return nil }
+            ready = try rows.records(batch, threads: threads, name: table.path)[...]
+        }
+        return ready.popFirst()
+    }
+}

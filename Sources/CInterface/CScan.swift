@@ -1,0 +1,62 @@
+import CArrow
+import CFirn
+import FirnArrow
+import FirnBytes
+import FirnTable
+import FirnThreads
+
+extension CTable {
+    /// Reads the options of a scan; NULL: all rows and columns.
+    func request(_ options: UnsafePointer<firn_scan_options>?) throws(FirnError) -> ScanRequest {
+        var given = firn_scan_options()
+        if let options {
+            guard options.pointee.size >= MemoryLayout<firn_scan_options>.size else {
+                throw FirnError(.usage, "the size of the options is \(options.pointee.size)", advice: "set it to sizeof the structure")
+            }
+            given = options.pointee
+        }
+        let total = table.segmentCount
+        guard given.first_segment >= 0 else { throw FirnError(.usage, "the first segment is \(given.first_segment)") }
+        let start = min(Int(given.first_segment), total)
+        let end = given.segment_count > 0 ? start + min(Int(given.segment_count), total - start) : total
+        var request = ScanRequest(
+            columns: try positions(try texts(given.columns, given.column_count, "the columns")),
+            segments: start..<end, threads: CTable.threads(given.threads))
+        if let filter = given.where { request.filter = try text(filter, "the predicate") }
+        if given.limit > 0 { request.limit = Int(given.limit) }
+        return request
+    }
+
+    static func threads(_ count: Int32) -> Int { count > 0 ? min(Int(count), 256) : Processors.count }
+}
+
+/// `firn_scan` of `firn.h`.
+@_cdecl("firn_scan")
+public func firnScan(
+    _ table: OpaquePointer?, _ options: UnsafePointer<firn_scan_options>?, _ out: UnsafeMutablePointer<ArrowArrayStream>?,
+    _ error: ErrorOut
+) -> Int32 {
+    attempt(error) { () throws(FirnError) in
+        let table = try CTable.reading(table, "table")
+        guard let out else { throw FirnError(.usage, "the stream is NULL") }
+        var request = try table.request(options)
+        let rows = try table.arrowRows(request.columns), path = table.path, kept = rows.positions
+        // Columns that Arrow cannot hold are not read.
+        let all = request.columns
+        guard kept.count == all.count else {
+            request.columns = kept.map { all[$0] }
+            let fewer = try table.arrowRows(request.columns)
+            return try export(table, request, fewer, path, out)
+        }
+        try export(table, request, rows, path, out)
+    }
+}
+
+private func export(
+    _ table: CTable, _ request: ScanRequest, _ rows: ArrowRows, _ path: String, _ out: UnsafeMutablePointer<ArrowArrayStream>
+) throws(FirnError) {
+    let scan = try TableScan<ArrowRecord>(table.table, request, path: path) { (batch, threads) throws(FirnError) in
+        try rows.records(batch, threads: threads, name: path)
+    }
+    StreamState.export(to: out, rows: { rows }) { () throws(FirnError) in try scan.next() }
+}

@@ -1,0 +1,139 @@
+import FirnBytes
+import FirnTable
+
+/// Reads columns of some rows of a segment.
+struct SegmentReader: Sendable {
+    private let segment: any Segment
+    private let table: any Table
+    private let chosen: [Chosen]
+    /// The number of rows that are read.
+    let count: Int
+    /// Whether they are all physical rows of the segment.
+    private let isWhole: Bool
+
+    /// The rows of one vector; nil: all of them.
+    private struct Chosen {
+        var vector: Int
+        var rows: [Int32]?
+        var count: Int
+    }
+
+    /// All physical rows, also deleted ones.
+    init(_ segment: any Segment, of table: any Table) {
+        self.init(segment, of: table, vectors: 0..<segment.vectorCount, rows: nil, limit: .max)
+    }
+
+    /// The first `limit` of the rows of some vectors that are set in `rows`, which has a bit for each physical row; nil: all.
+    init(_ segment: any Segment, of table: any Table, vectors: Range<Int>, rows: Bits?, limit: Int) {
+        self.segment = segment
+        self.table = table
+        var chosen: [Chosen] = [], left = limit, isWhole = vectors == 0..<segment.vectorCount
+        for vector in vectors where left > 0 {
+            let range = segment.rows(ofVector: vector)
+            var found: [Int32]?, count = range.count
+            if let rows {
+                let positions = range.filter { rows[$0] }
+                count = positions.count
+                if count < range.count { found = positions.map { Int32($0 - range.lowerBound) } }
+            }
+            if count > left {
+                count = left
+                found = Array((found ?? (0..<Int32(range.count)).map { $0 }).prefix(left))
+            }
+            if count > 0 { chosen.append(Chosen(vector: vector, rows: found, count: count)) }
+            if found != nil || count == 0 { isWhole = false }
+            left -= count
+        }
+        self.chosen = chosen
+        count = chosen.reduce(0) { $0 + $1.count }
+        self.isWhole = isWhole && count == segment.rowCount
+    }
+
+    /// Returns the values of a column.
+    func column(_ position: Int) throws(Damage) -> Column {
+        let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[position].name)
+        let reader = try segment.column(position)
+        var column = Column(table.type.columns[position], in: table.schema)
+        guard count > 0 else { return column }
+        if try numbers(reader, into: &column) {
+            try column.hold(memory)
+            return column
+        }
+        if isWhole, let whole = try reader.wholeColumn() { return whole }
+        var part = Column(reader.type)
+        for (i, chosen) in chosen.enumerated() {
+            guard let rows = chosen.rows else {
+                try reader.read(vector: chosen.vector, into: &part)
+                try take(part, isFirst: i == 0, into: &column, memory)
+                continue
+            }
+            if rows.count < vectorSize / 8,
+                try rows.withUnsafeBufferPointer({ (rows) throws(Damage) in try reader.gather(rows, vector: chosen.vector, into: &part) })
+            {
+                try take(part, isFirst: i == 0, into: &column, memory)
+                continue
+            }
+            try reader.read(vector: chosen.vector, into: &part)
+            try take(part.gather(rows.lazy.map { Int($0) }), isFirst: i == 0, into: &column, memory)
+        }
+        return column
+    }
+
+    private func take(_ part: Column, isFirst: Bool, into column: inout Column, _ memory: MemoryScope) throws(Damage) {
+        try column.hold(memory, adding: part.footprint)
+        if isFirst { column = part } else { column.append(contentsOf: part) }
+    }
+
+    /// Decodes integers or doubles directly into the memory of the column. Returns false if a row has no value, or if the column has other
+    /// values.
+    private func numbers(_ reader: any ColumnReader, into column: inout Column) throws(Damage) -> Bool {
+        guard !reader.type.isCollection else { return false }
+        switch reader.type.kind {
+        case .int:
+            guard
+                let words = try filled(
+                    Int64.self,
+                    { (vector, rows, room) throws(Damage) in
+                        try reader.numbers(vector: vector, only: rows, into: .words(room))
+                    })
+            else { return false }
+            column.words = words
+        case .double, .float:
+            guard
+                let reals = try filled(
+                    Double.self,
+                    { (vector, rows, room) throws(Damage) in
+                        try reader.numbers(vector: vector, only: rows, into: .reals(room))
+                    })
+            else { return false }
+            column.reals = reals
+        default: return false
+        }
+        column.count = count
+        return true
+    }
+
+    /// Returns the values that `fill` writes for each vector; nil if it returns false.
+    private func filled<T>(
+        _ type: T.Type, _ fill: (Int, UnsafeBufferPointer<Int32>?, UnsafeMutablePointer<T>) throws(Damage) -> Bool
+    ) throws(Damage) -> [T]? {
+        var failure: Damage?, isDone = true
+        // A vector that is not read as a whole may need room for all of its rows.
+        let values = [T](unsafeUninitializedCapacity: count + vectorSize) { room, filled in
+            guard var next = room.baseAddress else { return }
+            do throws(Damage) {
+                for chosen in chosen where isDone {
+                    if let rows = chosen.rows {
+                        isDone = try rows.withUnsafeBufferPointer { (rows) throws(Damage) in try fill(chosen.vector, rows, next) }
+                    } else {
+                        isDone = try fill(chosen.vector, nil, next)
+                    }
+                    if isDone { next += chosen.count }
+                }
+            } catch { failure = error }
+            filled = isDone && failure == nil ? count : 0
+        }
+        if let failure { throw failure }
+        return isDone ? values : nil
+    }
+}

@@ -1,0 +1,200 @@
+import FirnBytes
+import FirnDatabase
+import FirnQuery
+import FirnTable
+import FirnThreads
+
+/// What a scan reads.
+struct ScanRequest: Sendable {
+    var columns: [Int]
+    var filter: String?
+    /// The maximum number of rows.
+    var limit = Int.max
+    var segments: Range<Int>
+    var threads: Int
+    /// The maximum number of vectors that are read as one batch.
+    var vectors = segmentSize / vectorSize
+}
+
+/// Reads a table in batches, which `convert` makes outputs of. Several threads read ahead of the consumer, unless there is a limit: then
+/// nothing is read that is not needed, and the threads share the columns of a batch.
+final class TableScan<Output: Sendable> {
+    private let source: ScanSource
+    private let convert: @Sendable (Batch, _ threads: Int) throws(FirnError) -> [Output]
+    private let threads: Int
+    private var pieces: [ScanSource.Piece]?
+    private var position = 0
+    private var left: Int
+    private var ready: ArraySlice<Output> = []
+    private var queue: WorkQueue<ScanSource.Piece, [Output], FirnError>?
+
+    /// - Throws: `FirnError` if the predicate is wrong.
+    init(
+        _ table: StoredTable, _ request: ScanRequest, path: String,
+        convert: @escaping @Sendable (Batch, _ threads: Int) throws(FirnError) -> [Output]
+    ) throws(FirnError) {
+        source = try ScanSource(table, request, path: path)
+        self.convert = convert
+        threads = request.threads
+        left = request.limit
+    }
+
+    /// Returns the next output; nil at the end.
+    func next() throws(FirnError) -> Output? {
+        while true {
+            if let output = ready.popFirst() { return output }
+            guard left > 0 else { return nil }
+            if pieces == nil { pieces = try source.pieces() }
+            let pieces = pieces ?? []
+            guard left == .max, threads > 1, pieces.count > 1 else {
+                guard position < pieces.count else { return nil }
+                position += 1
+                let batch = try source.batch(pieces[position - 1], limit: left, threads: threads)
+                if left != .max { left -= batch.count }
+                if batch.count > 0 { ready = try convert(batch, threads)[...] }
+                continue
+            }
+            let queue = self.queue ?? start()
+            while queue.pending <= threads, position < pieces.count {
+                queue.submit(pieces[position])
+                position += 1
+            }
+            guard let next = try queue.next() else { return nil }
+            ready = next[...]
+        }
+    }
+
+    private func start() -> WorkQueue<ScanSource.Piece, [Output], FirnError> {
+        let source = source, convert = convert
+        let queue = WorkQueue<ScanSource.Piece, [Output], FirnError>(threads: threads) { (piece) throws(FirnError) in
+            let batch = try source.batch(piece, limit: .max, threads: 1)
+            return batch.count > 0 ? try convert(batch, 1) : []
+        }
+        self.queue = queue
+        return queue
+    }
+}
+
+/// The rows that a scan reads, in pieces. Usable from any thread.
+final class ScanSource: Sendable {
+    private let table: StoredTable
+    private let request: ScanRequest
+    private let path: String
+    private let filters: FilterPool?
+
+    /// Some rows of a segment.
+    struct Piece: Sendable {
+        var segment: Int
+        var vectors: Range<Int>
+        /// The rows that an index names, which match the filter.
+        var rows: [Int]?
+    }
+
+    init(_ table: StoredTable, _ request: ScanRequest, path: String) throws(FirnError) {
+        self.table = table
+        self.request = request
+        self.path = path
+        filters = try request.filter.map { (text) throws(FirnError) in try FilterPool(text, table, path: path) }
+    }
+
+    /// Returns the pieces of the scan, in order. The first is small, so that the first batch is there soon.
+    func pieces() throws(FirnError) -> [Piece] {
+        if let found = try filters?.locationsByIndex() {
+            var out: [Piece] = []
+            for location in found where request.segments.contains(location.segment) {
+                if out.last?.segment != location.segment {
+                    out.append(Piece(segment: location.segment, vectors: 0..<segmentSize / vectorSize, rows: []))
+                }
+                out[out.count - 1].rows?.append(location.position)
+            }
+            return out
+        }
+        var out: [Piece] = []
+        let whole = segmentSize / vectorSize, first = min(request.vectors, ScanSource.firstVectors)
+        for segment in request.segments {
+            var start = 0
+            if out.isEmpty, filters == nil {
+                out.append(Piece(segment: segment, vectors: 0..<first))
+                start = first
+            }
+            while start < whole {
+                let end = min(start + request.vectors, whole)
+                out.append(Piece(segment: segment, vectors: start..<end))
+                start = end
+            }
+        }
+        return out
+    }
+
+    private static let firstVectors = 8
+
+    /// Returns at most `limit` rows of a piece. The columns are divided among `threads`.
+    func batch(_ piece: Piece, limit: Int, threads: Int) throws(FirnError) -> Batch {
+        let segment = try located { () throws(Damage) in try table.segment(piece.segment) }
+        let vectors = piece.vectors.clamped(to: 0..<segment.vectorCount)
+        guard !vectors.isEmpty else { return Batch(columns: []) }
+        let reader = SegmentReader(segment, of: table, vectors: vectors, rows: try rows(piece, of: segment), limit: limit)
+        guard reader.count > 0 else { return Batch(columns: []) }
+        let columns = request.columns
+        let read = try located { () throws(Damage) in
+            try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try reader.column(columns[index]) }
+        }
+        return Batch(count: reader.count, columns: read)
+    }
+
+    private func located<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {
+        do throws(Damage) { return try body() } catch { throw FirnError(error, in: path) }
+    }
+
+    /// Returns the rows of the segment that the piece has; nil if these are all.
+    private func rows(_ piece: Piece, of segment: any Segment) throws(FirnError) -> Bits? {
+        var rows = segment.live
+        if let known = piece.rows {
+            var bits = Bits(count: segment.rowCount)
+            for row in known where row < segment.rowCount { bits[row] = true }
+            rows = bits
+        } else if let filters {
+            rows = try filters.matches(piece.segment)
+        }
+        return rows?.allSet == true ? nil : rows
+    }
+}
+
+/// A predicate, bound once for each thread that uses it.
+final class FilterPool: @unchecked Sendable {
+    private let table: StoredTable
+    private let request: QueryRequest
+    private let path: String
+    private let lock = Lock()
+    private var free: [QueryRun] = []
+
+    init(_ text: String, _ table: StoredTable, path: String) throws(FirnError) {
+        self.table = table
+        self.path = path
+        do throws(QueryError) {
+            let parsed = try Parser.query(text)
+            guard parsed.descriptors.isEmpty else {
+                throw QueryError(
+                    .binding, "a scan has the order of the table", in: text, expected: "a predicate without SORT, DISTINCT and LIMIT")
+            }
+            request = QueryRequest(filter: text, parsed: parsed)
+            free = [try QueryRun(request, table: table, file: path)]
+        } catch { throw error.asFirnError }
+    }
+
+    private func with<R>(_ body: (QueryRun) throws(FirnError) -> R) throws(FirnError) -> R {
+        let run: QueryRun
+        if let known = lock.withLock({ free.popLast() }) {
+            run = known
+        } else {
+            do throws(QueryError) { run = try QueryRun(request, table: table, file: path) } catch { throw error.asFirnError }
+        }
+        defer { lock.withLock { free.append(run) } }
+        return try body(run)
+    }
+
+    func matches(_ segment: Int) throws(FirnError) -> Bits { try with { (run) throws(FirnError) in try run.matches(ofSegment: segment) } }
+
+    /// Returns the rows that match, in the order of the table, if indexes make few candidates; else nil.
+    func locationsByIndex() throws(FirnError) -> [RowLocation]? { try with { (run) throws(FirnError) in try run.locationsByIndex() } }
+}

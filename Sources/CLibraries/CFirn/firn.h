@@ -1,0 +1,385 @@
+/*
+** firn.h: the C interface of Firn. Reads .firn files, and hands their rows over as Arrow C streams.
+**
+** Link with libfirn (-lfirn). The library needs no other one at run time than the system's and, for encrypted files,
+** OpenSSL's libcrypto, which it loads when it meets one.
+**
+** OWNERSHIP. A function whose name ends in _free or _close releases what another function returned. NULL is allowed.
+** Every object may be released in any order: a table keeps its snapshot, a snapshot its database, and an Arrow stream
+** or array everything that it needs. Text that a function returns as const char * belongs to the object that was
+** passed, and is valid until that object is released; text that it stores through a char ** belongs to the caller, who
+** releases it with firn_free. All text is UTF-8 and ends with a zero byte.
+**
+** ERRORS. A function that can fail returns FIRN_OK (0) or another code of enum firn_code. If its last argument is not
+** NULL, it stores an error object there, which the caller releases with firn_error_free; after FIRN_OK it stores NULL.
+** After an error, the other results are unchanged. No content of a file ends the process: damaged files, wrong types
+** and wrong names are errors. Pointers that were released, or that never came from this library, are not detected.
+**
+** THREADS. All functions can be called on any thread. Databases, snapshots and tables can be used by several threads
+** at the same time. A cursor or an Arrow stream can be used by one thread at a time. An object must not be released
+** while another thread uses it.
+**
+** FORK. In a child process that was forked after an object was made, functions that read return FIRN_USAGE, and
+** functions that release an object release nothing. Open the file again in the child.
+**
+** VERSIONS. Functions and values of this header never change; later versions add to them. A program that needs
+** version n of the interface checks that firn_abi_version() returns at least n.
+*/
+#ifndef FIRN_H
+#define FIRN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the interface that this header describes. */
+#define FIRN_ABI_VERSION 1
+
+/* ---- Arrow -------------------------------------------------------------------------------------------------------
+** The structures of the Arrow C data interface and of the Arrow C stream interface, as Arrow's documentation defines
+** them: https://arrow.apache.org/docs/format/CDataInterface.html
+*/
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+#endif
+
+/* ---- Versions and memory ----------------------------------------------------------------------------------------- */
+
+/* Returns the version of the library, such as "0.1.0". Never fails. The text is valid for ever. */
+const char *firn_version(void);
+
+/* Returns the version of the interface that the library has: FIRN_ABI_VERSION of its header. Never fails. */
+int32_t firn_abi_version(void);
+
+/* Releases text that a function stored through a char **. */
+void firn_free(void *text);
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+enum firn_code {
+    FIRN_OK = 0,
+    FIRN_USAGE = 1,            /* the call is wrong: an argument, a name, a predicate */
+    FIRN_REJECTED = 2,         /* a value does not fit */
+    FIRN_DAMAGED = 3,          /* the file is damaged */
+    FIRN_NOT_THIS_FORMAT = 4,  /* the file is not a .firn file */
+    FIRN_UNSUPPORTED = 5,      /* the file or the request needs a feature that this version does not have */
+    FIRN_INPUT_OUTPUT = 6,     /* a call of the operating system failed: see firn_error_system_code */
+    FIRN_EXISTS = 7,           /* the target exists already */
+    FIRN_NOT_FOUND = 8,        /* a file, type, row, version or tag does not exist */
+    FIRN_NO_SPACE = 9,         /* the disk is full */
+    FIRN_LOCKED = 10,          /* another writer uses the file */
+    FIRN_INTERRUPTED = 11,     /* the operation was cancelled */
+    FIRN_DUPLICATE_KEY = 12,   /* a value of a primary key occurs twice */
+    FIRN_SCHEMA = 13,          /* types or columns do not match */
+    FIRN_ENCRYPTED = 14,       /* the file is encrypted, and no key was given */
+    FIRN_WRONG_KEY = 15,       /* the key is not that of the file */
+    FIRN_NOT_ENCRYPTED = 16,   /* a key was given for a file without encryption */
+    FIRN_OUT_OF_MEMORY = 17    /* the memory limit, or the machine, does not allow the operation */
+};
+
+typedef struct firn_error firn_error;
+
+/* Returns the code of an error; FIRN_OK for NULL. */
+int32_t firn_error_code(const firn_error *error);
+
+/* Returns the name of the code, such as "damaged". */
+const char *firn_error_name(const firn_error *error);
+
+/* Returns what failed and why, without the location. */
+const char *firn_error_message(const firn_error *error);
+
+/* Returns the file that the error concerns; NULL if there is none. */
+const char *firn_error_file(const firn_error *error);
+
+/* Return the line and column from 1, and the offset of the byte from 0; -1 if not known. */
+int64_t firn_error_line(const firn_error *error);
+int64_t firn_error_column(const firn_error *error);
+int64_t firn_error_byte(const firn_error *error);
+
+/* Returns what the user can do, in one line; NULL if there is no advice. */
+const char *firn_error_advice(const firn_error *error);
+
+/* Returns the errno of the system call that failed; 0 if none did. */
+int32_t firn_error_system_code(const firn_error *error);
+
+/* Releases an error. */
+void firn_error_free(firn_error *error);
+
+/* ---- Databases --------------------------------------------------------------------------------------------------- */
+
+typedef struct firn_database firn_database;
+
+/*
+** Opens a .firn file for reading, in constant time. Other processes can write to it at the same time.
+**
+** key: the key of an encrypted file, as 64 bytes or as 128 hexadecimal digits; NULL if there is none. Without one, the
+**   environment variable FIRN_KEY is used for files that are encrypted.
+** Errors: FIRN_NOT_FOUND, FIRN_INPUT_OUTPUT, FIRN_NOT_THIS_FORMAT, FIRN_DAMAGED, FIRN_UNSUPPORTED, FIRN_ENCRYPTED,
+**   FIRN_WRONG_KEY, FIRN_NOT_ENCRYPTED.
+*/
+int32_t firn_open(
+    const char *path, const void *key, size_t key_bytes, firn_database **database, firn_error **error);
+
+/* Returns the path that the database was opened with. */
+const char *firn_database_path(const firn_database *database);
+
+/*
+** Returns a notice for the user, or NULL: one of the two roots of the file is damaged, by an interrupted commit or by
+** the disk, so the version that is read might not be the newest one.
+*/
+const char *firn_database_notice(const firn_database *database);
+
+/* Releases the database. Snapshots of it stay valid. */
+void firn_database_close(firn_database *database);
+
+/* ---- Snapshots --------------------------------------------------------------------------------------------------- */
+
+typedef struct firn_snapshot firn_snapshot;
+
+/*
+** Pins a version of the file: by its number ("5"), by a tag ("release"), or the newest if version is NULL. A snapshot
+** never changes. The file keeps the space of its version until the snapshot is released.
+**
+** Errors: FIRN_NOT_FOUND if the version is not kept, or if there is no such tag.
+*/
+int32_t firn_snapshot_open(
+    const firn_database *database, const char *version, firn_snapshot **snapshot, firn_error **error);
+
+/* Returns the number of the version. */
+uint64_t firn_snapshot_version(const firn_snapshot *snapshot);
+
+/* Returns the time of the version's commit, in nanoseconds since 1970-01-01 UTC. */
+int64_t firn_snapshot_time(const firn_snapshot *snapshot);
+
+/* Returns the number of types whose rows are listed separately: all but those of embedded objects. */
+size_t firn_snapshot_type_count(const firn_snapshot *snapshot);
+
+/* Returns the name of a type; NULL if index is not below firn_snapshot_type_count. */
+const char *firn_snapshot_type_name(const firn_snapshot *snapshot, size_t index);
+
+/* Releases the snapshot. Tables of it stay valid. */
+void firn_snapshot_free(firn_snapshot *snapshot);
+
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+typedef struct firn_table firn_table;
+
+/*
+** Returns the rows of a type at the version of the snapshot.
+**
+** Errors: FIRN_NOT_FOUND if there is no such type.
+*/
+int32_t firn_table_open(const firn_snapshot *snapshot, const char *type, firn_table **table, firn_error **error);
+
+/* Returns the name of the type. */
+const char *firn_table_name(const firn_table *table);
+
+/* Returns the number of rows. */
+int64_t firn_table_row_count(const firn_table *table);
+
+/* Returns the number of segments: the parts of up to 65,536 rows that a scan can be restricted to. */
+int64_t firn_table_segment_count(const firn_table *table);
+
+/*
+** Returns the schema as JSON: {"v":1,"rows":NAME,"types":[{"name":…,"key":[…],"columns":[{"name":…,"kind":…,
+** "optional":true,"collection":…,"target":…}]}]}. The first type is that of the table; the others are those of the
+** embedded objects in it. Members that are false or empty are left out.
+*/
+const char *firn_table_schema_text(const firn_table *table);
+
+/*
+** Writes the schema that a scan of these columns has. columns == NULL: all columns. The caller releases it with
+** schema->release(schema).
+**
+** Errors: FIRN_USAGE if there is no such column; FIRN_DAMAGED.
+*/
+int32_t firn_table_schema(
+    const firn_table *table, const char *const *columns, size_t column_count, struct ArrowSchema *schema,
+    firn_error **error);
+
+/* Releases the table. Streams and cursors of it stay valid. */
+void firn_table_free(firn_table *table);
+
+/* ---- Scans ------------------------------------------------------------------------------------------------------- */
+
+/* What a scan reads. Set everything to zero, then size, then what differs from the default. */
+struct firn_scan_options {
+    size_t size;                 /* sizeof(struct firn_scan_options) */
+    const char *const *columns;  /* the names of the columns, in the order of the result; NULL: all */
+    size_t column_count;
+    const char *where;           /* a predicate in Firn's query language, without SORT, DISTINCT and LIMIT; NULL: none */
+    int64_t limit;               /* the maximum number of rows; 0 or less: no limit */
+    int64_t first_segment;       /* the first segment that is read */
+    int64_t segment_count;       /* the number of segments that are read; 0 or less: all from the first on */
+    int32_t threads;             /* the number of threads; 0 or less: as many as the machine has processors */
+};
+
+/*
+** Writes an Arrow stream of rows in the order of the table. options == NULL: all rows and columns. The caller releases
+** it with stream->release(stream), also after an error of get_next.
+**
+** A batch has at most 65,536 rows. The memory of a scan is that of a few batches. Integers of 64 bits and doubles are
+** handed over in the memory into which they were decoded; a batch stays valid until it is released, whatever happens
+** to the stream, the table and the database.
+**
+** Names and the predicate are checked before this function returns. Damage and input errors are reported by get_next,
+** with the text that get_last_error returns.
+**
+** A column of links has row ids. Values that an Arrow type cannot express end the stream with an error.
+**
+** Errors: FIRN_USAGE, FIRN_DAMAGED.
+*/
+int32_t firn_scan(
+    const firn_table *table, const struct firn_scan_options *options, struct ArrowArrayStream *stream,
+    firn_error **error);
+
+/* ---- Single rows ------------------------------------------------------------------------------------------------- */
+
+enum firn_kind {
+    FIRN_NULL = 0,
+    FIRN_BOOL = 1,   /* integer: 0 or 1 */
+    FIRN_INT = 2,    /* integer */
+    FIRN_DOUBLE = 3, /* real */
+    FIRN_TEXT = 4,   /* bytes and length, in UTF-8; also dates, decimals, UUIDs and object ids in their usual notation */
+    FIRN_BINARY = 5  /* bytes and length */
+};
+
+/* A value of a key. */
+struct firn_value {
+    int32_t kind; /* enum firn_kind */
+    int64_t integer;
+    double real;
+    const void *bytes;
+    size_t length;
+};
+
+/*
+** Finds the row with a primary key: a value for each column of the key, in the order of the schema. The first look-ups
+** search; when they have cost as much as an index in memory, it is built, and further ones take constant time.
+**
+** Errors: FIRN_NOT_FOUND if there is no such row; FIRN_USAGE if the type has no key, or another number of columns in it,
+**   or if a value cannot be of the type of its column; FIRN_DAMAGED.
+*/
+int32_t firn_find(
+    const firn_table *table, const struct firn_value *key, size_t count, int64_t *row_id, firn_error **error);
+
+/*
+** Stores one row as a JSON array of the values of the columns. columns == NULL: all columns. Values that JSON does not
+** have are objects with one member: {"$date":…}, {"$numberDecimal":…}, {"$uuid":…}, {"$oid":…}, {"$binary":base64},
+** {"$float":…}, {"$double":bits}, {"$row":row id}, {"$set":[…]}, {"$map":{…}}. The caller releases the text with
+** firn_free.
+**
+** Errors: FIRN_NOT_FOUND if there is no row with this id; FIRN_USAGE, FIRN_DAMAGED.
+*/
+int32_t firn_row_text(
+    const firn_table *table, int64_t row_id, const char *const *columns, size_t column_count, char **text,
+    size_t *length, firn_error **error);
+
+typedef struct firn_cursor firn_cursor;
+
+/* Begins to read rows as JSON: the rows that firn_scan would return for the same options. Errors: as firn_scan. */
+int32_t firn_cursor_open(
+    const firn_table *table, const struct firn_scan_options *options, firn_cursor **cursor, firn_error **error);
+
+/*
+** Stores the next rows as a JSON array of arrays as of firn_row_text, or NULL at the end. The caller releases the text
+** with firn_free.
+*/
+int32_t firn_cursor_next(firn_cursor *cursor, char **text, size_t *length, firn_error **error);
+
+/* Releases the cursor. */
+void firn_cursor_free(firn_cursor *cursor);
+
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
+
+/* What a query returns. Set everything to zero, then size, then what differs from the default. */
+struct firn_query_options {
+    size_t size;                   /* sizeof(struct firn_query_options) */
+    const char *query;             /* Firn's query language, with SORT, DISTINCT and LIMIT; NULL: all rows */
+    const char *const *select;     /* columns or paths such as "birth.place"; NULL: all columns */
+    size_t select_count;
+    const char *const *group_by;   /* columns or paths; NULL: no groups */
+    size_t group_by_count;
+    const char *aggregates;        /* such as "count, sum(price) as total"; NULL: none */
+    int64_t limit;                 /* the maximum number of rows; 0 or less: no limit */
+    int64_t offset;                /* the number of rows to skip */
+    int32_t threads;               /* as in firn_scan_options */
+};
+
+/*
+** Writes an Arrow stream of the result of a query. It runs on a thread of its own from the first call of get_next on,
+** a few batches ahead of the consumer; releasing the stream ends it. Ownership and errors: as firn_scan.
+*/
+int32_t firn_query(
+    const firn_table *table, const struct firn_query_options *options, struct ArrowArrayStream *stream,
+    firn_error **error);
+
+/* ---- Streams for other languages --------------------------------------------------------------------------------- */
+
+/*
+** Return memory for a stream or a schema, set to zero; release it with the functions after them, which also release
+** the contents if nobody took them over. For languages in which such a structure must not move or be collected.
+*/
+struct ArrowArrayStream *firn_stream_new(void);
+struct ArrowSchema *firn_schema_new(void);
+void firn_stream_free(struct ArrowArrayStream *stream);
+void firn_schema_free(struct ArrowSchema *schema);
+
+/*
+** The destructors of Python capsules with the names "arrow_array_stream" and "arrow_schema", whose pointers came from
+** firn_stream_new and firn_schema_new. get_pointer is the address of PyCapsule_GetPointer, which firn_python_begin must
+** receive before a capsule is made.
+*/
+void firn_python_begin(void *(*get_pointer)(void *capsule, const char *name));
+void firn_stream_capsule_free(void *capsule);
+void firn_schema_capsule_free(void *capsule);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

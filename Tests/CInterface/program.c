@@ -1,0 +1,256 @@
+/* Calls each function of firn.h. Usage: program FOLDER, with the files that CInterfaceTests.swift makes. */
+#include "firn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                             \
+    do {                                                                             \
+        if (!(condition)) {                                                          \
+            printf("program.c:%d: %s\n", __LINE__, #condition);                      \
+            exit(1);                                                                 \
+        }                                                                            \
+    } while (0)
+
+static firn_error *error;
+
+/* Checks that a call failed with a code, and releases its error. */
+static void fails(int32_t code, int32_t expected, const char *words) {
+    if (code != expected || error == NULL || firn_error_code(error) != expected || strstr(firn_error_message(error), words) == NULL) {
+        printf("code %d instead of %d, message: %s\n", code, expected, error == NULL ? "none" : firn_error_message(error));
+        exit(1);
+    }
+    firn_error_free(error);
+    error = NULL;
+}
+
+/* Reads a stream to its end. Returns the number of rows and adds the integers of the first column. */
+static int64_t drain(struct ArrowArrayStream *stream, int64_t *sum) {
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    int64_t rows = 0;
+    CHECK(stream->get_schema(stream, &schema) == 0);
+    CHECK(strcmp(schema.format, "+s") == 0 && schema.release != NULL);
+    schema.release(&schema);
+    CHECK(schema.release == NULL);
+    for (;;) {
+        CHECK(stream->get_next(stream, &array) == 0);
+        if (array.release == NULL) break;
+        rows += array.length;
+        if (array.n_children > 0 && sum != NULL) {
+            const int64_t *values = array.children[0]->buffers[1];
+            for (int64_t i = 0; i < array.length; i++) *sum += values[i];
+        }
+        array.release(&array);
+        CHECK(array.release == NULL);
+    }
+    stream->release(stream);
+    CHECK(stream->release == NULL);
+    return rows;
+}
+
+static void databases(const char *path) {
+    firn_database *database = NULL;
+    CHECK(strcmp(firn_version(), "0.1.0") == 0 && firn_abi_version() == FIRN_ABI_VERSION);
+    fails(firn_open("/no/such/file.firn", NULL, 0, &database, &error), FIRN_NOT_FOUND, "No such file");
+    CHECK(firn_open("/no/such/file.firn", NULL, 0, &database, NULL) == FIRN_NOT_FOUND && database == NULL);
+    CHECK(firn_open("/no/such/file.firn", NULL, 0, &database, &error) == FIRN_NOT_FOUND);
+    CHECK(firn_error_system_code(error) == 2 && strcmp(firn_error_name(error), "notFound") == 0);
+    CHECK(strcmp(firn_error_file(error), "/no/such/file.firn") == 0);
+    CHECK(firn_error_line(error) == -1 && firn_error_column(error) == -1 && firn_error_byte(error) == -1);
+    CHECK(firn_error_advice(error) == NULL || strlen(firn_error_advice(error)) > 0);
+    firn_error_free(error);
+    firn_error_free(NULL);
+    CHECK(firn_error_code(NULL) == FIRN_OK && firn_error_message(NULL) == NULL);
+    fails(firn_open(NULL, NULL, 0, &database, &error), FIRN_USAGE, "NULL");
+    fails(firn_open(path, "short", 5, &database, &error), FIRN_USAGE, "key");
+    CHECK(firn_open(path, NULL, 0, &database, &error) == FIRN_OK && database != NULL && error == NULL);
+    CHECK(strcmp(firn_database_path(database), path) == 0 && firn_database_notice(database) == NULL);
+    firn_database_close(database);
+    firn_database_close(NULL);
+}
+
+static firn_table *table(const char *path, const char *type) {
+    firn_database *database = NULL;
+    firn_snapshot *snapshot = NULL;
+    firn_table *table = NULL;
+    CHECK(firn_open(path, NULL, 0, &database, &error) == FIRN_OK);
+    fails(firn_snapshot_open(database, "no such tag", &snapshot, &error), FIRN_NOT_FOUND, "no tag");
+    fails(firn_snapshot_open(NULL, NULL, &snapshot, &error), FIRN_USAGE, "NULL");
+    CHECK(firn_snapshot_open(database, "first", &snapshot, &error) == FIRN_OK);
+    CHECK(firn_snapshot_version(snapshot) == 1 && firn_snapshot_time(snapshot) > 0);
+    firn_snapshot_free(snapshot);
+    CHECK(firn_snapshot_open(database, NULL, &snapshot, &error) == FIRN_OK);
+    firn_database_close(database);
+    CHECK(firn_snapshot_type_count(snapshot) == 2);
+    CHECK(strcmp(firn_snapshot_type_name(snapshot, 0), "Person") == 0 && firn_snapshot_type_name(snapshot, 2) == NULL);
+    fails(firn_table_open(snapshot, "Persona", &table, &error), FIRN_NOT_FOUND, "Persona");
+    CHECK(firn_table_open(snapshot, type, &table, &error) == FIRN_OK);
+    firn_snapshot_free(snapshot);
+    firn_snapshot_free(NULL);
+    CHECK(strcmp(firn_table_name(table), type) == 0);
+    CHECK(strstr(firn_table_schema_text(table), "\"rows\":") != NULL);
+    return table;
+}
+
+static void scans(const char *path) {
+    firn_table *numbers = table(path, "Number");
+    struct ArrowArrayStream stream;
+    struct ArrowSchema schema;
+    struct firn_scan_options options;
+    const char *names[] = {"n", "name"}, *wrong[] = {"m"};
+    int64_t sum = 0, count = firn_table_row_count(numbers);
+    CHECK(count == 70000 && firn_table_segment_count(numbers) == 2);
+
+    CHECK(firn_table_schema(numbers, NULL, 0, &schema, &error) == FIRN_OK && schema.n_children == 3);
+    CHECK(strcmp(schema.children[0]->name, "n") == 0 && strcmp(schema.children[0]->format, "l") == 0);
+    schema.release(&schema);
+    fails(firn_table_schema(numbers, wrong, 1, &schema, &error), FIRN_USAGE, "no column \"m\"");
+
+    CHECK(firn_scan(numbers, NULL, &stream, &error) == FIRN_OK);
+    CHECK(drain(&stream, &sum) == count && sum == count * (count - 1) / 2);
+
+    memset(&options, 0, sizeof options);
+    fails(firn_scan(numbers, &options, &stream, &error), FIRN_USAGE, "size");
+    options.size = sizeof options;
+    options.columns = names;
+    options.column_count = 2;
+    options.where = "n < 66000 AND n >= 65000";
+    CHECK(firn_scan(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 1000);
+    options.limit = 7;
+    options.threads = 1;
+    CHECK(firn_scan(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 7);
+    options.where = NULL;
+    options.limit = 0;
+    options.first_segment = 1;
+    options.segment_count = 1;
+    CHECK(firn_scan(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == count - 65536);
+    options.where = "n = ";
+    fails(firn_scan(numbers, &options, &stream, &error), FIRN_USAGE, "");
+    options.where = NULL;
+    options.columns = wrong;
+    options.column_count = 1;
+    fails(firn_scan(numbers, &options, &stream, &error), FIRN_USAGE, "no column \"m\"");
+
+    /* A batch outlives its stream and its table; a child outlives its parent. */
+    struct ArrowArray array, child;
+    CHECK(firn_scan(numbers, NULL, &stream, &error) == FIRN_OK);
+    firn_table_free(numbers);
+    firn_table_free(NULL);
+    CHECK(stream.get_next(&stream, &array) == 0);
+    stream.release(&stream);
+    child = *array.children[0];
+    array.children[0]->release = NULL;
+    array.release(&array);
+    CHECK(((const int64_t *)child.buffers[1])[100] == 100);
+    child.release(&child);
+
+    /* A stream can be released before it is read. */
+    numbers = table(path, "Number");
+    CHECK(firn_scan(numbers, NULL, &stream, &error) == FIRN_OK);
+    stream.release(&stream);
+    firn_table_free(numbers);
+}
+
+static void rows(const char *path) {
+    firn_table *people = table(path, "Person");
+    struct firn_value key;
+    const char *names[] = {"name"};
+    int64_t row = -1;
+    char *text = NULL;
+    size_t length = 0;
+    memset(&key, 0, sizeof key);
+    key.kind = FIRN_INT;
+    key.integer = 2;
+    CHECK(firn_find(people, &key, 1, &row, &error) == FIRN_OK && row >= 0);
+    CHECK(firn_row_text(people, row, NULL, 0, &text, &length, &error) == FIRN_OK);
+    CHECK(strcmp(text, "[2,\"Bo\",null,[\"a\",\"b\"]]") == 0 && length == strlen(text));
+    firn_free(text);
+    CHECK(firn_row_text(people, row, names, 1, &text, &length, &error) == FIRN_OK && strcmp(text, "[\"Bo\"]") == 0);
+    firn_free(text);
+    firn_free(NULL);
+    fails(firn_row_text(people, 999, NULL, 0, &text, &length, &error), FIRN_NOT_FOUND, "no row 999");
+    key.integer = 7;
+    fails(firn_find(people, &key, 1, &row, &error), FIRN_NOT_FOUND, "no row");
+    fails(firn_find(people, &key, 2, &row, &error), FIRN_USAGE, "\"id\"");
+    key.kind = FIRN_TEXT;
+    key.bytes = "x";
+    key.length = 1;
+    fails(firn_find(people, &key, 1, &row, &error), FIRN_USAGE, "not int");
+    key.kind = 77;
+    fails(firn_find(people, &key, 1, &row, &error), FIRN_USAGE, "kind 77");
+
+    firn_cursor *cursor = NULL;
+    CHECK(firn_cursor_open(people, NULL, &cursor, &error) == FIRN_OK);
+    CHECK(firn_cursor_next(cursor, &text, &length, &error) == FIRN_OK && text != NULL);
+    CHECK(strncmp(text, "[[1,\"Ada\",1.5,[]],", 18) == 0);
+    firn_free(text);
+    CHECK(firn_cursor_next(cursor, &text, &length, &error) == FIRN_OK && text == NULL && length == 0);
+    firn_cursor_free(cursor);
+    firn_cursor_free(NULL);
+    firn_table_free(people);
+}
+
+static void queries(const char *path) {
+    firn_table *numbers = table(path, "Number");
+    struct firn_query_options options;
+    struct ArrowArrayStream stream;
+    const char *group[] = {"name"};
+    int64_t sum = 0;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.query = "n < 10 SORT(n DESC)";
+    options.limit = 3;
+    options.offset = 1;
+    CHECK(firn_query(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, &sum) == 3 && sum == 8 + 7 + 6);
+    options.query = NULL;
+    options.limit = options.offset = 0;
+    options.group_by = group;
+    options.group_by_count = 1;
+    options.aggregates = "count";
+    CHECK(firn_query(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 10);
+    options.aggregates = "total";
+    fails(firn_query(numbers, &options, &stream, &error), FIRN_USAGE, "total");
+    /* Released while it runs. */
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    CHECK(firn_query(numbers, &options, &stream, &error) == FIRN_OK);
+    struct ArrowArray array;
+    CHECK(stream.get_next(&stream, &array) == 0);
+    array.release(&array);
+    stream.release(&stream);
+    firn_table_free(numbers);
+}
+
+static void *capsule_pointer(void *capsule, const char *name) { return name[0] == 'a' ? capsule : NULL; }
+
+static void owned(const char *path) {
+    firn_table *numbers = table(path, "Number");
+    struct ArrowArrayStream *stream = firn_stream_new();
+    struct ArrowSchema *schema = firn_schema_new();
+    CHECK(stream->release == NULL && schema->release == NULL);
+    CHECK(firn_scan(numbers, NULL, stream, &error) == FIRN_OK);
+    CHECK(firn_table_schema(numbers, NULL, 0, schema, &error) == FIRN_OK);
+    firn_stream_free(stream);
+    firn_schema_free(schema);
+    firn_stream_free(NULL);
+    firn_schema_free(NULL);
+    firn_python_begin(capsule_pointer);
+    stream = firn_stream_new();
+    CHECK(firn_scan(numbers, NULL, stream, &error) == FIRN_OK);
+    firn_stream_capsule_free(stream);
+    firn_schema_capsule_free(firn_schema_new());
+    firn_table_free(numbers);
+}
+
+int main(int count, char **arguments) {
+    CHECK(count == 2);
+    databases(arguments[1]);
+    scans(arguments[1]);
+    rows(arguments[1]);
+    queries(arguments[1]);
+    owned(arguments[1]);
+    puts("done");
+    return 0;
+}

@@ -1,0 +1,55 @@
+"""Reads .firn files: compact, columnar, transactional tables.
+
+    import firn
+
+    with firn.open("companies.firn") as db:
+        companies = db["companies"]
+        companies["AAPL"]                                      # one row, by primary key
+        companies.scan(where="Founded > '1990'").to_pandas()   # rows that match
+        duckdb.sql("SELECT count(*) FROM companies")           # any library that reads Arrow streams
+
+Tables and scans have an Arrow C stream (`__arrow_c_stream__`), so pyarrow, pandas, Polars and DuckDB take them
+directly. None of them is needed to open a file or to read rows as dicts.
+"""
+
+from ._database import Database, open
+from ._errors import (
+    ClosedError,
+    DamagedError,
+    EncryptionError,
+    Error,
+    FormatError,
+    MemoryLimitError,
+    NotFoundError,
+    ReadError,
+    RowNotFoundError,
+    UsageError,
+)
+from ._library import lib as _lib
+from ._schema import Column, Schema
+from ._table import Query, Scan, Table
+from ._values import Link, ObjectId
+
+__version__: str = _lib.firn_version().decode()
+
+__all__ = [
+    "ClosedError",
+    "Column",
+    "DamagedError",
+    "Database",
+    "EncryptionError",
+    "Error",
+    "FormatError",
+    "Link",
+    "MemoryLimitError",
+    "NotFoundError",
+    "ObjectId",
+    "Query",
+    "ReadError",
+    "RowNotFoundError",
+    "Scan",
+    "Schema",
+    "Table",
+    "UsageError",
+    "open",
+]

@@ -1,0 +1,177 @@
+"""Files and their versions."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import warnings
+import weakref
+from ctypes import byref, c_void_p
+from types import TracebackType
+from typing import Any, Iterator, Mapping
+
+from ._errors import ClosedError
+from ._library import call, encode, lib
+from ._table import Table
+
+
+class Database(Mapping[str, Table]):
+    """A .firn file at one version. A mapping of the names of its types to their tables.
+
+    The version is pinned: writers do not change what is read. `refresh` moves to the newest version. Use it as a
+    context manager, or call `close`; tables and streams that were taken from it before remain valid.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], version: int | str | None = None, key: bytes | str | None = None):
+        if isinstance(key, str):
+            key = key.encode("ascii", "replace")
+        elif key is not None and not isinstance(key, (bytes, bytearray, memoryview)):
+            raise TypeError("key must be bytes or a str of hexadecimal digits")
+        key = None if key is None else bytes(key)
+        self._pid = os.getpid()
+        self._database = c_void_p()
+        self._snapshot = c_void_p()
+        path = os.fspath(path)
+        given = path if isinstance(path, bytes) else encode(path)
+        call(lib.firn_open, given, key, 0 if key is None else len(key), byref(self._database))
+        self._finalizers = [weakref.finalize(self, lib.firn_database_close, self._database)]
+        self._finalizers[0].atexit = False
+        self._tables: dict[str, Table] = {}
+        self.path: str = os.fsdecode(path)
+        notice = lib.firn_database_notice(self._database)
+        if notice is not None:
+            warnings.warn(f"{self.path}: {notice.decode('utf-8', 'replace')}", stacklevel=3)
+        self._pin(version)
+
+    def _pin(self, version: int | str | None) -> None:
+        wanted = None if version is None else encode(str(version))
+        snapshot = c_void_p()
+        call(lib.firn_snapshot_open, self._database, wanted, byref(snapshot))
+        for finalizer in self._finalizers[1:]:
+            finalizer()
+        self._finalizers[1:] = [weakref.finalize(self, lib.firn_snapshot_free, snapshot)]
+        self._finalizers[1].atexit = False
+        self._snapshot = snapshot
+        self._tables = {}
+        count = lib.firn_snapshot_type_count(snapshot)
+        self.types: list[str] = [lib.firn_snapshot_type_name(snapshot, i).decode() for i in range(count)]
+
+    def _check(self) -> None:
+        if not self._finalizers[0].alive:
+            raise ClosedError(f"{self.path} is closed")
+        if os.getpid() != self._pid:
+            raise RuntimeError(f"{self.path} was opened before this process was forked; open it again here")
+
+    @property
+    def version(self) -> int:
+        """The number of the version."""
+        self._check()
+        return lib.firn_snapshot_version(self._snapshot)
+
+    @property
+    def time(self) -> datetime.datetime:
+        """The time of the version's commit, in UTC."""
+        self._check()
+        nanoseconds = lib.firn_snapshot_time(self._snapshot)
+        return datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + datetime.timedelta(
+            microseconds=nanoseconds // 1000
+        )
+
+    def refresh(self, version: int | str | None = None) -> Database:
+        """Moves to another version, by default the newest. Tables that were taken before keep theirs. Returns itself."""
+        self._check()
+        self._pin(version)
+        return self
+
+    def close(self) -> None:
+        """Releases the file. Calls after the first one do nothing."""
+        for finalizer in reversed(self._finalizers):
+            finalizer()
+        self._tables = {}
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return not self._finalizers[0].alive
+
+    def __enter__(self) -> Database:
+        self._check()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __getitem__(self, name: str) -> Table:
+        """Returns the table of a type.
+
+        Raises:
+            KeyError: there is no such type.
+        """
+        self._check()
+        table = self._tables.get(name)
+        if table is None:
+            pid, path = self._pid, self.path
+
+            def check() -> None:
+                if os.getpid() != pid:
+                    raise RuntimeError(f"{path} was opened before this process was forked; open it again here")
+
+            table = Table(self._snapshot, name, check)
+            self._tables[name] = table
+        return table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.types)
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.types
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Database cannot be pickled: pass its path and version, and open it in the other process")
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<firn.Database {self.path!r}, closed>"
+        return f"<firn.Database {self.path!r}, version {self.version}: {', '.join(self.types)}>"
+
+    def _repr_html_(self) -> str:
+        """Returns the tables and their sizes, for notebooks."""
+        import html
+
+        if self.closed:
+            return html.escape(repr(self))
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{len(self[name]):,}</td><td>{len(self[name].schema)}</td></tr>"
+            for name in self.types
+        )
+        head = "<tr><th>type</th><th>rows</th><th>columns</th></tr>"
+        caption = html.escape(f"{self.path}, version {self.version}")
+        return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def open(path: str | os.PathLike[str], version: int | str | None = None, key: bytes | str | None = None) -> Database:
+    """Opens a .firn file for reading.
+
+    Args:
+        path: the path of the file.
+        version: the number of a version or a tag; None for the newest.
+        key: the key of an encrypted file, as 64 bytes or 128 hexadecimal digits. Without it, the environment variable
+            `FIRN_KEY` is used for encrypted files.
+
+    Raises:
+        FileNotFoundError: the file, the version or the tag does not exist.
+        firn.DamagedError: the file is damaged.
+        firn.FormatError: it is not a .firn file, or needs a newer version of Firn.
+        firn.EncryptionError: the key is missing or wrong.
+    """
+    return Database(path, version, key)

@@ -1,0 +1,116 @@
+"""The exceptions of the package."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+class Error(Exception):
+    """An error of Firn.
+
+    Where Python has an exception for the case, the class raised is a subclass of both: a missing file raises
+    `firn.NotFoundError`, which is also a `FileNotFoundError`.
+
+    Attributes:
+        code: the kind of failure, such as `"damaged"`.
+        message: what failed and why, without the location.
+        file: the file that the error concerns, or None.
+        byte: the offset in the file, or None.
+        advice: what to do, or None.
+    """
+
+    code: str
+    message: str
+    file: str | None
+    byte: int | None
+    advice: str | None
+
+    def __str__(self) -> str:
+        return str(self.args[-1]) if self.args else ""
+
+
+class DamagedError(Error):
+    """The file is damaged."""
+
+
+class FormatError(Error, ValueError):
+    """The file is not a .firn file, or needs a newer version of Firn."""
+
+
+class EncryptionError(Error, PermissionError):
+    """The key is missing, wrong, or not needed."""
+
+
+class NotFoundError(Error, FileNotFoundError):
+    """A file or version does not exist."""
+
+
+class UsageError(Error, ValueError):
+    """A name, a predicate or another argument is wrong."""
+
+
+class ReadError(Error, OSError):
+    """The operating system could not read the file."""
+
+
+class MemoryLimitError(Error, MemoryError):
+    """The operation needs more memory than allowed."""
+
+
+class RowNotFoundError(Error, KeyError):
+    """A table has no row with this key, or a file no type with this name."""
+
+
+class ClosedError(Error, ValueError):
+    """The database was closed."""
+
+
+_CLASSES: dict[str, type[Error]] = {
+    "usage": UsageError,
+    "rejected": UsageError,
+    "schema": UsageError,
+    "damaged": DamagedError,
+    "notThisFormat": FormatError,
+    "unsupported": FormatError,
+    "inputOutput": ReadError,
+    "noSpace": ReadError,
+    "locked": ReadError,
+    "exists": ReadError,
+    "notFound": NotFoundError,
+    "encrypted": EncryptionError,
+    "wrongKey": EncryptionError,
+    "notEncrypted": EncryptionError,
+    "outOfMemory": MemoryLimitError,
+}
+
+_ENOENT = 2
+
+
+def make_error(lib: Any, error: Any) -> Error:
+    """Returns the exception for an error object of the library, and releases the object."""
+
+    def text(value: bytes | None) -> str | None:
+        return None if value is None else value.decode("utf-8", "replace")
+
+    try:
+        code = text(lib.firn_error_name(error)) or ""
+        message = text(lib.firn_error_message(error)) or "unknown error"
+        file, advice = text(lib.firn_error_file(error)), text(lib.firn_error_advice(error))
+        byte = lib.firn_error_byte(error)
+        system = lib.firn_error_system_code(error)
+    finally:
+        lib.firn_error_free(error)
+    kind = _CLASSES.get(code, Error)
+    if code == "inputOutput" and system == _ENOENT:
+        kind = NotFoundError
+    place = "" if file is None else f"{file} at byte {byte}: " if byte >= 0 else f"{file}: "
+    whole = place + message + ("" if advice is None else f"; {advice}")
+    made = kind(system, whole) if issubclass(kind, OSError) and system else kind(whole)
+    made.code, made.message, made.file, made.advice = code, message, file, advice
+    made.byte = byte if byte >= 0 else None
+    return made
+
+
+def raise_error(lib: Any, error: Any) -> NoReturn:
+    """Raises the exception for an error object of the library."""
+    raise make_error(lib, error)

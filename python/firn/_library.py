@@ -1,0 +1,199 @@
+"""The functions of libfirn, called through ctypes.
+
+ctypes releases the interpreter's lock during each call, so other threads run while rows are decoded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any, Sequence
+
+from ._errors import raise_error
+
+ABI_VERSION = 1
+
+
+class ScanOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("columns", POINTER(c_char_p)),
+        ("column_count", c_size_t),
+        ("where", c_char_p),
+        ("limit", c_int64),
+        ("first_segment", c_int64),
+        ("segment_count", c_int64),
+        ("threads", c_int32),
+    ]
+
+
+class QueryOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("query", c_char_p),
+        ("select", POINTER(c_char_p)),
+        ("select_count", c_size_t),
+        ("group_by", POINTER(c_char_p)),
+        ("group_by_count", c_size_t),
+        ("aggregates", c_char_p),
+        ("limit", c_int64),
+        ("offset", c_int64),
+        ("threads", c_int32),
+    ]
+
+
+class KeyValue(Structure):
+    _fields_ = [
+        ("kind", c_int32),
+        ("integer", c_int64),
+        ("real", c_double),
+        ("bytes", c_void_p),
+        ("length", c_size_t),
+    ]
+
+
+_OUT = POINTER(c_void_p)
+_NAMES = POINTER(c_char_p)
+
+# The result and the arguments of each function. Functions with the result int32 take the address of an error last.
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "firn_version": (c_char_p, []),
+    "firn_abi_version": (c_int32, []),
+    "firn_free": (None, [c_void_p]),
+    "firn_error_code": (c_int32, [c_void_p]),
+    "firn_error_name": (c_char_p, [c_void_p]),
+    "firn_error_message": (c_char_p, [c_void_p]),
+    "firn_error_file": (c_char_p, [c_void_p]),
+    "firn_error_line": (c_int64, [c_void_p]),
+    "firn_error_column": (c_int64, [c_void_p]),
+    "firn_error_byte": (c_int64, [c_void_p]),
+    "firn_error_advice": (c_char_p, [c_void_p]),
+    "firn_error_system_code": (c_int32, [c_void_p]),
+    "firn_error_free": (None, [c_void_p]),
+    "firn_open": (c_int32, [c_char_p, c_char_p, c_size_t, _OUT, _OUT]),
+    "firn_database_path": (c_char_p, [c_void_p]),
+    "firn_database_notice": (c_char_p, [c_void_p]),
+    "firn_database_close": (None, [c_void_p]),
+    "firn_snapshot_open": (c_int32, [c_void_p, c_char_p, _OUT, _OUT]),
+    "firn_snapshot_version": (c_uint64, [c_void_p]),
+    "firn_snapshot_time": (c_int64, [c_void_p]),
+    "firn_snapshot_type_count": (c_size_t, [c_void_p]),
+    "firn_snapshot_type_name": (c_char_p, [c_void_p, c_size_t]),
+    "firn_snapshot_free": (None, [c_void_p]),
+    "firn_table_open": (c_int32, [c_void_p, c_char_p, _OUT, _OUT]),
+    "firn_table_name": (c_char_p, [c_void_p]),
+    "firn_table_row_count": (c_int64, [c_void_p]),
+    "firn_table_segment_count": (c_int64, [c_void_p]),
+    "firn_table_schema_text": (c_char_p, [c_void_p]),
+    "firn_table_schema": (c_int32, [c_void_p, _NAMES, c_size_t, c_void_p, _OUT]),
+    "firn_table_free": (None, [c_void_p]),
+    "firn_scan": (c_int32, [c_void_p, POINTER(ScanOptions), c_void_p, _OUT]),
+    "firn_find": (c_int32, [c_void_p, POINTER(KeyValue), c_size_t, POINTER(c_int64), _OUT]),
+    "firn_row_text": (c_int32, [c_void_p, c_int64, _NAMES, c_size_t, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_cursor_open": (c_int32, [c_void_p, POINTER(ScanOptions), _OUT, _OUT]),
+    "firn_cursor_next": (c_int32, [c_void_p, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_cursor_free": (None, [c_void_p]),
+    "firn_query": (c_int32, [c_void_p, POINTER(QueryOptions), c_void_p, _OUT]),
+    "firn_stream_new": (c_void_p, []),
+    "firn_schema_new": (c_void_p, []),
+    "firn_stream_free": (None, [c_void_p]),
+    "firn_schema_free": (None, [c_void_p]),
+    "firn_python_begin": (None, [c_void_p]),
+    "firn_stream_capsule_free": (None, [c_void_p]),
+    "firn_schema_capsule_free": (None, [c_void_p]),
+}
+
+
+def _candidates() -> list[str]:
+    name = "libfirn.dylib" if sys.platform == "darwin" else "libfirn.so"
+    beside = Path(__file__).with_name(name)
+    return [path for path in (os.environ.get("FIRN_LIBRARY"), str(beside)) if path]
+
+
+def _load() -> ctypes.CDLL:
+    for path in _candidates():
+        if os.path.exists(path):
+            library = ctypes.CDLL(path)
+            break
+    else:
+        raise ImportError(
+            "libfirn is missing: " + " and ".join(_candidates()) + " do not exist; install the wheel, or set "
+            "FIRN_LIBRARY to the path of the library"
+        )
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    if library.firn_abi_version() < ABI_VERSION:
+        raise ImportError("libfirn is older than this package")
+    return library
+
+
+lib = _load()
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype = ctypes.py_object
+_new_capsule.argtypes = [c_void_p, c_char_p, c_void_p]
+# Capsules keep the addresses of these names.
+_STREAM, _SCHEMA = b"arrow_array_stream", b"arrow_schema"
+_free_stream = ctypes.cast(lib.firn_stream_capsule_free, c_void_p).value
+_free_schema = ctypes.cast(lib.firn_schema_capsule_free, c_void_p).value
+lib.firn_python_begin(ctypes.cast(ctypes.pythonapi.PyCapsule_GetPointer, c_void_p).value)
+
+
+def call(function: Any, *arguments: Any) -> None:
+    """Calls a function that can fail, and raises its error."""
+    error = c_void_p()
+    if function(*arguments, byref(error)):
+        raise_error(lib, error)
+
+
+def names(values: Sequence[str] | None) -> tuple[Any, int]:
+    """Returns a list of names for C."""
+    if values is None:
+        return None, 0
+    encoded = [encode(value) for value in values]
+    # One more, so that an empty list is not NULL, which means all.
+    return (c_char_p * (len(encoded) + 1))(*encoded, None), len(encoded)
+
+
+def encode(text: str) -> bytes:
+    """Returns a text for C, which ends at a zero character."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected a str, not {type(text).__name__}")
+    if "\0" in text:
+        raise ValueError("a name or predicate contains a zero character")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def take_text(pointer: c_void_p, length: int) -> bytes:
+    """Returns text that the library made, and releases it."""
+    try:
+        return ctypes.string_at(pointer.value, length)  # type: ignore[arg-type]
+    finally:
+        lib.firn_free(pointer)
+
+
+def stream_capsule(fill: Any) -> Any:
+    """Returns a capsule with the stream that `fill` writes to an address."""
+    stream = lib.firn_stream_new()
+    try:
+        fill(stream)
+        return _new_capsule(stream, _STREAM, _free_stream)
+    except BaseException:
+        lib.firn_stream_free(stream)
+        raise
+
+
+def schema_capsule(fill: Any) -> Any:
+    """Returns a capsule with the schema that `fill` writes to an address."""
+    schema = lib.firn_schema_new()
+    try:
+        fill(schema)
+        return _new_capsule(schema, _SCHEMA, _free_schema)
+    except BaseException:
+        lib.firn_schema_free(schema)
+        raise

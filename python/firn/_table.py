@@ -1,0 +1,357 @@
+"""Tables and scans."""
+
+from __future__ import annotations
+
+import html
+import weakref
+from ctypes import byref, c_int64, c_size_t, c_void_p, sizeof
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
+
+from ._errors import Error, RowNotFoundError
+from ._library import QueryOptions, ScanOptions, call, encode, lib, names, schema_capsule, stream_capsule, take_text
+from ._schema import Schema
+from ._values import as_day, decode, key_values
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+_SHOWN_ROWS = 10
+
+
+class _Readable:
+    """What has an Arrow stream: a table, a scan, or a query."""
+
+    def _fill_stream(self, address: int) -> None:
+        raise NotImplementedError
+
+    def _fill_schema(self, address: int) -> None:
+        raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Returns a new Arrow C stream in a capsule, for pyarrow, pandas, Polars, DuckDB and others.
+
+        Each call reads the rows again. `requested_schema` is ignored, as the protocol allows.
+        """
+        return stream_capsule(self._fill_stream)
+
+    def __arrow_c_schema__(self) -> object:
+        """Returns the Arrow C schema of the stream in a capsule."""
+        return schema_capsule(self._fill_schema)
+
+    def to_reader(self) -> pyarrow.RecordBatchReader:
+        """Returns a pyarrow reader of record batches, which decodes rows when they are asked for."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Returns all rows as a pyarrow table."""
+        return self.to_reader().read_all()
+
+    def to_pandas(self, **options: Any) -> pandas.DataFrame:
+        """Returns all rows as a pandas frame. The options are those of `pyarrow.Table.to_pandas`."""
+        return self.to_arrow().to_pandas(**options)
+
+    def to_polars(self) -> polars.DataFrame:
+        """Returns all rows as a Polars frame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+
+class Scan(_Readable):
+    """Rows of a table that match a predicate, with some of its columns. Nothing is read before they are asked for."""
+
+    def __init__(
+        self,
+        table: Table,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        limit: int | None = None,
+        segments: range | None = None,
+        threads: int | None = None,
+    ) -> None:
+        if isinstance(columns, str):
+            raise TypeError("columns must be a list of names, not one name")
+        if limit is not None and limit < 0:
+            raise ValueError("limit must not be negative")
+        if segments is not None and (segments.step != 1 or segments.start < 0):
+            raise ValueError("segments must be a range with the step 1")
+        self.table = table
+        self.columns = None if columns is None else list(columns)
+        self.where = where
+        self.limit = limit
+        self.segments = segments
+        self.threads = threads
+        # Wrong names and predicates are reported here, and not when the rows are read.
+        if columns is not None or where is not None:
+            lib.firn_cursor_free(self._cursor())
+
+    def _options(self) -> tuple[ScanOptions, Any]:
+        options = ScanOptions(size=sizeof(ScanOptions))
+        columns, options.column_count = names(self.columns)
+        if columns is not None:
+            options.columns = columns
+        if self.where is not None:
+            options.where = encode(self.where)
+        if self.limit is not None:
+            options.limit = self.limit
+        if self.segments is not None:
+            options.first_segment, options.segment_count = self.segments.start, len(self.segments)
+        if self.threads is not None:
+            options.threads = self.threads
+        return options, columns
+
+    @property
+    def _is_empty(self) -> bool:
+        return self.limit == 0 or (self.segments is not None and len(self.segments) == 0)
+
+    def _fill_stream(self, address: int) -> None:
+        options, _kept = self._options()
+        if self._is_empty:
+            # Past the last segment.
+            options.first_segment, options.segment_count = 2**62, 0
+        call(lib.firn_scan, self.table._handle(), byref(options), address)
+
+    def _fill_schema(self, address: int) -> None:
+        columns, count = names(self.columns)
+        call(lib.firn_table_schema, self.table._handle(), columns, count, address)
+
+    def _cursor(self) -> c_void_p:
+        options, _kept = self._options()
+        if self._is_empty:
+            options.first_segment, options.segment_count = 2**62, 0
+        cursor = c_void_p()
+        call(lib.firn_cursor_open, self.table._handle(), byref(options), byref(cursor))
+        return cursor
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterates over the rows as dicts."""
+        schema = self.table.schema
+        columns = schema.names if self.columns is None else self.columns
+        days = [i for i, name in enumerate(columns) if schema[name].is_day]
+        cursor = self._cursor()
+        try:
+            text, length = c_void_p(), c_size_t()
+            while True:
+                call(lib.firn_cursor_next, cursor, byref(text), byref(length))
+                if not text:
+                    return
+                for row in decode(take_text(text, length.value)):
+                    for i in days:
+                        row[i] = as_day(row[i])
+                    yield dict(zip(columns, row))
+        finally:
+            lib.firn_cursor_free(cursor)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.table.name!r}"]
+        for name in ("columns", "where", "limit", "segments"):
+            value = getattr(self, name)
+            if value is not None:
+                parts.append(f"{name}={value!r}")
+        return f"<firn.Scan {', '.join(parts)}>"
+
+
+class Query(_Readable):
+    """The result of a query, which may sort, group and aggregate."""
+
+    def __init__(
+        self,
+        table: Table,
+        query: str | None = None,
+        select: Sequence[str] | None = None,
+        group_by: Sequence[str] | None = None,
+        aggregates: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> None:
+        for value in (select, group_by):
+            if isinstance(value, str):
+                raise TypeError("select and group_by must be lists of names")
+        if offset < 0 or (limit is not None and limit <= 0):
+            raise ValueError("limit must be positive, and offset must not be negative")
+        self.table = table
+        self._query = query
+        self._select = None if select is None else list(select)
+        self._group_by = None if group_by is None else list(group_by)
+        self._aggregates = aggregates
+        self._limit, self._offset = limit, offset
+        # Checks the names and the query; it does not run before the stream is read.
+        self.__arrow_c_stream__()
+
+    def _fill_stream(self, address: int) -> None:
+        options = QueryOptions(size=sizeof(QueryOptions))
+        if self._query is not None:
+            options.query = encode(self._query)
+        select, options.select_count = names(self._select)
+        if select is not None:
+            options.select = select
+        group, options.group_by_count = names(self._group_by)
+        if group is not None:
+            options.group_by = group
+        if self._aggregates is not None:
+            options.aggregates = encode(self._aggregates)
+        options.limit, options.offset = self._limit or 0, self._offset
+        call(lib.firn_query, self.table._handle(), byref(options), address)
+
+    def __arrow_c_schema__(self) -> object:
+        """Returns the Arrow C schema of the result in a capsule."""
+        return self.to_reader().schema.__arrow_c_schema__()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterates over the rows as dicts. Needs pyarrow."""
+        for batch in self.to_reader():
+            yield from batch.to_pylist()
+
+    def __repr__(self) -> str:
+        return f"<firn.Query {self.table.name!r} {self._query or ''}>"
+
+
+class Table(_Readable):
+    """The rows of a type at one version of a file. It never changes, and can be used by several threads."""
+
+    def __init__(self, snapshot: c_void_p, name: str, check: Any) -> None:
+        handle = c_void_p()
+        try:
+            call(lib.firn_table_open, snapshot, encode(name), byref(handle))
+        except FileNotFoundError as error:
+            raise RowNotFoundError(str(error)) from None
+        self._pointer = handle
+        self._check = check
+        weakref.finalize(self, lib.firn_table_free, handle).atexit = False
+        self.name: str = name
+        self.schema: Schema = Schema.parse(lib.firn_table_schema_text(handle))
+        self._names = self.schema.names
+        self._days = [i for i, column in enumerate(self.schema) if column.is_day]
+
+    def _handle(self) -> c_void_p:
+        self._check()
+        return self._pointer
+
+    @property
+    def segments(self) -> int:
+        """The number of segments, the parts of up to 65,536 rows that `scan` can be restricted to."""
+        return lib.firn_table_segment_count(self._pointer)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return lib.firn_table_row_count(self._pointer)
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        limit: int | None = None,
+        segments: range | None = None,
+        threads: int | None = None,
+    ) -> Scan:
+        """Returns the rows that match, in the order of the table.
+
+        Args:
+            columns: the names of the columns; None for all.
+            where: a predicate in Firn's query language, such as `"age > 30 AND name BEGINSWITH 'A'"`.
+            limit: the maximum number of rows.
+            segments: the segments to read, for readers that divide a table.
+            threads: the number of threads; None for one per processor.
+
+        Raises:
+            firn.UsageError: a column does not exist, or the predicate is wrong.
+        """
+        return Scan(self, columns, where, limit, segments, threads)
+
+    def query(
+        self,
+        query: str | None = None,
+        select: Sequence[str] | None = None,
+        group_by: Sequence[str] | None = None,
+        aggregates: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> Query:
+        """Returns the result of a query in Firn's query language, with `SORT`, `DISTINCT` and `LIMIT`.
+
+        Args:
+            query: such as `"age > 30 SORT(name ASC)"`.
+            select: columns, or paths such as `"birth.place"`.
+            group_by: columns or paths.
+            aggregates: such as `"count, sum(price) as total"`.
+            limit: the maximum number of rows.
+            offset: the number of rows to skip.
+        """
+        return Query(self, query, select, group_by, aggregates, limit, offset)
+
+    def __getitem__(self, key: Any) -> dict[str, Any]:
+        """Returns the row with a primary key; a tuple if the key has several columns.
+
+        Raises:
+            KeyError: there is no such row.
+        """
+        parts = key if isinstance(key, tuple) else (key,)
+        row, handle = c_int64(), self._handle()
+        try:
+            call(lib.firn_find, handle, key_values(parts), len(parts), byref(row))
+        except FileNotFoundError:
+            raise KeyError(key) from None
+        return self.row(row.value)
+
+    def row(self, row_id: int) -> dict[str, Any]:
+        """Returns the row with a row id, which links have.
+
+        Raises:
+            KeyError: there is no such row.
+        """
+        text, length = c_void_p(), c_size_t()
+        try:
+            call(lib.firn_row_text, self._handle(), row_id, None, 0, byref(text), byref(length))
+        except FileNotFoundError:
+            raise KeyError(row_id) from None
+        values = decode(take_text(text, length.value))
+        for i in self._days:
+            values[i] = as_day(values[i])
+        return dict(zip(self._names, values))
+
+    def __contains__(self, key: object) -> bool:
+        """Whether a row has this primary key."""
+        parts = key if isinstance(key, tuple) else (key,)
+        try:
+            call(lib.firn_find, self._handle(), key_values(parts), len(parts), None)
+        except (FileNotFoundError, KeyError):
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterates over the rows as dicts."""
+        return iter(self.scan())
+
+    def _fill_stream(self, address: int) -> None:
+        call(lib.firn_scan, self._handle(), None, address)
+
+    def _fill_schema(self, address: int) -> None:
+        call(lib.firn_table_schema, self._handle(), None, 0, address)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"<firn.Table {self.name!r}: {len(self):,} rows × {len(self.schema)} columns>"
+
+    def _repr_html_(self) -> str:
+        """Returns the first rows as an HTML table, for notebooks."""
+
+        def cell(value: Any, tag: str = "td") -> str:
+            text = "" if value is None else str(value)
+            return f"<{tag}>{html.escape(text if len(text) <= 60 else text[:59] + '…')}</{tag}>"
+
+        try:
+            rows = list(self.scan(limit=_SHOWN_ROWS))
+        except Error as error:
+            return f"<pre>{html.escape(str(error))}</pre>"
+        head = "".join(cell(f"{column.name}: {column.type}", "th") for column in self.schema)
+        body = "".join("<tr>" + "".join(cell(value) for value in row.values()) + "</tr>" for row in rows)
+        caption = html.escape(f"{self.name}: {len(self):,} rows × {len(self.schema)} columns")
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

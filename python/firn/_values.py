@@ -1,0 +1,134 @@
+"""Conversion between rows of the library, which are JSON, and values of Python."""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import datetime
+import decimal
+import json
+import struct
+import uuid
+from typing import Any
+
+from ._library import KeyValue
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+class ObjectId(str):
+    """A 12-byte object id, as 24 hexadecimal digits."""
+
+
+class Link(int):
+    """The row id of a linked row."""
+
+
+def _date(text: str) -> Any:
+    # datetime has six digits of a second and the years 1 to 9999; more are cut, other years stay text.
+    head, point, fraction = text.rstrip("Z").partition(".")
+    try:
+        value = datetime.datetime.strptime(head, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=datetime.timezone.utc)
+    except ValueError:
+        return text
+    return value.replace(microsecond=int(fraction[:6].ljust(6, "0"))) if point else value
+
+
+def _hex_double(bits: str) -> float:
+    return float(struct.unpack(">d", bytes.fromhex(bits))[0])
+
+
+def _float(value: Any) -> float:
+    return float(struct.unpack(">f", bytes.fromhex(value))[0]) if isinstance(value, str) else float(value)
+
+
+def _time(value: list[int]) -> Any:
+    try:
+        return _EPOCH + datetime.timedelta(seconds=value[0], microseconds=value[1] // 1000)
+    except OverflowError:
+        return tuple(value)
+
+
+_TAGS = {
+    "$date": _date,
+    "$time": _time,
+    "$numberDecimal": decimal.Decimal,
+    "$uuid": uuid.UUID,
+    "$oid": ObjectId,
+    "$binary": base64.b64decode,
+    "$float": _float,
+    "$double": _hex_double,
+    "$row": Link,
+    "$set": lambda values: values,
+    "$map": lambda value: value,
+}
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
+    if len(pairs) == 1:
+        convert = _TAGS.get(pairs[0][0])
+        if convert is not None:
+            return convert(pairs[0][1])
+    return dict(pairs)
+
+
+def as_day(value: Any) -> Any:
+    """Returns a date without its time, if it has none."""
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date()
+    return [as_day(part) for part in value] if isinstance(value, list) else value
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def decode(text: bytes) -> Any:
+    """Returns the values of a JSON text of the library."""
+    return _decoder.decode(text.decode("utf-8"))
+
+
+_NULL, _BOOL, _INT, _DOUBLE, _TEXT, _BINARY = range(6)
+
+
+def _utc(value: datetime.datetime) -> str:
+    if value.tzinfo is not None:
+        value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    return value.isoformat() + "Z"
+
+
+def key_values(values: tuple[Any, ...]) -> Any:
+    """Returns the values of a key for C. The list keeps the bytes that it refers to."""
+    out = (KeyValue * len(values))()
+    kept = []
+    for slot, value in zip(out, values):
+        data = None
+        if value is None:
+            slot.kind = _NULL
+        elif isinstance(value, bool):
+            slot.kind, slot.integer = _BOOL, value
+        elif isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                raise KeyError(value)
+            slot.kind, slot.integer = _INT, value
+        elif isinstance(value, float):
+            slot.kind, slot.real = _DOUBLE, value
+        elif isinstance(value, str):
+            slot.kind, data = _TEXT, value.encode("utf-8", "surrogatepass")
+        elif isinstance(value, (bytes, bytearray, memoryview)):
+            slot.kind, data = _BINARY, bytes(value)
+        elif isinstance(value, (uuid.UUID, decimal.Decimal)):
+            slot.kind, data = _TEXT, str(value).encode()
+        elif isinstance(value, datetime.datetime):
+            slot.kind, data = _TEXT, _utc(value).encode()
+        elif isinstance(value, datetime.date):
+            slot.kind, data = _TEXT, f"{value.isoformat()}T00:00:00Z".encode()
+        elif hasattr(value, "item"):
+            # Scalars of NumPy.
+            return key_values(tuple(part.item() if hasattr(part, "item") else part for part in values))
+        else:
+            raise TypeError(f"a key cannot be a {type(value).__name__}")
+        if data is not None:
+            kept.append(data)
+            slot.bytes, slot.length = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
+    out._kept = kept
+    return out
