@@ -28,7 +28,7 @@ description = (here / "README.md").read_text()
 files[f"{info}/METADATA"] = f"""Metadata-Version: 2.1
 Name: firn
 Version: {version}
-Summary: Reads .firn files: compact, columnar, transactional tables
+Summary: Reads and writes .firn files: compact, columnar, transactional tables
 License: Apache-2.0
 Requires-Python: >=3.10
 Provides-Extra: arrow

@@ -15,6 +15,8 @@ final class ArrowBatch: @unchecked Sendable {
     private let bodyOffset: Int
     /// The objects to whose memory the header and the body belong.
     private let owners: [AnyObject]
+    /// The buffers, if they are not parts of a body.
+    private let given: [UnsafeRawBufferPointer]?
     private let unpacked: Mutex<State> = Mutex(State())
 
     private struct State {
@@ -35,6 +37,18 @@ final class ArrowBatch: @unchecked Sendable {
         self.bodyOffset = bodyOffset
         self.owners = owners
         self.dictionaries = dictionaries
+        given = nil
+    }
+
+    /// A batch of buffers that another library of the process owns, as long as `owner` exists.
+    init(_ header: ArrowBatchHeader, index: Int, buffers: [UnsafeRawBufferPointer], owner: AnyObject, dictionaries: ArrowDictionaries) {
+        self.header = header
+        self.index = index
+        body = UnsafeRawBufferPointer(start: nil, count: 0)
+        bodyOffset = 0
+        owners = [owner]
+        given = buffers
+        self.dictionaries = dictionaries
     }
 
     /// A buffer, and its offset in the file. The bytes are valid as long as the batch.
@@ -45,6 +59,10 @@ final class ArrowBatch: @unchecked Sendable {
     }
 
     private func stored(_ index: Int) throws(ArrowFault) -> Buffer {
+        if let given {
+            guard given.indices.contains(index) else { throw ArrowFault("a batch has too few buffers") }
+            return Buffer(bytes: given[index], offset: 0)
+        }
         let (start, count) = try header.range(index)
         guard start >= 0, count >= 0, start <= Int64(body.count), count <= Int64(body.count) - start else {
             throw ArrowFault("a buffer of \(count) bytes at \(start) is outside the batch of \(body.count) bytes", at: header.offset)
@@ -81,6 +99,7 @@ final class ArrowBatch: @unchecked Sendable {
 
     /// The number of bytes of all buffers, as far as it is stated.
     var plainBytes: Int {
+        if let given { return given.reduce(0) { $0 &+ $1.count } }
         guard header.codec != nil else { return body.count }
         var sum = 0
         for index in 0..<header.bufferCount {

@@ -121,6 +121,13 @@ struct ArrowSchema {
     /// The positions after those of all fields.
     var total = ArrowField.Numbering()
 
+    /// The schema of a stream of this process.
+    init(fields: [ArrowField], metadata: [MetadataEntry]) {
+        self.fields = fields
+        self.metadata = metadata
+        for field in fields { field.number(&total) }
+    }
+
     init(_ table: FlatTable, version: Int, size: Int) throws(ArrowFault) {
         let order = try table.scalar(0, 0 as Int16)
         guard order == 0 else {
@@ -137,7 +144,7 @@ struct ArrowSchema {
 }
 
 /// Reads the fields of a schema, and bounds how much it makes of them.
-private struct ArrowFieldParser {
+struct ArrowFieldParser {
     private static let maximumDepth = 64
     private let size: Int
     private var tables: Int
@@ -176,7 +183,7 @@ private struct ArrowFieldParser {
         let field = ArrowField(
             name, type, nullable: try table.flag(1), children: children, metadata: try metadata(table, slot: 6), offset: table.offset,
             path: path)
-        try check(field)
+        try ArrowFieldParser.check(field)
         guard let dictionary = try table.table(4) else { return field }
         var index = ArrowType.int(bits: 32, isSigned: true)
         if let type = try dictionary.table(1) { index = try integer(type, path) }
@@ -299,7 +306,7 @@ private struct ArrowFieldParser {
     }
 
     /// Checks the children of a field.
-    private func check(_ field: ArrowField) throws(ArrowFault) {
+    static func check(_ field: ArrowField) throws(ArrowFault) {
         let count = field.children.count
         let expected: Int? =
             switch field.type {

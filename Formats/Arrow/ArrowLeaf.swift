@@ -26,6 +26,9 @@ struct ArrowLeaf {
             return Encoded(buffers: [.bits(bits)])
         case .int(64, true), .duration: return Encoded(buffers: [.words(column.words)])
         case .float(64): return Encoded(buffers: [.reals(column.reals)])
+        case .decimal(let precision, let scale, 128) where column.type.kind == .double:
+            if let words = ArrowLeaf.decimals(column.reals, precision: precision, scale: scale) { return Encoded(buffers: [.words(words)]) }
+            return Encoded(buffers: [.bytes(decimals(precision, scale, 2, &wrong))])
         default:
             guard let bytes = values(&wrong) else { return texts() }
             return Encoded(buffers: [.bytes(bytes)])
@@ -38,7 +41,7 @@ struct ArrowLeaf {
         case .int(let bits, let isSigned): return integers(bits, isSigned, &wrong)
         case .float(let bits): return reals(bits, &wrong)
         case .decimal(let precision, let scale, let bits): return decimals(precision, scale, bits / 64, &wrong)
-        case .date: return numbers(Int32.self, &wrong) { days($0) }
+        case .date: return ArrowLeaf.wholeDays(column) ?? numbers(Int32.self, &wrong) { days($0) }
         case .timestamp(let unit, _): return numbers(Int64.self, &wrong) { units($0, unit) }
         case .time(let unit):
             func time(_ row: Int) -> Int64? { column.text.withBytes(row) { LogicalText.time($0, unit) } }
@@ -69,11 +72,11 @@ struct ArrowLeaf {
             numbers(T.self, &wrong) { T(exactly: column.words[$0]) }
         }
         switch (bits, isSigned) {
-        case (8, true): return exact(Int8.self, &wrong)
+        case (8, true): return ArrowLeaf.narrowed(column.words, to: Int8.self) ?? exact(Int8.self, &wrong)
         case (8, false): return exact(UInt8.self, &wrong)
-        case (16, true): return exact(Int16.self, &wrong)
+        case (16, true): return ArrowLeaf.narrowed(column.words, to: Int16.self) ?? exact(Int16.self, &wrong)
         case (16, false): return exact(UInt16.self, &wrong)
-        case (32, true): return exact(Int32.self, &wrong)
+        case (32, true): return ArrowLeaf.narrowed(column.words, to: Int32.self) ?? exact(Int32.self, &wrong)
         case (32, false): return exact(UInt32.self, &wrong)
         case (64, true): return exact(Int64.self, &wrong)
         default:

@@ -75,9 +75,28 @@ struct ArrowBatchHeader {
     let bufferCount: Int
     /// For each field with views, the number of its buffers of text; then summed up from the first.
     private let views: [Int]
+    /// The nodes, if they are not part of a message.
+    private let given: [(length: Int64, nulls: Int64)]?
+
+    /// The header of a batch whose buffers are given: `views` has the number of buffers of text of each field with views.
+    init(rows: Int, nodes: [(length: Int64, nulls: Int64)], bufferCount: Int, views: [Int]) {
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        rowCount = rows
+        offset = 0
+        codec = nil
+        hasUnionValidity = false
+        (self.nodes, buffers) = (none, none)
+        nodeCount = nodes.count
+        self.bufferCount = bufferCount
+        var sums = [0]
+        for count in views { sums.append((sums.last ?? 0) + count) }
+        self.views = sums
+        given = nodes
+    }
 
     init(_ table: FlatTable, _ total: ArrowField.Numbering) throws(ArrowFault) {
         offset = table.offset
+        given = nil
         hasUnionValidity = total.hasUnionValidity
         let length = try table.scalar(0, 0 as Int64)
         guard length >= 0, length <= Int64(Int32.max) else { throw ArrowFault("a batch has \(length) rows", at: offset) }
@@ -113,8 +132,12 @@ struct ArrowBatchHeader {
 
     /// Returns the number of values of a field, and of its nulls (negative: unknown).
     func node(_ index: Int) throws(ArrowFault) -> (length: Int, nulls: Int) {
-        let length = Int64(littleEndian: nodes.loadUnaligned(fromByteOffset: index * 16, as: Int64.self))
-        let nulls = Int64(littleEndian: nodes.loadUnaligned(fromByteOffset: index * 16 + 8, as: Int64.self))
+        let (length, nulls) =
+            given?[index]
+            ?? (
+                Int64(littleEndian: nodes.loadUnaligned(fromByteOffset: index * 16, as: Int64.self)),
+                Int64(littleEndian: nodes.loadUnaligned(fromByteOffset: index * 16 + 8, as: Int64.self))
+            )
         guard length >= 0, nulls <= length, let fits = Int(exactly: length) else {
             throw ArrowFault("a column has \(length) values and \(nulls) nulls", at: offset)
         }

@@ -1,3 +1,4 @@
+import CArrow
 import FirnBytes
 import FirnExchange
 import FirnTable
@@ -73,6 +74,20 @@ package class ArrowReader: BatchReader {
         let content = try ArrowContent(bytes, options)
         progress?.setTotal(bytes: content.bytes)
         return ArrowFileReader(content, options, progress)
+    }
+
+    private static let fewRows = 4096
+
+    /// Reads a stream of another library of this process, which is released at the end. `name` is its name in errors. The stream is read on
+    /// the thread that calls `next`; its memory is released on any thread.
+    package static func imported(_ stream: UnsafeMutablePointer<ArrowArrayStream>, named name: String, options: ArrowOptions)
+        throws(FirnError) -> ArrowReader
+    {
+        let source = try ArrowImport(stream, named: name, options)
+        // Threads would take longer to start than a few rows take.
+        var options = options
+        if source.firstRows < ArrowReader.fewRows { options.threads = 1 }
+        return ArrowReader(source, options, nil)
     }
 
     fileprivate init(_ source: any ArrowSource, _ options: ArrowOptions, _ progress: Progress?) {

@@ -40,13 +40,7 @@ public func firnOpen(
 ) -> Int32 {
     attempt(error) { () throws(FirnError) in
         let path = try text(path, "the path")
-        var given: EncryptionKey?
-        if let key {
-            let bytes = Array(UnsafeRawBufferPointer(start: key, count: max(0, min(keyBytes, 1 << 16))))
-            guard let written = EncryptionKey(written: bytes) else { throw KeyRing.malformed("the argument") }
-            given = written
-        }
-        let keys = KeyRing(given: given, ambient: Machine.environment(KeyRing.variable))
+        let keys = try keyRing(key, keyBytes)
         do throws(FirnError) {
             out?.pointee = CDatabase(try keys.open(path: path)).retained
         } catch {
@@ -55,9 +49,20 @@ public func firnOpen(
     }
 }
 
+/// Returns the key that a caller passed, and that of the environment.
+func keyRing(_ key: UnsafeRawPointer?, _ count: Int) throws(FirnError) -> KeyRing {
+    var given: EncryptionKey?
+    if let key {
+        let bytes = Array(UnsafeRawBufferPointer(start: key, count: max(0, min(count, 1 << 16))))
+        guard let written = EncryptionKey(written: bytes) else { throw KeyRing.malformed("the argument") }
+        given = written
+    }
+    return KeyRing(given: given, ambient: Machine.environment(KeyRing.variable))
+}
+
 extension FirnError {
     /// The error without advice about flags of the command.
-    fileprivate var forCallers: FirnError {
+    var forCallers: FirnError {
         var error = self
         switch code {
         case .encrypted: error.advice = "pass its key, or set the environment variable \(KeyRing.variable)"

@@ -74,7 +74,9 @@ struct SegmentReader: Sendable {
                 continue
             }
             try reader.read(vector: chosen.vector, into: &part)
-            try take(part.gather(rows.lazy.map { Int($0) }), isFirst: i == 0, into: &column, memory)
+            if i == 0 { column = part.emptyCopy }
+            try column.hold(memory, adding: part.footprint)
+            column.appendGathered(part, rows: rows.map { Int($0) })
         }
         return column
     }

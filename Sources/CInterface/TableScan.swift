@@ -3,6 +3,7 @@ import FirnDatabase
 import FirnQuery
 import FirnTable
 import FirnThreads
+import Synchronization
 
 /// What a scan reads.
 struct ScanRequest: Sendable {
@@ -46,7 +47,8 @@ final class TableScan<Output: Sendable> {
             guard left > 0 else { return nil }
             if pieces == nil { pieces = try source.pieces() }
             let pieces = pieces ?? []
-            guard left == .max, threads > 1, pieces.count > 1 else {
+            // The first piece is read here, so that a consumer of a few rows starts no threads.
+            guard left == .max, threads > 1, position > 0 else {
                 guard position < pieces.count else { return nil }
                 position += 1
                 let batch = try source.batch(pieces[position - 1], limit: left, threads: threads)
@@ -63,6 +65,8 @@ final class TableScan<Output: Sendable> {
             ready = next[...]
         }
     }
+
+    deinit { source.cancel() }
 
     private func start() -> WorkQueue<ScanSource.Piece, [Output], FirnError> {
         let source = source, convert = convert
@@ -81,6 +85,7 @@ final class ScanSource: Sendable {
     private let request: ScanRequest
     private let path: String
     private let filters: FilterPool?
+    private let isCancelled = Atomic(false)
 
     /// Some rows of a segment.
     struct Piece: Sendable {
@@ -128,6 +133,9 @@ final class ScanSource: Sendable {
 
     private static let firstVectors = 8
 
+    /// Makes calls that run on other threads end soon.
+    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
     /// Returns at most `limit` rows of a piece. The columns are divided among `threads`.
     func batch(_ piece: Piece, limit: Int, threads: Int) throws(FirnError) -> Batch {
         let segment = try located { () throws(Damage) in try table.segment(piece.segment) }
@@ -136,8 +144,9 @@ final class ScanSource: Sendable {
         let reader = SegmentReader(segment, of: table, vectors: vectors, rows: try rows(piece, of: segment), limit: limit)
         guard reader.count > 0 else { return Batch(columns: []) }
         let columns = request.columns
-        let read = try located { () throws(Damage) in
-            try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try reader.column(columns[index]) }
+        let read = try parallelMap(count: columns.count, threads: threads) { (index) throws(FirnError) in
+            guard !isCancelled.load(ordering: .relaxed) else { throw FirnError(.interrupted, "the scan was released") }
+            return try located { () throws(Damage) in try reader.column(columns[index]) }
         }
         return Batch(count: reader.count, columns: read)
     }

@@ -87,7 +87,7 @@ import Testing
         ])
         try #require(built.code == 0, "\(built.out)")
         try sample(path)
-        let result = try run([program, path])
+        let result = try run([program, path, folder.file("new.firn")])
         #expect(result.code == 0 && result.out == "done\n", "\(result)")
         let text = try String(contentsOfFile: Self.root.path + "/Tests/CInterface/program.c", encoding: .utf8)
         for name in try declared() { #expect(text.contains(name + "("), "the program does not call \(name)") }

@@ -1,4 +1,5 @@
-/* Calls each function of firn.h. Usage: program FOLDER, with the files that CInterfaceTests.swift makes. */
+/* Calls each function of firn.h. Usage: program SAMPLE NEW: the file that CInterfaceTests.swift makes,
+   and one that does not exist. */
 #include "firn.h"
 
 #include <stdio.h>
@@ -244,13 +245,98 @@ static void owned(const char *path) {
     firn_table_free(numbers);
 }
 
+static struct ArrowArrayStream stream_of(firn_table *table, const char *where) {
+    struct ArrowArrayStream stream;
+    struct firn_scan_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.where = where;
+    CHECK(firn_scan(table, &options, &stream, &error) == FIRN_OK);
+    return stream;
+}
+
+/* Writes a new file from the tables of another one. */
+static void writing(const char *path, const char *target) {
+    firn_table *people = table(path, "Person"), *numbers = table(path, "Number");
+    firn_database *database = NULL, *reader = NULL;
+    firn_transaction *transaction = NULL, *second = NULL;
+    struct ArrowArrayStream stream;
+    const char *key[] = {"id"}, *wrong[] = {"none"};
+    uint64_t version = 0;
+    int64_t rows = -1;
+    char *text = NULL;
+    size_t length = 0;
+    fails(firn_open_writable(target, NULL, 0, 0, &database, &error), FIRN_NOT_FOUND, "No such file");
+    CHECK(firn_open_writable(target, NULL, 0, 1, &database, &error) == FIRN_OK);
+    CHECK(firn_begin(database, -1, &transaction, &error) == FIRN_OK);
+    fails(firn_begin(database, 0, &second, &error), FIRN_LOCKED, "");
+
+    stream = stream_of(people, NULL);
+    CHECK(firn_append(transaction, "People", &stream, key, 1, &rows, &error) == FIRN_OK && rows == 2 && stream.release == NULL);
+    fails(firn_append(transaction, "People", &stream, key, 1, &rows, &error), FIRN_USAGE, "released before");
+    stream = stream_of(numbers, NULL);
+    CHECK(firn_append(transaction, "Number", &stream, NULL, 0, &rows, &error) == FIRN_OK && rows == 70000);
+    CHECK(firn_commit(transaction, &version, &error) == FIRN_OK && version == 1);
+    fails(firn_commit(transaction, &version, &error), FIRN_USAGE, "ended");
+    firn_transaction_free(transaction);
+    firn_transaction_free(NULL);
+
+    CHECK(firn_begin(database, 1, &transaction, &error) == FIRN_OK);
+    stream = stream_of(people, "id = 2");
+    CHECK(firn_delete_keys(transaction, "People", &stream, &rows, &error) == FIRN_OK && rows == 1);
+    stream = stream_of(people, NULL);
+    CHECK(firn_upsert(transaction, "People", &stream, &rows, &error) == FIRN_OK && rows == 2);
+    CHECK(firn_delete_where(transaction, "Number", "n >= 10", &rows, &error) == FIRN_OK && rows == 69990);
+    CHECK(firn_commit(transaction, NULL, &error) == FIRN_OK);
+    firn_transaction_free(transaction);
+
+    /* A failed transaction cannot be committed, and changes nothing. */
+    CHECK(firn_begin(database, 1, &transaction, &error) == FIRN_OK);
+    stream = stream_of(people, NULL);
+    fails(firn_append(transaction, "People", &stream, NULL, 0, NULL, &error), FIRN_DUPLICATE_KEY, "key");
+    CHECK(stream.release == NULL);
+    fails(firn_commit(transaction, NULL, &error), FIRN_USAGE, "failed before");
+    firn_transaction_free(transaction);
+    CHECK(firn_begin(database, 1, &transaction, &error) == FIRN_OK);
+    stream = stream_of(numbers, NULL);
+    fails(firn_append(transaction, "New", &stream, wrong, 1, NULL, &error), FIRN_USAGE, "\"none\"");
+    firn_transaction_free(transaction);
+    CHECK(firn_begin(database, 1, &transaction, &error) == FIRN_OK);
+    stream = stream_of(numbers, NULL);
+    fails(firn_append(transaction, "People", &stream, NULL, 0, NULL, &error), FIRN_SCHEMA, "\"n\"");
+    firn_transaction_free(transaction);
+
+    fails(firn_open(target, "0", 1, &reader, &error), FIRN_USAGE, "key");
+    CHECK(firn_tag(database, "a", NULL, &error) == FIRN_OK && firn_tag(database, "b", "1", &error) == FIRN_OK);
+    CHECK(firn_untag(database, "a", &error) == FIRN_OK);
+    fails(firn_untag(database, "a", &error), FIRN_NOT_FOUND, "no tag");
+    CHECK(firn_log_text(database, &text, &length, &error) == FIRN_OK && strlen(text) == length);
+    CHECK(strstr(text, "\"tags\":[\"b\"]") != NULL);
+    firn_free(text);
+    firn_database_close(database);
+    firn_table_free(people);
+    firn_table_free(numbers);
+
+    firn_snapshot *snapshot = NULL;
+    firn_table *result = NULL;
+    CHECK(firn_open(target, NULL, 0, &reader, &error) == FIRN_OK);
+    CHECK(firn_snapshot_open(reader, NULL, &snapshot, &error) == FIRN_OK);
+    CHECK(firn_table_open(snapshot, "People", &result, &error) == FIRN_OK && firn_table_row_count(result) == 2);
+    firn_table_free(result);
+    CHECK(firn_table_open(snapshot, "Number", &result, &error) == FIRN_OK && firn_table_row_count(result) == 10);
+    firn_table_free(result);
+    firn_snapshot_free(snapshot);
+    firn_database_close(reader);
+}
+
 int main(int count, char **arguments) {
-    CHECK(count == 2);
+    CHECK(count == 3);
     databases(arguments[1]);
     scans(arguments[1]);
     rows(arguments[1]);
     queries(arguments[1]);
     owned(arguments[1]);
+    writing(arguments[1], arguments[2]);
     puts("done");
     return 0;
 }

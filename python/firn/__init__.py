@@ -1,4 +1,4 @@
-"""Reads .firn files: compact, columnar, transactional tables.
+"""Reads and writes .firn files: compact, columnar, transactional tables.
 
     import firn
 
@@ -12,23 +12,29 @@ Tables and scans have an Arrow C stream (`__arrow_c_stream__`), so pyarrow, pand
 directly. None of them is needed to open a file or to read rows as dicts.
 """
 
-from ._database import Database, open
+from ._database import Database, create, open
 from ._errors import (
     ClosedError,
     DamagedError,
+    DuplicateKeyError,
     EncryptionError,
     Error,
+    ExistsError,
     FormatError,
+    LockedError,
     MemoryLimitError,
     NotFoundError,
     ReadError,
+    RejectedError,
     RowNotFoundError,
+    SchemaError,
     UsageError,
 )
 from ._library import lib as _lib
 from ._schema import Column, Schema
 from ._table import Query, Scan, Table
 from ._values import Link, ObjectId
+from ._write import Transaction, Writer
 
 __version__: str = _lib.firn_version().decode()
 
@@ -37,19 +43,27 @@ __all__ = [
     "Column",
     "DamagedError",
     "Database",
+    "DuplicateKeyError",
     "EncryptionError",
     "Error",
+    "ExistsError",
     "FormatError",
     "Link",
+    "LockedError",
     "MemoryLimitError",
     "NotFoundError",
     "ObjectId",
     "Query",
     "ReadError",
+    "RejectedError",
     "RowNotFoundError",
     "Scan",
     "Schema",
+    "SchemaError",
     "Table",
+    "Transaction",
     "UsageError",
+    "Writer",
+    "create",
     "open",
 ]

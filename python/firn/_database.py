@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
+import threading
 import warnings
 import weakref
-from ctypes import byref, c_void_p
+from ctypes import byref, c_size_t, c_void_p
 from types import TracebackType
 from typing import Any, Iterator, Mapping
 
-from ._errors import ClosedError
-from ._library import call, encode, lib
+from ._errors import ClosedError, ExistsError
+from ._library import call, encode, lib, take_text
 from ._table import Table
+from ._write import Transaction
+
+
+def _time(nanoseconds: int) -> datetime.datetime:
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    return epoch + datetime.timedelta(microseconds=nanoseconds // 1000)
 
 
 class Database(Mapping[str, Table]):
@@ -22,7 +30,13 @@ class Database(Mapping[str, Table]):
     context manager, or call `close`; tables and streams that were taken from it before remain valid.
     """
 
-    def __init__(self, path: str | os.PathLike[str], version: int | str | None = None, key: bytes | str | None = None):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        version: int | str | None = None,
+        key: bytes | str | None = None,
+        _create: bool = False,
+    ):
         if isinstance(key, str):
             key = key.encode("ascii", "replace")
         elif key is not None and not isinstance(key, (bytes, bytearray, memoryview)):
@@ -31,9 +45,18 @@ class Database(Mapping[str, Table]):
         self._pid = os.getpid()
         self._database = c_void_p()
         self._snapshot = c_void_p()
+        self._unpin: Any = None
+        self._active: Any = None
         path = os.fspath(path)
         given = path if isinstance(path, bytes) else encode(path)
-        call(lib.firn_open, given, key, 0 if key is None else len(key), byref(self._database))
+        self._arguments = (given, key, 0 if key is None else len(key))
+        # The database that writes; the same as the one that reads, if the file is new.
+        self._writable: c_void_p | None = None
+        if _create:
+            call(lib.firn_open_writable, *self._arguments, 1, byref(self._database))
+            self._writable = self._database
+        else:
+            call(lib.firn_open, *self._arguments, byref(self._database))
         self._finalizers = [weakref.finalize(self, lib.firn_database_close, self._database)]
         self._finalizers[0].atexit = False
         self._tables: dict[str, Table] = {}
@@ -42,15 +65,78 @@ class Database(Mapping[str, Table]):
         if notice is not None:
             warnings.warn(f"{self.path}: {notice.decode('utf-8', 'replace')}", stacklevel=3)
         self._pin(version)
+        self._follows = version is None
+
+    def _writing(self) -> c_void_p:
+        """Returns the database that writes, which is opened when it is first needed."""
+        self._check()
+        if self._writable is None:
+            writable = c_void_p()
+            call(lib.firn_open_writable, *self._arguments, 0, byref(writable))
+            finalizer = weakref.finalize(self, lib.firn_database_close, writable)
+            finalizer.atexit = False
+            self._finalizers.append(finalizer)
+            self._writable = writable
+        return self._writable
+
+    def _committed(self) -> None:
+        """Moves to the newest version after a commit, unless another version was asked for."""
+        if self._follows and not self.closed:
+            self._pin(None)
+
+    def write(self, timeout: float | None = None) -> Transaction:
+        """Begins a transaction; use it as a context manager, which commits at the end, or aborts after an exception.
+
+            with db.write() as transaction:
+                transaction["people"].append(frame)
+
+        After the commit, this database has the new version, unless it was opened at another one; tables that were taken
+        before keep theirs.
+
+        Args:
+            timeout: the seconds to wait for another transaction of the file; None for as long as it takes.
+
+        Raises:
+            TimeoutError: another transaction is under way.
+        """
+        active = None if self._active is None else self._active()
+        if active is not None and active.is_open and active._thread == threading.get_ident():
+            raise RuntimeError("this thread has a transaction of this file: it would wait for itself")
+        transaction = Transaction(self, None if timeout is None else max(0.0, float(timeout)))
+        self._active = weakref.ref(transaction)
+        return transaction
+
+    def tag(self, name: str, version: int | str | None = None) -> None:
+        """Names a version, which is then kept until the tag is deleted; None for the newest."""
+        call(lib.firn_tag, self._writing(), encode(name), None if version is None else encode(str(version)))
+
+    def untag(self, name: str) -> None:
+        """Deletes a tag.
+
+        Raises:
+            FileNotFoundError: there is no such tag.
+        """
+        call(lib.firn_untag, self._writing(), encode(name))
+
+    def log(self) -> list[dict[str, Any]]:
+        """Returns the versions that are kept, the newest first: number, time of the commit, tags."""
+        self._check()
+        text, length = c_void_p(), c_size_t()
+        call(lib.firn_log_text, self._database, byref(text), byref(length))
+        versions = json.loads(take_text(text, length.value))
+        for version in versions:
+            version["time"] = _time(version["time"])
+        return versions
 
     def _pin(self, version: int | str | None) -> None:
         wanted = None if version is None else encode(str(version))
         snapshot = c_void_p()
-        call(lib.firn_snapshot_open, self._database, wanted, byref(snapshot))
-        for finalizer in self._finalizers[1:]:
-            finalizer()
-        self._finalizers[1:] = [weakref.finalize(self, lib.firn_snapshot_free, snapshot)]
-        self._finalizers[1].atexit = False
+        database = self._database if self._writable is None else self._writable
+        call(lib.firn_snapshot_open, database, wanted, byref(snapshot))
+        if self._unpin is not None:
+            self._unpin()
+        self._unpin = weakref.finalize(self, lib.firn_snapshot_free, snapshot)
+        self._unpin.atexit = False
         self._snapshot = snapshot
         self._tables = {}
         count = lib.firn_snapshot_type_count(snapshot)
@@ -72,20 +158,19 @@ class Database(Mapping[str, Table]):
     def time(self) -> datetime.datetime:
         """The time of the version's commit, in UTC."""
         self._check()
-        nanoseconds = lib.firn_snapshot_time(self._snapshot)
-        return datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + datetime.timedelta(
-            microseconds=nanoseconds // 1000
-        )
+        return _time(lib.firn_snapshot_time(self._snapshot))
 
     def refresh(self, version: int | str | None = None) -> Database:
         """Moves to another version, by default the newest. Tables that were taken before keep theirs. Returns itself."""
         self._check()
         self._pin(version)
+        self._follows = version is None
         return self
 
     def close(self) -> None:
         """Releases the file. Calls after the first one do nothing."""
-        for finalizer in reversed(self._finalizers):
+        self._unpin()
+        for finalizer in self._finalizers:
             finalizer()
         self._tables = {}
 
@@ -175,3 +260,18 @@ def open(path: str | os.PathLike[str], version: int | str | None = None, key: by
         firn.EncryptionError: the key is missing or wrong.
     """
     return Database(path, version, key)
+
+
+def create(path: str | os.PathLike[str], key: bytes | str | None = None) -> Database:
+    """Returns a new database. The file is made by its first commit.
+
+    Args:
+        path: the path of the file, which must not exist.
+        key: encrypts the file: 64 random bytes, or 128 hexadecimal digits. If the key is lost, the file is lost.
+
+    Raises:
+        FileExistsError: the file exists.
+    """
+    if os.path.exists(path):
+        raise ExistsError(f"{os.fsdecode(path)}: the file exists; open it with firn.open")
+    return Database(path, None, key, _create=True)

@@ -50,11 +50,31 @@ class UsageError(Error, ValueError):
 
 
 class ReadError(Error, OSError):
-    """The operating system could not read the file."""
+    """The operating system could not read or write the file."""
 
 
 class MemoryLimitError(Error, MemoryError):
     """The operation needs more memory than allowed."""
+
+
+class SchemaError(Error, TypeError):
+    """The columns or types of the data do not match those of the table."""
+
+
+class RejectedError(Error, ValueError):
+    """A value does not fit its column, or is null where it must not be."""
+
+
+class DuplicateKeyError(Error, ValueError):
+    """Two rows have the same primary key."""
+
+
+class LockedError(Error, TimeoutError):
+    """Another transaction of the file is under way."""
+
+
+class ExistsError(Error, FileExistsError):
+    """The file exists already."""
 
 
 class RowNotFoundError(Error, KeyError):
@@ -67,15 +87,16 @@ class ClosedError(Error, ValueError):
 
 _CLASSES: dict[str, type[Error]] = {
     "usage": UsageError,
-    "rejected": UsageError,
-    "schema": UsageError,
+    "rejected": RejectedError,
+    "schema": SchemaError,
+    "duplicateKey": DuplicateKeyError,
     "damaged": DamagedError,
     "notThisFormat": FormatError,
     "unsupported": FormatError,
     "inputOutput": ReadError,
     "noSpace": ReadError,
-    "locked": ReadError,
-    "exists": ReadError,
+    "locked": LockedError,
+    "exists": ExistsError,
     "notFound": NotFoundError,
     "encrypted": EncryptionError,
     "wrongKey": EncryptionError,

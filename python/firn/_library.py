@@ -97,6 +97,17 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "firn_cursor_next": (c_int32, [c_void_p, _OUT, POINTER(c_size_t), _OUT]),
     "firn_cursor_free": (None, [c_void_p]),
     "firn_query": (c_int32, [c_void_p, POINTER(QueryOptions), c_void_p, _OUT]),
+    "firn_open_writable": (c_int32, [c_char_p, c_char_p, c_size_t, c_int32, _OUT, _OUT]),
+    "firn_begin": (c_int32, [c_void_p, c_double, _OUT, _OUT]),
+    "firn_append": (c_int32, [c_void_p, c_char_p, c_void_p, _NAMES, c_size_t, POINTER(c_int64), _OUT]),
+    "firn_upsert": (c_int32, [c_void_p, c_char_p, c_void_p, POINTER(c_int64), _OUT]),
+    "firn_delete_keys": (c_int32, [c_void_p, c_char_p, c_void_p, POINTER(c_int64), _OUT]),
+    "firn_delete_where": (c_int32, [c_void_p, c_char_p, c_char_p, POINTER(c_int64), _OUT]),
+    "firn_commit": (c_int32, [c_void_p, POINTER(c_uint64), _OUT]),
+    "firn_transaction_free": (None, [c_void_p]),
+    "firn_tag": (c_int32, [c_void_p, c_char_p, c_char_p, _OUT]),
+    "firn_untag": (c_int32, [c_void_p, c_char_p, _OUT]),
+    "firn_log_text": (c_int32, [c_void_p, _OUT, POINTER(c_size_t), _OUT]),
     "firn_stream_new": (c_void_p, []),
     "firn_schema_new": (c_void_p, []),
     "firn_stream_free": (None, [c_void_p]),
@@ -134,6 +145,7 @@ def _load() -> ctypes.CDLL:
 
 lib = _load()
 
+_get_pointer = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype = ctypes.py_object
 _new_capsule.argtypes = [c_void_p, c_char_p, c_void_p]
@@ -186,6 +198,11 @@ def stream_capsule(fill: Any) -> Any:
     except BaseException:
         lib.firn_stream_free(stream)
         raise
+
+
+def stream_address(capsule: Any) -> int:
+    """Returns the address of the stream in a capsule of another library."""
+    return _get_pointer(capsule, _STREAM)
 
 
 def schema_capsule(fill: Any) -> Any:

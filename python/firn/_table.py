@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from ._errors import Error, RowNotFoundError
 from ._library import QueryOptions, ScanOptions, call, encode, lib, names, schema_capsule, stream_capsule, take_text
+from ._predicates import polars_predicate
 from ._schema import Schema
 from ._values import as_day, decode, key_values
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    import pyarrow.dataset
 
 _SHOWN_ROWS = 10
 
@@ -282,6 +284,43 @@ class Table(_Readable):
             offset: the number of rows to skip.
         """
         return Query(self, query, select, group_by, aggregates, limit, offset)
+
+    def to_dataset(self) -> pyarrow.dataset.Dataset:
+        """Returns the table as a pyarrow dataset. DuckDB pushes columns and filters into it:
+
+            people = db["people"].to_dataset()
+            duckdb.sql("SELECT name FROM people WHERE age > 30")
+        """
+        from ._dataset import TableDataset
+
+        return TableDataset(self)
+
+    def to_lazy(self) -> polars.LazyFrame:
+        """Returns the table as a Polars lazy frame, which pushes columns, filters and limits into scans."""
+        import polars
+        from polars.io.plugins import register_io_source
+
+        kinds = {
+            column.name: "day" if column.is_day else column.kind for column in self.schema if column.collection is None
+        }
+
+        def read(columns: Any, predicate: Any, rows: int | None, batch_size: int | None) -> Iterator[polars.DataFrame]:
+            where = None if predicate is None else polars_predicate(predicate, kinds)
+            # A limit counts the rows that match the whole filter.
+            limit, left = rows if predicate is None else None, rows
+            for batch in self.scan(columns, where, limit).to_reader():
+                frame = polars.DataFrame(polars.from_arrow(batch))
+                if predicate is not None:
+                    frame = frame.filter(predicate)
+                if left is not None:
+                    frame = frame.head(left)
+                    left -= len(frame)
+                yield frame
+                if left == 0:
+                    return
+
+        schema = polars.DataFrame(self.scan(limit=0)).schema
+        return register_io_source(read, schema=schema, validate_schema=True)
 
     def __getitem__(self, key: Any) -> dict[str, Any]:
         """Returns the row with a primary key; a tuple if the key has several columns.

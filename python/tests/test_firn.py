@@ -242,14 +242,61 @@ class Arrow(unittest.TestCase):
 
         scan = self.numbers.scan(["n"], limit=10)
         before = 0
-        for i in range(3000):
-            if i == 1000:
+        for i in range(1500):
+            if i == 500:
                 before = pages()
             scan.__arrow_c_stream__()
             firn.open(SAMPLE)["Person"].__arrow_c_schema__()
             if i % 100 == 0:
                 scan.to_arrow()
         self.assertLess(pages() - before, 2000)
+
+    @needs("duckdb", "polars")
+    def test_filters_are_pushed_and_never_lost(self):
+        import datetime
+
+        import duckdb
+        import polars
+        import pyarrow
+
+        count = 3000
+        plain = pyarrow.table({
+            "i": [None if n % 17 == 0 else n % 50 for n in range(count)],
+            "f": [None if n % 13 == 0 else float("nan") if n % 11 == 0 else n / 8 for n in range(count)],
+            "t": [None if n % 7 == 0 else ["a", "b'c", 'd"e', "", "and (x"][n % 5] for n in range(count)],
+            "d": [datetime.date(2020, 1, 1) + datetime.timedelta(n % 90) for n in range(count)],
+            "b": [None if n % 3 == 0 else n % 2 == 0 for n in range(count)],
+            "odd name": list(range(count)),
+        })
+        with tempfile.TemporaryDirectory() as folder:
+            db = firn.create(Path(folder, "filters.firn"))
+            with db.write() as transaction:
+                transaction["rows"].append(plain)
+            stored, lazy = db["rows"].to_dataset(), db["rows"].to_lazy()
+            for where in (
+                "i > 10", "i >= 10 AND i < 20 AND t = 'a'", "f > 100", "f <= 100.5", "f <> 5", "i <> 5", "t = 'b''c'",
+                "t = 'd\"e' OR i = 3", "t = 'and (x'", "t <> 'a'", "t > 'a' AND t < 'c'", "t IS NULL", "t IS NOT NULL AND b",
+                "d = DATE '2020-02-01'", "d BETWEEN DATE '2020-01-05' AND DATE '2020-01-09' AND i IN (1, 2, 3)", "NOT b",
+                "\"odd name\" < 100 AND i + 1 > 3", "t LIKE 'b%'", "i = 1 OR f < 3 OR d > DATE '2020-03-20'",
+            ):
+                query = "SELECT count(*), sum(\"odd name\"), min(t) FROM {} WHERE " + where
+                found = duckdb.sql(query.format("stored")).fetchall()
+                self.assertEqual(found, duckdb.sql(query.format("plain")).fetchall(), where)
+            frame, c = polars.DataFrame(plain), polars.col
+            for filter in (
+                c("i") > 10, (c("i") >= 10) & (c("t") == "a"), c("f") > 100, c("f") <= 100.5, c("f") != 5, c("i") != 5,
+                c("t") == "b'c", (c("t") == 'd"e') | (c("i") == 3), c("t").is_null(), c("d") > datetime.date(2020, 2, 1),
+                c("b"), ~c("b"), (c("odd name") < 100) & (c("i") + 1 > 3), c("f").is_nan(), c("i").is_in([1, 2]),
+            ):
+                expected = frame.filter(filter).select("odd name")
+                self.assertTrue(lazy.filter(filter).select("odd name").collect().equals(expected), str(filter))
+                expected = frame.filter(filter).head(7)
+                self.assertTrue(lazy.filter(filter).head(7).collect().equals(expected), str(filter))
+            self.assertEqual(lazy.head(5).collect().height, 5)
+            self.assertEqual(stored.count_rows(), count)
+            self.assertEqual(stored.head(3).num_rows, 3)
+            self.assertEqual(stored.to_table(columns=["i"]).column_names, ["i"])
+            self.assertEqual(stored.count_rows(pyarrow.compute.field("i") == 3), plain["i"].to_pylist().count(3))
 
     def test_all_types_of_the_golden_files(self):
         for path in sorted(FIXTURES.glob("*.firn")):
@@ -268,7 +315,7 @@ class Arrow(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("plain.firn", "collections.firn", "alone.firn"):
                 whole = (FIXTURES / name).read_bytes()
-                for at in range(0, len(whole), max(1, len(whole) // 60)):
+                for at in range(0, len(whole), max(1, len(whole) // 25)):
                     for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]):
                         path = Path(folder, "damaged.firn")
                         path.unlink(missing_ok=True)
@@ -306,6 +353,165 @@ class Arrow(unittest.TestCase):
         found = duckdb.sql("SELECT name, sum(n) FROM numbers GROUP BY name ORDER BY name LIMIT 1").fetchall()
         self.assertEqual(found, [("name 0", sum(range(0, 70000, 10)))])
         self.assertEqual(len(numbers), 70000)
+
+
+@needs("pyarrow")
+class Writing(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name, "new.firn")
+        self.db = firn.create(self.path)
+
+    def people(self):
+        return [{"id": 1, "name": "Ada", "score": 1.5}, {"id": 2, "name": "Bo", "score": None}]
+
+    def test_a_file_is_made_by_its_first_commit(self):
+        self.assertFalse(self.path.exists())
+        with self.db.write() as transaction:
+            self.assertEqual(transaction["people"].append(self.people(), key="id"), 2)
+        self.assertEqual((self.db.types, self.db.version), (["people"], 1))
+        self.assertEqual(self.db["people"].schema.key, ("id",))
+        self.assertEqual(list(firn.open(self.path)["people"]), self.people())
+        with self.assertRaises(FileExistsError):
+            firn.create(self.path)
+
+    def test_appends_upserts_and_deletes(self):
+        with self.db.write() as transaction:
+            people = transaction["people"]
+            people.append(self.people(), key=["id"])
+            people.upsert([{"id": 2, "score": 2}, {"id": 3, "score": 3}])
+            self.assertEqual(people.delete(keys=[1, 99]), 1)
+        self.assertEqual(list(self.db["people"]), [
+            {"id": 2, "name": "Bo", "score": 2.0}, {"id": 3, "name": None, "score": 3.0},
+        ])
+        with self.db.write() as transaction:
+            self.assertEqual(transaction["people"].delete(where="score > 2"), 1)
+            self.assertEqual(transaction["people"].append({"id": [7], "score": [7.5]}), 1)
+        self.assertEqual([row["id"] for row in self.db["people"]], [2, 7])
+
+    def test_an_exception_aborts(self):
+        with self.db.write() as transaction:
+            transaction["people"].append(self.people(), key="id")
+        for use, kind in (
+            (lambda people: people.append(self.people()), firn.DuplicateKeyError),
+            (lambda people: people.append([{"id": "x"}]), firn.SchemaError),
+            (lambda people: people.append([{"id": 5, "nmae": "x"}]), firn.SchemaError),
+            (lambda people: people.append([{"id": 1.5}]), firn.SchemaError),
+            (lambda people: people.append(5), TypeError),
+            (lambda people: people.append([1]), TypeError),
+            (lambda people: people.delete(), TypeError),
+            (lambda people: people.delete(where="x > 1"), ValueError),
+            (lambda people: [people.append([{"id": 8}]), 1 / 0], ZeroDivisionError),
+        ):
+            with self.assertRaises(kind), self.db.write() as transaction:
+                transaction["people"].append([{"id": 4}])
+                use(transaction["people"])
+            self.assertFalse(transaction.is_open)
+            self.assertEqual(len(firn.open(self.path)["people"]), 2)
+        with self.assertRaises(KeyError), self.db.write() as transaction:
+            transaction["nobody"].upsert([{"id": 1}])
+        transaction = self.db.write()
+        with self.assertRaises(firn.SchemaError):
+            transaction["people"].append([{"id": "x"}])
+        with self.assertRaises(firn.UsageError):
+            transaction.commit()
+        with self.assertRaises(firn.ClosedError):
+            transaction.commit()
+
+    def test_one_transaction_at_a_time(self):
+        with self.db.write() as transaction:
+            transaction["people"].append(self.people(), key="id")
+            with self.assertRaises(RuntimeError):
+                self.db.write()
+            # The file does not exist before the first commit.
+        other = firn.open(self.path)
+        with self.db.write(), self.assertRaises(TimeoutError):
+            other.write(timeout=0.01)
+        with other.write() as transaction:
+            transaction["people"].append([{"id": 3}])
+        self.assertEqual((len(self.db["people"]), len(self.db.refresh()["people"]), len(other["people"])), (2, 3, 3))
+
+    def test_frames_streams_slices_and_many_rows(self):
+        import pyarrow
+
+        count = 10000
+        table = pyarrow.table({
+            "id": pyarrow.array(range(count)),
+            "small": pyarrow.array([None if i % 7 == 0 else i % 100 for i in range(count)], pyarrow.int8()),
+            "text": [None if i % 11 == 0 else f"text {i}" for i in range(count)],
+            "code": pyarrow.array([f"code {i % 10}" for i in range(count)]).dictionary_encode(),
+            "flag": [None if i % 5 == 0 else i % 2 == 0 for i in range(count)],
+            "time": pyarrow.array([i * 1000 for i in range(count)], pyarrow.timestamp("ms")),
+            "list": [None if i % 13 == 0 else list(range(i % 4)) for i in range(count)],
+            "object": [{"a": i, "b": [f"{i}"]} for i in range(count)],
+            "views": pyarrow.array([f"a longer text, not inline {i % 100}" for i in range(count)], pyarrow.string_view()),
+            "fixed": pyarrow.array([[i, i + 1] for i in range(count)], pyarrow.list_(pyarrow.int32(), 2)),
+        })
+        sources = {
+            "whole": table,
+            "slice": table.slice(1234, 5001),
+            "batches": pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=999)),
+            "own": self.db,
+        }
+        with self.db.write() as transaction:
+            for name, source in sources.items():
+                if name != "own":
+                    transaction[name].append(source, key="id")
+        with self.db.write() as transaction:
+            transaction["own"].append(self.db["whole"].scan(where="id < 6000"))
+        plain = table.to_pylist()
+        for name, expected in (("whole", plain), ("slice", plain[1234:6235]), ("batches", plain), ("own", plain[:6000])):
+            self.assertEqual(self.db[name].to_arrow().to_pylist(), expected, name)
+        self.assertEqual(self.db["whole"][4321]["text"], "text 4321")
+        with self.assertRaises(firn.DuplicateKeyError), self.db.write() as transaction:
+            transaction["whole"].append(table)
+
+    @needs("pandas", "polars", "duckdb")
+    def test_other_libraries(self):
+        import duckdb
+        import pandas
+        import polars
+
+        with self.db.write() as transaction:
+            transaction["pandas"].append(pandas.DataFrame({"n": [1, 2], "t": ["a", None]}))
+            transaction["polars"].append(polars.DataFrame({"n": [1, 2], "t": ["a", None]}))
+            transaction["duckdb"].append(duckdb.sql("SELECT * FROM (VALUES (1, 'a'), (2, NULL)) AS v(n, t)"))
+        for name in ("pandas", "polars", "duckdb"):
+            self.assertEqual([(row["n"], row["t"]) for row in self.db[name]], [(1, "a"), (2, None)], name)
+
+    def test_all_types_of_the_golden_files_survive(self):
+        for path in sorted(FIXTURES.glob("*.firn")):
+            if path.name == "encrypted.firn":
+                continue
+            with firn.open(path) as source, self.db.write() as transaction:
+                for name, table in source.items():
+                    transaction[f"{path.stem} {name}"].append(table)
+            with firn.open(path) as source:
+                for name, table in source.items():
+                    copy = self.db[f"{path.stem} {name}"]
+                    self.assertTrue(copy.to_arrow().equals(table.to_arrow()), f"{path}: {name}")
+                    if not any(column.kind == "link" for column in table.schema):
+                        self.assertEqual(copy.schema.columns, table.schema.columns)
+
+    def test_tags_and_versions(self):
+        for i in range(3):
+            with self.db.write() as transaction:
+                transaction["n"].append([{"n": i}])
+        self.db.tag("two", 2)
+        self.assertEqual([version["tags"] for version in self.db.log() if version["version"] == 2], [["two"]])
+        self.assertEqual(len(firn.open(self.path, version="two")["n"]), 2)
+        self.db.untag("two")
+        with self.assertRaises(FileNotFoundError):
+            self.db.untag("two")
+
+    def test_encrypted_files(self):
+        path, key = self.path.with_name("secret.firn"), os.urandom(64)
+        with firn.create(path, key=key) as db, db.write() as transaction:
+            transaction["n"].append([{"n": 1}])
+        self.assertEqual(firn.open(path, key=key.hex())["n"].to_arrow()["n"].to_pylist(), [1])
+        with self.assertRaises(PermissionError):
+            firn.open(path, key=os.urandom(64))
 
 
 if __name__ == "__main__":

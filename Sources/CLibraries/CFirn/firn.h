@@ -1,5 +1,5 @@
 /*
-** firn.h: the C interface of Firn. Reads .firn files, and hands their rows over as Arrow C streams.
+** firn.h: the C interface of Firn. Reads and writes .firn files; rows are Arrow C streams in both directions.
 **
 ** Link with libfirn (-lfirn). The library needs no other one at run time than the system's and, for encrypted files,
 ** OpenSSL's libcrypto, which it loads when it meets one.
@@ -16,7 +16,7 @@
 ** and wrong names are errors. Pointers that were released, or that never came from this library, are not detected.
 **
 ** THREADS. All functions can be called on any thread. Databases, snapshots and tables can be used by several threads
-** at the same time. A cursor or an Arrow stream can be used by one thread at a time. An object must not be released
+** at the same time. A cursor, a transaction or an Arrow stream can be used by one thread at a time. An object must not be released
 ** while another thread uses it.
 **
 ** FORK. In a child process that was forked after an object was made, functions that read return FIRN_USAGE, and
@@ -357,6 +357,89 @@ struct firn_query_options {
 int32_t firn_query(
     const firn_table *table, const struct firn_query_options *options, struct ArrowArrayStream *stream,
     firn_error **error);
+
+/* ---- Writing ------------------------------------------------------------------------------------------------------- */
+
+/*
+** Opens a .firn file for reading and writing. creates != 0: if the file does not exist, it is made by the first commit,
+** encrypted if there is a key. Files next to it that killed processes left are removed.
+**
+** Errors: as firn_open; FIRN_INPUT_OUTPUT if the file must not be written, FIRN_UNSUPPORTED if it needs a newer writer.
+*/
+int32_t firn_open_writable(
+    const char *path, const void *key, size_t key_bytes, int32_t creates, firn_database **database, firn_error **error);
+
+typedef struct firn_transaction firn_transaction;
+
+/*
+** Begins the one transaction of the file, across threads and processes. While another one is under way, waits for so
+** many seconds (less than 0: as long as it takes), then returns FIRN_LOCKED. A thread that waits for its own transaction
+** waits for ever. Readers are not disturbed, and see nothing of the transaction before its commit.
+**
+** A transaction can be used by one thread at a time. After an error of one of the functions below, it can only be
+** released: the others return FIRN_USAGE.
+*/
+int32_t firn_begin(
+    const firn_database *database, double patience, firn_transaction **transaction, firn_error **error);
+
+/*
+** Appends the rows of an Arrow stream to a type. The function takes the stream over and releases it, also if it fails.
+**
+** A type that does not exist is made: with the columns of the stream, and with the primary key that key names, or
+** without a key if it is NULL. If the type exists, columns are matched by name. The stream must have every column that
+** cannot be null, and no others. Values are converted if nothing is lost, such as integers to doubles.
+**
+** rows: receives the number of rows; may be NULL.
+** Errors: FIRN_SCHEMA if columns do not match, with the name of the column; FIRN_REJECTED for a null or a value that
+**   does not fit, with the row; FIRN_DUPLICATE_KEY (of many rows, firn_commit returns it).
+*/
+int32_t firn_append(
+    firn_transaction *transaction, const char *type, struct ArrowArrayStream *stream, const char *const *key,
+    size_t key_count, int64_t *rows, firn_error **error);
+
+/*
+** Inserts the rows of a stream whose keys do not exist, and changes the others: in each, the columns that the stream
+** has. Takes the stream over. rows: the number of rows of the stream. Errors: as firn_append; FIRN_NOT_FOUND if there is
+** no such type, FIRN_USAGE if it has no key.
+*/
+int32_t firn_upsert(
+    firn_transaction *transaction, const char *type, struct ArrowArrayStream *stream, int64_t *rows, firn_error **error);
+
+/*
+** Deletes the rows with the keys that a stream has: it has the columns of the key, and may have others of the type.
+** Keys without a row are no error. Links to deleted rows are removed. Takes the stream over. rows: the number of rows
+** that were deleted.
+*/
+int32_t firn_delete_keys(
+    firn_transaction *transaction, const char *type, struct ArrowArrayStream *stream, int64_t *rows, firn_error **error);
+
+/* Deletes the rows that match a predicate, in Firn's query language. rows: the number of rows that were deleted. */
+int32_t firn_delete_where(
+    firn_transaction *transaction, const char *type, const char *predicate, int64_t *rows, firn_error **error);
+
+/*
+** Makes the changes the newest version of the file, atomically and durably, and stores its number (version may be
+** NULL). After an error, the file is unchanged.
+*/
+int32_t firn_commit(firn_transaction *transaction, uint64_t *version, firn_error **error);
+
+/* Releases a transaction. If it was not committed, the file is unchanged. */
+void firn_transaction_free(firn_transaction *transaction);
+
+/*
+** Names a version, durably; NULL: the newest. The version is kept until the tag is deleted. If another version has the
+** tag, the tag moves. The database must be writable, as for firn_untag.
+*/
+int32_t firn_tag(const firn_database *database, const char *tag, const char *version, firn_error **error);
+
+/* Deletes a tag. Errors: FIRN_NOT_FOUND if there is no such tag. */
+int32_t firn_untag(const firn_database *database, const char *tag, firn_error **error);
+
+/*
+** Stores the versions that are kept as a JSON array, the newest first: [{"version":5,"time":nanoseconds since
+** 1970-01-01 UTC,"tags":["release"]}]. The caller releases the text with firn_free.
+*/
+int32_t firn_log_text(const firn_database *database, char **text, size_t *length, firn_error **error);
 
 /* ---- Streams for other languages --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,203 @@
+import CArrow
+import FirnArrow
+import FirnBytes
+import FirnChange
+import FirnDatabase
+import FirnQuery
+import FirnTable
+import FirnThreads
+
+/// A transaction that streams of Arrow are written to. After an error, it can only be released.
+final class CTransaction: CReader {
+    let process = MakingProcess()
+    private let database: Database
+    private let transaction: DatabaseTransaction
+    private var isEnded = false
+    private var failure: FirnError?
+    /// The types that rows were added to without a comparison of their keys.
+    private var unchecked: Set<String> = []
+
+    /// Fewer rows are inserted one by one, because a segment of a few rows would be small.
+    private static let bulkRows = 4096
+
+    init(_ database: Database, patience: Double) throws(FirnError) {
+        self.database = database
+        transaction = try database.begin(
+            wait: patience < 0 ? .always : patience == 0 ? .no : .seconds(patience), threads: Processors.count)
+    }
+
+    deinit { if !isEnded { transaction.cancel() } }
+
+    /// Runs a change. An error is remembered: what was changed before it must not be committed.
+    func change<R>(_ body: () throws(FirnError) -> R) throws(FirnError) -> R {
+        if isEnded { throw FirnError(.usage, "the transaction has ended") }
+        if let failure {
+            throw FirnError(
+                .usage, "the transaction failed before: \(failure.description)", advice: "release it, and begin another one")
+        }
+        do throws(FirnError) { return try body() } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    func commit() throws(FirnError) -> UInt64 {
+        try change { () throws(FirnError) in
+            for type in unchecked.sorted() {
+                try transaction.bulkWriter(type).finish()
+                var options = DifferenceOptions()
+                options.newName = "the transaction"
+                options.execution.threads = Processors.count
+                try KeyUniqueness.check(transaction.currentRows(of: type), options: options)
+            }
+            let version = try transaction.commit()
+            isEnded = true
+            return version
+        }
+    }
+
+    // MARK: Rows
+
+    /// Returns a type of the file.
+    private func type(_ name: String) throws(FirnError) -> TypeSchema {
+        guard let type = transaction.schema[name] else {
+            let known = transaction.schema.roots.map(\.name)
+            throw FirnError(
+                .notFound, "there is no type \"\(name)\"", at: .init(file: database.path),
+                advice: Suggestion.nearest(to: name, among: known).map { "did you mean \"\($0)\"?" })
+        }
+        guard !type.isEmbedded else { throw FirnError(.usage, "the rows of type \"\(name)\" belong to other rows") }
+        return type
+    }
+
+    private func keyed(_ name: String) throws(FirnError) -> TypeSchema {
+        let type = try type(name)
+        guard !type.key.isEmpty else { throw FirnError(.usage, "type \"\(name)\" has no primary key", at: .init(file: database.path)) }
+        return type
+    }
+
+    private func reader(_ stream: UnsafeMutablePointer<ArrowArrayStream>, _ name: String) throws(FirnError) -> ArrowReader {
+        var options = ArrowOptions(typeName: name)
+        options.threads = Processors.count
+        return try ArrowReader.imported(stream, named: "the stream", options: options)
+    }
+
+    /// Calls `body` with the batches of a stream, as columns of the type. Returns the number of rows.
+    private func forEachBatch(
+        _ stream: UnsafeMutablePointer<ArrowArrayStream>, of type: TypeSchema, only: [Int]? = nil,
+        _ body: (Batch, ColumnFit) throws(FirnError) -> Void
+    ) throws(FirnError) -> Int {
+        try forEachBatch(try reader(stream, type.name), of: type, only: only, body)
+    }
+
+    private func forEachBatch(
+        _ reader: ArrowReader, of type: TypeSchema, only: [Int]? = nil, _ body: (Batch, ColumnFit) throws(FirnError) -> Void
+    ) throws(FirnError) -> Int {
+        let given = reader.schema
+        guard let rows = given.roots.first else { throw FirnError(.schema, "the stream has no rows") }
+        let fit = try ColumnFit(rows, given, to: type, transaction.schema, only: only)
+        var count = 0
+        while let (_, batch) = try reader.next() {
+            try body(try fit.fit(batch, after: count), fit)
+            count += batch.count
+        }
+        return count
+    }
+
+    /// Appends the rows of a stream. A type that does not exist is made, with the columns of the stream and the key.
+    func append(_ stream: UnsafeMutablePointer<ArrowArrayStream>, to name: String, key: [String]?) throws(FirnError) -> Int {
+        let reader = try reader(stream, name)
+        if transaction.schema[name] == nil { try create(name, reader.schema, key: key) }
+        let type = try type(name)
+        if let key, key != type.key.map({ type.columns[$0].name }) {
+            throw FirnError(.schema, "type \"\(name)\" has another key", at: .init(file: database.path))
+        }
+        return try forEachBatch(reader, of: type) { (batch, _) throws(FirnError) in
+            guard batch.count < CTransaction.bulkRows else {
+                _ = try transaction.bulkWriter(name).append(batch)
+                if !type.key.isEmpty { unchecked.insert(name) }
+                return
+            }
+            for row in 0..<batch.count { _ = try transaction.insert(name, batch.columns.map { $0.value(at: row) }) }
+        }
+    }
+
+    private func create(_ name: String, _ schema: Schema, key: [String]?) throws(FirnError) {
+        var types = schema.types
+        guard let root = types.firstIndex(where: { !$0.isEmbedded }) else { throw FirnError(.schema, "the stream has no rows") }
+        for type in types where type.name != name && transaction.schema[type.name] != nil {
+            guard transaction.schema[type.name]?.columns.map(\.name) == type.columns.map(\.name) else {
+                throw FirnError(
+                    .schema, "the objects of the stream would have the type \"\(type.name)\", which has other columns in the file",
+                    at: .init(file: database.path))
+            }
+        }
+        if let key {
+            types[root].key = []
+            for column in key {
+                guard let position = types[root].index(of: column) else {
+                    throw FirnError(.usage, "the stream has no column \"\(column)\" for the key")
+                }
+                types[root].key.append(position)
+            }
+        }
+        try transaction.extendSchema(types)
+    }
+
+    /// Inserts the rows of a stream, or changes those whose key exists already: the columns that the stream has.
+    func upsert(_ stream: UnsafeMutablePointer<ArrowArrayStream>, to name: String) throws(FirnError) -> Int {
+        let type = try keyed(name)
+        return try forEachBatch(stream, of: type, only: type.key) { (batch, fit) throws(FirnError) in
+            for row in 0..<batch.count {
+                let values = batch.columns.map { $0.value(at: row) }
+                guard let known = try transaction.find(name, key: type.key.map { values[$0] }) else {
+                    for (i, column) in type.columns.enumerated() where !fit.has(i) && !column.type.isOptional {
+                        throw FirnError(
+                            .schema, "a row has a new key, and the stream has no column \"\(column.name)\", which cannot be null")
+                    }
+                    _ = try transaction.insert(name, values)
+                    continue
+                }
+                for (i, column) in type.columns.enumerated() where fit.has(i) && !type.key.contains(i) {
+                    try transaction.update(name, rowID: known, column: column.name, values[i])
+                }
+            }
+        }
+    }
+
+    /// Deletes the rows with the keys of a stream. Keys without a row are passed over.
+    func delete(keys stream: UnsafeMutablePointer<ArrowArrayStream>, from name: String) throws(FirnError) -> Int {
+        let type = try keyed(name)
+        var found: [Int64] = []
+        _ = try forEachBatch(stream, of: type, only: type.key) { (batch, _) throws(FirnError) in
+            for row in 0..<batch.count {
+                if let known = try transaction.find(name, key: type.key.map { batch.columns[$0].value(at: row) }) { found.append(known) }
+            }
+        }
+        return try delete(Array(Set(found)).sorted(), from: name)
+    }
+
+    /// Deletes the rows that match a predicate.
+    func delete(where text: String, from name: String) throws(FirnError) -> Int {
+        _ = try type(name)
+        let rows = transaction.currentRows(of: name), run: QueryRun
+        do throws(QueryError) {
+            run = try QueryRun(QueryRequest(filter: text), table: rows, file: database.path, threads: Processors.count)
+        } catch { throw error.asFirnError }
+        var found: [Int64] = []
+        let locations = try run.rowLocations()
+        do throws(Damage) {
+            for location in locations { found.append(try rows.segment(location.segment).rowID(at: location.position)) }
+        } catch { throw FirnError(error, in: database.path) }
+        return try delete(found, from: name)
+    }
+
+    private func delete(_ rows: [Int64], from name: String) throws(FirnError) -> Int {
+        guard !rows.isEmpty else { return 0 }
+        for row in rows { try transaction.delete(name, rowID: row) }
+        if transaction.schema.types.contains(where: { $0.columns.contains { $0.type.kind == .link && $0.type.target == name } }) {
+            try transaction.deleteLinks(to: name, rows: rows)
+        }
+        return rows.count
+    }
+}

@@ -1,0 +1,75 @@
+"""A table as a pyarrow dataset, so that DuckDB pushes columns and filters into scans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+import pyarrow.dataset
+
+from ._predicates import ArrowFilter
+
+if TYPE_CHECKING:
+    from ._table import Table
+
+
+class TableDataset(pyarrow.dataset.Dataset):
+    """A table as a pyarrow dataset. Filters are translated to predicates as far as possible; pyarrow applies the
+    others."""
+
+    def __init__(self, table: Table) -> None:
+        # The initializer of the base class is for datasets of Arrow's C++ library.
+        self._table = table
+        self._schema = pyarrow.schema(table)
+
+    @property
+    def schema(self) -> pyarrow.Schema:
+        """The Arrow schema of the table."""
+        return self._schema
+
+    def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> pyarrow.dataset.Scanner:
+        """Returns a scanner of some columns and rows. The options are those of `pyarrow.dataset.Scanner.from_batches`."""
+        names, where = None, None
+        if filter is not None:
+            translated = ArrowFilter(str(filter), self._schema)
+            where = translated.predicate()
+            if translated.is_exact:
+                filter = None
+        if isinstance(columns, list):
+            written = "" if filter is None else str(filter)
+            names = [name for name in self._schema.names if name in columns or name in written]
+        reader = self._table.scan(names, where).to_reader()
+        known = {key: options[key] for key in ("batch_size", "use_threads", "memory_pool") if key in options}
+        return pyarrow.dataset.Scanner.from_batches(
+            reader, columns=columns, filter=filter, **known
+        )
+
+    def count_rows(self, filter: Any = None, **options: Any) -> int:
+        """Returns the number of rows that match."""
+        return len(self._table) if filter is None else self.scanner([], filter, **options).count_rows()
+
+    def to_table(self, columns: Any = None, filter: Any = None, **options: Any) -> pyarrow.Table:
+        """Returns some columns and rows as a table."""
+        return self.scanner(columns, filter, **options).to_table()
+
+    def to_batches(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
+        """Returns some columns and rows as batches."""
+        return self.scanner(columns, filter, **options).to_batches()
+
+    def head(self, num_rows: int, columns: Any = None, filter: Any = None, **options: Any) -> pyarrow.Table:
+        """Returns the first rows that match."""
+        return self.scanner(columns, filter, **options).head(num_rows)
+
+    def get_fragments(self, filter: Any = None) -> Any:
+        """Not supported: a table is scanned as a whole."""
+        raise NotImplementedError("a table of Firn has no fragments")
+
+    def replace_schema(self, schema: pyarrow.Schema) -> Any:
+        """Not supported: the schema is that of the table."""
+        raise NotImplementedError("the schema of a table of Firn cannot be replaced")
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a dataset of Firn cannot be pickled: pass the path and the version of its file")
+
+    def __repr__(self) -> str:
+        return f"<firn.TableDataset of {self._table!r}>"

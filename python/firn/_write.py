@@ -1,0 +1,188 @@
+"""Transactions."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from ctypes import byref, c_int64, c_uint64, c_void_p
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Iterable, Sequence
+
+from ._errors import ClosedError, LockedError, RowNotFoundError
+from ._library import call, encode, lib, names, stream_address
+
+if TYPE_CHECKING:
+    from ._database import Database
+
+
+# The seconds that the library waits before the interpreter can handle an interrupt.
+_SLICE = 0.5
+
+
+def _capsule(data: Any) -> Any:
+    """Returns a capsule with an Arrow stream of the rows of an object."""
+    if hasattr(data, "__arrow_c_stream__"):
+        return data.__arrow_c_stream__()
+    import pyarrow
+
+    if hasattr(data, "__arrow_c_array__"):
+        batch = pyarrow.record_batch(data)
+        return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch]).__arrow_c_stream__()
+    if isinstance(data, dict):
+        return pyarrow.table(data).__arrow_c_stream__()
+    if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
+        raise TypeError(f"a {type(data).__name__} has no rows: give an Arrow stream, a frame, or dicts")
+    rows = list(data)
+    for row in rows:
+        if not isinstance(row, dict):
+            raise TypeError(f"a row is a {type(row).__name__}, not a dict")
+    return pyarrow.Table.from_pylist(rows).__arrow_c_stream__()
+
+
+class Writer:
+    """The rows of a type within a transaction.
+
+    Data is anything with an Arrow stream (a pyarrow table or reader, a pandas or Polars frame, a table or scan of this
+    package, a DuckDB relation), a dict of columns, or an iterable of dicts. Dicts need pyarrow.
+    """
+
+    def __init__(self, transaction: Transaction, name: str) -> None:
+        self._transaction = transaction
+        self.name = name
+
+    def append(self, data: Any, key: str | Sequence[str] | None = None) -> int:
+        """Appends rows, and returns their number. A type that does not exist is made, with the columns of the data.
+
+        Args:
+            data: rows with the columns of the type, in any order; columns that can be null may be missing.
+            key: the primary key of a new type: a column, or a list of columns.
+
+        Raises:
+            firn.SchemaError: the columns do not match; the message names the column.
+            firn.RejectedError: a value is null where it must not be.
+            firn.DuplicateKeyError: a row has the key already. Of many rows, the commit raises it.
+        """
+        parts = [key] if isinstance(key, str) else key
+        columns, count = names(parts)
+        rows = self._call(lib.firn_append, data, columns, count)
+        if parts is not None:
+            self._transaction._keys[self.name] = tuple(parts)
+        return rows
+
+    def upsert(self, data: Any) -> int:
+        """Inserts the rows whose keys do not exist, and changes the columns of the data in the others.
+
+        Returns the number of rows of the data.
+        """
+        return self._call(lib.firn_upsert, data)
+
+    def delete(self, where: str | None = None, keys: Any = None) -> int:
+        """Deletes the rows that match a predicate, or that have one of some keys. Returns their number.
+
+        Args:
+            where: a predicate in Firn's query language.
+            keys: data with the columns of the key, or a list of values of a key of one column.
+        """
+        if (where is None) == (keys is None):
+            raise TypeError("give either where or keys")
+        if where is not None:
+            count = c_int64()
+            call(lib.firn_delete_where, self._transaction._handle(), encode(self.name), encode(where), byref(count))
+            return count.value
+        if isinstance(keys, (list, tuple, set, frozenset, range)):
+            rows = list(keys)
+            if not rows:
+                return 0
+            if not isinstance(rows[0], dict):
+                key = self._transaction._keys.get(self.name) or self._transaction.database[self.name].schema.key
+                if len(key) != 1:
+                    raise TypeError(f"the key of {self.name} has {len(key)} columns: give dicts")
+                keys = {key[0]: rows}
+        return self._call(lib.firn_delete_keys, keys)
+
+    def _call(self, function: Any, data: Any, *arguments: Any) -> int:
+        handle, name = self._transaction._handle(), encode(self.name)
+        capsule, count = _capsule(data), c_int64()
+        try:
+            call(function, handle, name, stream_address(capsule), *arguments, byref(count))
+        except FileNotFoundError as error:
+            raise RowNotFoundError(str(error)) from None
+        return count.value
+
+    def __repr__(self) -> str:
+        return f"<firn.Writer {self.name!r}>"
+
+
+class Transaction:
+    """The one transaction of a file. A mapping of the names of types, also of new ones, to their writers.
+
+    Nothing of it is visible to readers before `commit`, which makes all of it the newest version at once. After an error
+    of a writer, the transaction can only be aborted.
+    """
+
+    def __init__(self, database: Database, timeout: float | None) -> None:
+        self.database = database
+        self._pid = os.getpid()
+        self._thread = threading.get_ident()
+        # The keys of the types that were made.
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._pointer = c_void_p()
+        writable, end = database._writing(), None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = _SLICE if end is None else end - time.monotonic()
+            try:
+                call(lib.firn_begin, writable, min(max(0.0, left), _SLICE), byref(self._pointer))
+                break
+            except LockedError:
+                if end is not None and left <= _SLICE:
+                    raise
+        self._finalizer = weakref.finalize(self, lib.firn_transaction_free, self._pointer)
+        self._finalizer.atexit = False
+
+    def _handle(self) -> c_void_p:
+        if not self._finalizer.alive:
+            raise ClosedError("the transaction has ended")
+        if os.getpid() != self._pid:
+            raise RuntimeError("the transaction was begun before this process was forked")
+        return self._pointer
+
+    def __getitem__(self, name: str) -> Writer:
+        return Writer(self, name)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the transaction was neither committed nor aborted."""
+        return self._finalizer.alive
+
+    def commit(self) -> int:
+        """Makes the changes the newest version, durably, and returns its number."""
+        version = c_uint64()
+        try:
+            call(lib.firn_commit, self._handle(), byref(version))
+        finally:
+            self._finalizer()
+        self.database._committed()
+        return version.value
+
+    def abort(self) -> None:
+        """Drops the changes."""
+        self._finalizer()
+
+    def __enter__(self) -> Transaction:
+        self._handle()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._finalizer.alive:
+            return
+        if kind is None:
+            self.commit()
+        else:
+            self.abort()
+
+    def __repr__(self) -> str:
+        return f"<firn.Transaction {self.database.path!r}{'' if self._finalizer.alive else ', ended'}>"
