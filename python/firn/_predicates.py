@@ -39,7 +39,7 @@ class ArrowFilter:
 
     def __init__(self, expression: str, schema: Any) -> None:
         self._types = {field.name: str(field.type) for field in schema}
-        self._tokens = []
+        self._tokens: list[tuple[str, str]] = []
         # Whether the predicate matches exactly the rows of the expression.
         self.is_exact = True
         at = 0
@@ -48,7 +48,8 @@ class ArrowFilter:
             if found is None:
                 self._tokens = []
                 break
-            self._tokens.append((found.lastgroup, found[found.lastgroup]))
+            kind = found.lastgroup or ""
+            self._tokens.append((kind, found[kind]))
             at = found.end()
         self._at = 0
 

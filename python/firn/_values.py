@@ -9,7 +9,7 @@ import decimal
 import json
 import struct
 import uuid
-from typing import Any
+from typing import Any, Callable
 
 from ._library import KeyValue
 
@@ -49,7 +49,7 @@ def _time(value: list[int]) -> Any:
         return tuple(value)
 
 
-_TAGS = {
+_TAGS: dict[str, Callable[[Any], Any]] = {
     "$date": _date,
     "$time": _time,
     "$numberDecimal": decimal.Decimal,
@@ -130,5 +130,5 @@ def key_values(values: tuple[Any, ...]) -> Any:
         if data is not None:
             kept.append(data)
             slot.bytes, slot.length = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
-    out._kept = kept
+    out._kept = kept  # type: ignore[attr-defined]
     return out

@@ -1,4 +1,8 @@
-"""Tests of the package. FIRN_SAMPLE is the file that Tests/CInterface makes, FIRN_FIXTURES the folder of golden files."""
+"""Tests of the package: python3 -m unittest discover -s python/tests
+
+FIRN_SAMPLE is the file that Tests/CInterface makes; without it, the same file is made through pyarrow. FIRN_FIXTURES is the
+folder of golden files.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,35 @@ def needs(*modules: str):
     if missing:
         print(f"skipped: no {', '.join(missing)}")
     return unittest.skipIf(missing, f"no {', '.join(missing)}")
+
+
+def setUpModule():
+    global SAMPLE
+    if SAMPLE:
+        return
+    import pyarrow
+
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    SAMPLE = str(Path(folder.name, "sample.firn"))
+
+    def field(name, kind, optional=False):
+        return pyarrow.field(name, kind, nullable=optional)
+
+    texts = pyarrow.list_(field("item", pyarrow.string()))
+    person = pyarrow.schema([
+        field("id", pyarrow.int64()), field("name", pyarrow.string()), field("height", pyarrow.float64(), True), field("tags", texts),
+    ])
+    number = pyarrow.schema([field("n", pyarrow.int64()), field("half", pyarrow.float64()), field("name", pyarrow.string())])
+    db, count = firn.create(SAMPLE), 70000
+    ada, bo = {"id": 1, "name": "Ada", "height": 1.5, "tags": []}, {"id": 2, "name": "Bo", "height": None, "tags": ["a", "b"]}
+    columns = {"n": range(count), "half": [i / 2 for i in range(count)], "name": [f"name {i % 10}" for i in range(count)]}
+    with db.write() as transaction:
+        transaction["Person"].append(pyarrow.Table.from_pylist([ada], schema=person), key="id")
+    db.tag("first")
+    with db.write() as transaction:
+        transaction["Person"].append(pyarrow.Table.from_pylist([bo], schema=person))
+        transaction["Number"].append(pyarrow.table(columns, schema=number))
 
 
 class Files(unittest.TestCase):
@@ -466,6 +499,42 @@ class Writing(unittest.TestCase):
         self.assertEqual(self.db["whole"][4321]["text"], "text 4321")
         with self.assertRaises(firn.DuplicateKeyError), self.db.write() as transaction:
             transaction["whole"].append(table)
+
+    def test_all_types_of_pyarrow_also_in_slices(self):
+        import random
+
+        import pyarrow
+
+        folder = Path(__file__).parents[2] / "Tools/bench"
+        if not (folder / "compared.py").exists():
+            self.skipTest("the makers of tables are not here")
+        sys.path.insert(0, str(folder))
+        self.addCleanup(sys.path.remove, str(folder))
+        import compared
+
+        count = 400
+        fields, arrays = [], []
+        for name, (kind, values) in compared.common_types(count, random.Random(1))[1].items():
+            values = compared.maybe(random.Random(2), values, True)
+            if isinstance(kind, pyarrow.BaseExtensionType):
+                array = pyarrow.ExtensionArray.from_storage(kind, pyarrow.array(values, kind.storage_type))
+            elif isinstance(kind, pyarrow.DictionaryType):
+                array = pyarrow.array(values, kind.value_type).dictionary_encode()
+            else:
+                array = pyarrow.array(values, kind)
+            fields.append(pyarrow.field(name, array.type))
+            arrays.append(array)
+        flat = pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
+        nested = pyarrow.Table.from_pylist(compared.nested_rows(count), schema=pyarrow.schema(compared.nested_fields()))
+        # Maps whose keys are not texts become lists of entries.
+        nested = nested.drop_columns(["mi"])
+        for name, table in (("flat", flat), ("nested", nested)):
+            for part, rows in (("whole", table), ("slice", table.slice(13, 300)), ("bytes", table.slice(16, 1))):
+                with self.db.write() as transaction:
+                    transaction[f"{name} {part}"].append(rows)
+                read, given = self.db[f"{name} {part}"].to_arrow().to_pydict(), rows.to_pydict()
+                for column in given:
+                    self.assertEqual(str(read[column]), str(given[column]), f"{name} {part} {column}")
 
     @needs("pandas", "polars", "duckdb")
     def test_other_libraries(self):
