@@ -158,7 +158,7 @@ let tools: [Target] = [
         path: "Tools/bench",
         exclude: [
             "run", "commits.py", "compared.py", "compare-arrow.py", "compare-parquet.py", "compare-parquet-out.py", "engine-duckdb.py",
-            "joins.py", "make-table.py", "pollute.py", "shapes.py", "touch.py",
+            "joins.py", "make-table.py", "pollute.py", "python.py", "shapes.py", "touch.py",
         ],
         swiftSettings: common),
     .executableTarget(

@@ -59,6 +59,10 @@ struct SegmentReader: Sendable {
             try column.hold(memory)
             return column
         }
+        if var texts = try CodedTexts(reader, rows: count) {
+            for chosen in chosen { try texts.append(reader, vector: chosen.vector, rows: chosen.rows) }
+            return try texts.column(memory)
+        }
         if isWhole, let whole = try reader.wholeColumn() { return whole }
         var part = Column(reader.type)
         for (i, chosen) in chosen.enumerated() {

@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Iterator
 
 import pyarrow
 import pyarrow.dataset
 
 from ._predicates import ArrowFilter
+from ._table import Scan, Table
 
-if TYPE_CHECKING:
-    from ._table import Table
+
+class PlainScanner:
+    """A scan with the methods of a pyarrow scanner, for scans that pyarrow has nothing to add to."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+
+    @property
+    def projected_schema(self) -> pyarrow.Schema:
+        """The schema of the rows."""
+        return pyarrow.schema(self._scan)
+
+    dataset_schema = projected_schema
+
+    def to_reader(self) -> pyarrow.RecordBatchReader:
+        """Returns the rows as a reader of batches."""
+        return self._scan.to_reader()
+
+    def to_table(self) -> pyarrow.Table:
+        """Returns the rows as a table."""
+        return self._scan.to_arrow()
+
+    def to_batches(self) -> Iterator[pyarrow.RecordBatch]:
+        """Returns the rows as batches."""
+        return iter(self._scan.to_reader())
+
+    def head(self, num_rows: int) -> pyarrow.Table:
+        """Returns the first rows."""
+        scan = self._scan
+        return Scan(scan.table, scan.columns, scan.where, num_rows).to_arrow()
+
+    def count_rows(self) -> int:
+        """Returns the number of rows."""
+        return sum(batch.num_rows for batch in Scan(self._scan.table, [], self._scan.where).to_reader())
 
 
 class TableDataset(pyarrow.dataset.Dataset):
@@ -27,8 +60,8 @@ class TableDataset(pyarrow.dataset.Dataset):
         """The Arrow schema of the table."""
         return self._schema
 
-    def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> pyarrow.dataset.Scanner:
-        """Returns a scanner of some columns and rows. The options are those of `pyarrow.dataset.Scanner.from_batches`."""
+    def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
+        """Returns a scanner of some columns and rows, with the methods and options of pyarrow's."""
         names, where = None, None
         if filter is not None:
             translated = ArrowFilter(str(filter), self._schema)
@@ -38,6 +71,8 @@ class TableDataset(pyarrow.dataset.Dataset):
         if isinstance(columns, list):
             written = "" if filter is None else str(filter)
             names = [name for name in self._schema.names if name in columns or name in written]
+        if filter is None and isinstance(columns, list) and len(set(columns)) == len(columns):
+            return PlainScanner(self._table.scan(columns, where))
         reader = self._table.scan(names, where).to_reader()
         known = {key: options[key] for key in ("batch_size", "use_threads", "memory_pool") if key in options}
         return pyarrow.dataset.Scanner.from_batches(

@@ -275,8 +275,8 @@ class Arrow(unittest.TestCase):
 
         scan = self.numbers.scan(["n"], limit=10)
         before = 0
-        for i in range(1500):
-            if i == 500:
+        for i in range(600):
+            if i == 200:
                 before = pages()
             scan.__arrow_c_stream__()
             firn.open(SAMPLE)["Person"].__arrow_c_schema__()
@@ -292,7 +292,7 @@ class Arrow(unittest.TestCase):
         import polars
         import pyarrow
 
-        count = 3000
+        count = 1000
         plain = pyarrow.table({
             "i": [None if n % 17 == 0 else n % 50 for n in range(count)],
             "f": [None if n % 13 == 0 else float("nan") if n % 11 == 0 else n / 8 for n in range(count)],
@@ -348,7 +348,7 @@ class Arrow(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("plain.firn", "collections.firn", "alone.firn"):
                 whole = (FIXTURES / name).read_bytes()
-                for at in range(0, len(whole), max(1, len(whole) // 25)):
+                for at in range(0, len(whole), max(1, len(whole) // 15)):
                     for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]):
                         path = Path(folder, "damaged.firn")
                         path.unlink(missing_ok=True)
@@ -468,7 +468,7 @@ class Writing(unittest.TestCase):
     def test_frames_streams_slices_and_many_rows(self):
         import pyarrow
 
-        count = 10000
+        count = 5000
         table = pyarrow.table({
             "id": pyarrow.array(range(count)),
             "small": pyarrow.array([None if i % 7 == 0 else i % 100 for i in range(count)], pyarrow.int8()),
@@ -483,7 +483,7 @@ class Writing(unittest.TestCase):
         })
         sources = {
             "whole": table,
-            "slice": table.slice(1234, 5001),
+            "slice": table.slice(1234, 3001),
             "batches": pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=999)),
             "own": self.db,
         }
@@ -492,9 +492,9 @@ class Writing(unittest.TestCase):
                 if name != "own":
                     transaction[name].append(source, key="id")
         with self.db.write() as transaction:
-            transaction["own"].append(self.db["whole"].scan(where="id < 6000"))
+            transaction["own"].append(self.db["whole"].scan(where="id < 3000"))
         plain = table.to_pylist()
-        for name, expected in (("whole", plain), ("slice", plain[1234:6235]), ("batches", plain), ("own", plain[:6000])):
+        for name, expected in (("whole", plain), ("slice", plain[1234:4235]), ("batches", plain), ("own", plain[:3000])):
             self.assertEqual(self.db[name].to_arrow().to_pylist(), expected, name)
         self.assertEqual(self.db["whole"][4321]["text"], "text 4321")
         with self.assertRaises(firn.DuplicateKeyError), self.db.write() as transaction:
