@@ -1,23 +1,22 @@
 import FirnBytes
-import FirnTable
 import FirnThreads
 
-/// Runs a function that passes on batches on a thread of its own, a few batches ahead of the consumer. On release, the function is stopped
+/// Runs a function that passes on batches, or texts, on a thread of its own, a few of them ahead of the consumer. On release, the function is stopped
 /// at its next batch, and waited for.
-final class BatchPipe {
+final class BatchPipe<Element: Sendable> {
     private let state = State()
     private let thread: SystemThread
 
-    private static let maximumAhead = 2
+    private static var maximumAhead: Int { 2 }
 
     private final class State: @unchecked Sendable {
         let lock = Lock()
-        var batches: [Batch] = []
+        var batches: [Element] = []
         var isDone = false, isStopped = false
         var failure: FirnError?
 
         /// Waits until there is room. Returns false if no more batches are wanted.
-        func put(_ batch: Batch) -> Bool {
+        func put(_ batch: Element) -> Bool {
             lock.withLock {
                 while batches.count >= BatchPipe.maximumAhead, !isStopped { lock.wait() }
                 if !isStopped { batches.append(batch) }
@@ -36,7 +35,7 @@ final class BatchPipe {
     }
 
     /// `body` calls the function that it receives for each batch, and stops when that returns false.
-    init(_ body: @escaping @Sendable ((Batch) -> Bool) throws(FirnError) -> Void) {
+    init(_ body: @escaping @Sendable ((Element) -> Bool) throws(FirnError) -> Void) {
         let state = state
         thread = SystemThread {
             do throws(FirnError) {
@@ -48,7 +47,7 @@ final class BatchPipe {
     }
 
     /// Returns the next batch; nil at the end.
-    func next() throws(FirnError) -> Batch? {
+    func next() throws(FirnError) -> Element? {
         try state.lock.withLock { () throws(FirnError) in
             while state.batches.isEmpty, !state.isDone { state.lock.wait() }
             if !state.batches.isEmpty {

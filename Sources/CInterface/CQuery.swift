@@ -48,7 +48,7 @@ private final class QueryStream {
     /// Keeps the snapshot that the run reads.
     private let table: CTable
     private let threads: Int
-    private var pipe: BatchPipe?
+    private var pipe: BatchPipe<Batch>?
     private var first: Batch?
     private var known: ArrowRows?
     private var ready: ArraySlice<ArrowRecord> = []

@@ -128,7 +128,10 @@ public func firnRowText(
 /// Reads rows as JSON.
 final class CCursor: CReader {
     let process = MakingProcess()
-    private let scan: TableScan<[UInt8]>
+    private let advance: () throws(FirnError) -> [UInt8]?
+
+    /// Texts that another function makes.
+    init(_ advance: @escaping () throws(FirnError) -> [UInt8]?) { self.advance = advance }
 
     /// The maximum number of rows of a text.
     private static let maximumRows = 1024
@@ -138,7 +141,7 @@ final class CCursor: CReader {
         // With a predicate, each piece of a segment would test all of its rows.
         if request.filter == nil { request.vectors = 1 }
         let columns = request.columns.map { table.table.type.columns[$0] }, schema = table.table.schema
-        scan = try TableScan(table.table, request, path: table.path) { (batch, _) throws(FirnError) in
+        let scan = try TableScan<[UInt8]>(table.table, request, path: table.path) { (batch, _) throws(FirnError) in
             var out: [[UInt8]] = []
             for start in stride(from: 0, to: batch.count, by: CCursor.maximumRows) {
                 var text = [UInt8(ascii: "[")]
@@ -151,9 +154,10 @@ final class CCursor: CReader {
             }
             return out
         }
+        advance = { () throws(FirnError) in try scan.next() }
     }
 
-    func next() throws(FirnError) -> [UInt8]? { try scan.next() }
+    func next() throws(FirnError) -> [UInt8]? { try advance() }
 }
 
 /// `firn_cursor_open` of `firn.h`.

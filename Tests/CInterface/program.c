@@ -224,6 +224,35 @@ static void queries(const char *path) {
     firn_table_free(numbers);
 }
 
+static void differences(const char *path) {
+    firn_table *people = table(path, "Person"), *numbers = table(path, "Number"), *before = NULL;
+    firn_database *database = NULL;
+    firn_snapshot *first = NULL;
+    firn_cursor *cursor = NULL;
+    struct firn_diff_counts counts;
+    struct firn_diff_options options;
+    char *text = NULL;
+    size_t length = 0;
+    CHECK(firn_open(path, NULL, 0, &database, &error) == FIRN_OK);
+    CHECK(firn_snapshot_open(database, "first", &first, &error) == FIRN_OK);
+    CHECK(firn_table_open(first, "Person", &before, &error) == FIRN_OK);
+    firn_snapshot_free(first);
+    firn_database_close(database);
+    CHECK(firn_diff(before, people, NULL, &counts, &cursor, &error) == FIRN_OK);
+    CHECK(counts.added == 1 && counts.removed == 0 && counts.changed == 0 && counts.unchanged == 1);
+    firn_table_free(before);
+    CHECK(firn_cursor_next(cursor, &text, &length, &error) == FIRN_OK);
+    CHECK(strcmp(text, "[{\"kind\":\"added\",\"key\":[2],\"new\":{\"id\":2,\"name\":\"Bo\",\"height\":null,\"tags\":[\"a\",\"b\"]}}]") == 0);
+    firn_free(text);
+    CHECK(firn_cursor_next(cursor, &text, &length, &error) == FIRN_OK && text == NULL);
+    firn_cursor_free(cursor);
+    memset(&options, 0, sizeof options);
+    fails(firn_diff(people, people, &options, NULL, &cursor, &error), FIRN_USAGE, "size");
+    fails(firn_diff(numbers, numbers, NULL, NULL, &cursor, &error), FIRN_USAGE, "key");
+    firn_table_free(people);
+    firn_table_free(numbers);
+}
+
 static void *capsule_pointer(void *capsule, const char *name) { return name[0] == 'a' ? capsule : NULL; }
 
 static void owned(const char *path) {
@@ -335,6 +364,7 @@ int main(int count, char **arguments) {
     scans(arguments[1]);
     rows(arguments[1]);
     queries(arguments[1]);
+    differences(arguments[1]);
     owned(arguments[1]);
     writing(arguments[1], arguments[2]);
     puts("done");

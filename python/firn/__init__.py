@@ -13,6 +13,7 @@ directly. None of them is needed to open a file or to read rows as dicts.
 """
 
 from ._database import Database, create, open
+from ._diff import Change, Difference, diff
 from ._errors import (
     ClosedError,
     DamagedError,
@@ -39,10 +40,12 @@ from ._write import Transaction, Writer
 __version__: str = _lib.firn_version().decode()
 
 __all__ = [
+    "Change",
     "ClosedError",
     "Column",
     "DamagedError",
     "Database",
+    "Difference",
     "DuplicateKeyError",
     "EncryptionError",
     "Error",
@@ -65,5 +68,6 @@ __all__ = [
     "UsageError",
     "Writer",
     "create",
+    "diff",
     "open",
 ]

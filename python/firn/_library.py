@@ -97,6 +97,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "firn_cursor_next": (c_int32, [c_void_p, _OUT, POINTER(c_size_t), _OUT]),
     "firn_cursor_free": (None, [c_void_p]),
     "firn_query": (c_int32, [c_void_p, POINTER(QueryOptions), c_void_p, _OUT]),
+    "firn_diff": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, _OUT, _OUT]),
     "firn_open_writable": (c_int32, [c_char_p, c_char_p, c_size_t, c_int32, _OUT, _OUT]),
     "firn_begin": (c_int32, [c_void_p, c_double, _OUT, _OUT]),
     "firn_append": (c_int32, [c_void_p, c_char_p, c_void_p, _NAMES, c_size_t, POINTER(c_int64), _OUT]),

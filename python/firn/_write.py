@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 _SLICE = 0.5
 
 
-def _capsule(data: Any) -> Any:
-    """Returns a capsule with an Arrow stream of the rows of an object."""
+def _capsule(data: Any, same_columns: bool) -> Any:
+    """Returns a capsule with an Arrow stream of the rows of an object. None: no rows.
+
+    With `same_columns`, dicts must have the same keys.
+    """
     if hasattr(data, "__arrow_c_stream__"):
         return data.__arrow_c_stream__()
     import pyarrow
@@ -35,10 +38,17 @@ def _capsule(data: Any) -> Any:
     if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
         raise TypeError(f"a {type(data).__name__} has no rows: give an Arrow stream, a frame, or dicts")
     rows = list(data)
-    for row in rows:
+    if not rows:
+        return None
+    columns: dict[str, None] = {}
+    for number, row in enumerate(rows):
         if not isinstance(row, dict):
             raise TypeError(f"a row is a {type(row).__name__}, not a dict")
-    return pyarrow.Table.from_pylist(rows).__arrow_c_stream__()
+        if same_columns and number > 0 and row.keys() != columns.keys():
+            raise ValueError(f"row {number + 1} has other columns than the first: change such rows in calls of their own")
+        columns.update(dict.fromkeys(row))
+    # pyarrow itself would take the columns of the first row only.
+    return pyarrow.table({name: [row.get(name) for row in rows] for name in columns}).__arrow_c_stream__()
 
 
 class Writer:
@@ -72,7 +82,8 @@ class Writer:
         return rows
 
     def upsert(self, data: Any) -> int:
-        """Inserts the rows whose keys do not exist, and changes the columns of the data in the others.
+        """Inserts the rows whose keys do not exist, and changes the columns of the data in the others. Dicts must have the
+        same keys.
 
         Returns the number of rows of the data.
         """
@@ -104,7 +115,9 @@ class Writer:
 
     def _call(self, function: Any, data: Any, *arguments: Any) -> int:
         handle, name = self._transaction._handle(), encode(self.name)
-        capsule, count = _capsule(data), c_int64()
+        capsule, count = _capsule(data, function is lib.firn_upsert), c_int64()
+        if capsule is None:
+            return 0
         try:
             call(function, handle, name, stream_address(capsule), *arguments, byref(count))
         except FileNotFoundError as error:

@@ -415,13 +415,16 @@ class Writing(unittest.TestCase):
             people.append(self.people(), key=["id"])
             people.upsert([{"id": 2, "score": 2}, {"id": 3, "score": 3}])
             self.assertEqual(people.delete(keys=[1, 99]), 1)
+            self.assertEqual((people.append([]), people.upsert(iter(())), people.delete(keys=[])), (0, 0, 0))
         self.assertEqual(list(self.db["people"]), [
             {"id": 2, "name": "Bo", "score": 2.0}, {"id": 3, "name": None, "score": 3.0},
         ])
         with self.db.write() as transaction:
             self.assertEqual(transaction["people"].delete(where="score > 2"), 1)
             self.assertEqual(transaction["people"].append({"id": [7], "score": [7.5]}), 1)
-        self.assertEqual([row["id"] for row in self.db["people"]], [2, 7])
+            self.assertEqual(transaction["people"].append([{"id": 8}, {"id": 9, "name": "Nine"}]), 2)
+        self.assertEqual([row["id"] for row in self.db["people"]], [2, 7, 8, 9])
+        self.assertEqual(self.db["people"][9]["name"], "Nine")
 
     def test_an_exception_aborts(self):
         with self.db.write() as transaction:
@@ -431,6 +434,7 @@ class Writing(unittest.TestCase):
             (lambda people: people.append([{"id": "x"}]), firn.SchemaError),
             (lambda people: people.append([{"id": 5, "nmae": "x"}]), firn.SchemaError),
             (lambda people: people.append([{"id": 1.5}]), firn.SchemaError),
+            (lambda people: people.upsert([{"id": 1}, {"id": 2, "name": "x"}]), ValueError),
             (lambda people: people.append(5), TypeError),
             (lambda people: people.append([1]), TypeError),
             (lambda people: people.delete(), TypeError),
@@ -562,6 +566,32 @@ class Writing(unittest.TestCase):
                     self.assertTrue(copy.to_arrow().equals(table.to_arrow()), f"{path}: {name}")
                     if not any(column.kind == "link" for column in table.schema):
                         self.assertEqual(copy.schema.columns, table.schema.columns)
+
+    def test_differences(self):
+        with self.db.write() as transaction:
+            transaction["people"].append(self.people() + [{"id": 3, "name": "Cy", "score": 3.0}], key="id")
+        old = self.db["people"]
+        with self.db.write() as transaction:
+            transaction["people"].upsert([{"id": 1, "score": 1.25}])
+            transaction["people"].append([{"id": 9, "name": "New"}])
+            transaction["people"].delete(keys=[3])
+        found = firn.diff(old, self.db["people"])
+        self.assertEqual((found.added, found.removed, found.changed, found.unchanged, bool(found)), (1, 1, 1, 1, True))
+        expected = [
+            firn.Change("removed", (3,), {"id": 3, "name": "Cy", "score": 3.0}, None),
+            firn.Change("changed", (1,), {"score": 1.5}, {"score": 1.25}),
+            firn.Change("added", (9,), None, {"id": 9, "name": "New", "score": None}),
+        ]
+        self.assertEqual(sorted(found, key=repr), sorted(expected, key=repr))
+        self.assertEqual(firn.diff(old, self.db["people"], ignore="score").changed, 0)
+        self.assertEqual(firn.diff(old, self.db["people"], tolerance=1).changed, 0)
+        self.assertEqual(firn.diff(old, self.db["people"], key=["name"]).unchanged, 1)
+        self.assertFalse(firn.diff(old, old))
+        with self.assertRaises(firn.UsageError):
+            firn.diff(old, old, key="none")
+        with self.assertRaises(firn.UsageError):
+            with firn.open(SAMPLE) as db:
+                firn.diff(db["Number"], db["Number"])
 
     def test_tags_and_versions(self):
         for i in range(3):

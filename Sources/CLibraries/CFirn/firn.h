@@ -358,6 +358,39 @@ int32_t firn_query(
     const firn_table *table, const struct firn_query_options *options, struct ArrowArrayStream *stream,
     firn_error **error);
 
+/* ---- Differences --------------------------------------------------------------------------------------------------- */
+
+/* How two tables are compared. Set everything to zero, then size, then what differs from the default. */
+struct firn_diff_options {
+    size_t size;                /* sizeof(struct firn_diff_options) */
+    const char *const *key;     /* the columns that identify a row; NULL: the primary key */
+    size_t key_count;
+    const char *const *ignore;  /* columns that are not compared; NULL: none */
+    size_t ignore_count;
+    double tolerance;           /* numbers that differ by at most this much are equal */
+    int32_t threads;            /* as in firn_scan_options */
+};
+
+struct firn_diff_counts {
+    int64_t added, removed, changed, unchanged; /* rows */
+};
+
+/*
+** Compares two tables, of one file or of two, row by row by key. Stores the counts (counts may be NULL), and a cursor for
+** firn_cursor_next, whose texts are JSON arrays of the rows that differ: removed ones, then added and changed ones.
+**
+**   {"kind":"added","key":[…],"new":{column:value}}
+**   {"kind":"removed","key":[…],"old":{column:value}}
+**   {"kind":"changed","key":[…],"old":{column:value},"new":{column:value}}   the columns that differ
+**
+** Values are those of firn_row_text. The cursor keeps both tables.
+**
+** Errors: FIRN_USAGE if there is no key, or no such column; FIRN_DUPLICATE_KEY if rows of a table have the same key.
+*/
+int32_t firn_diff(
+    const firn_table *old_table, const firn_table *new_table, const struct firn_diff_options *options,
+    struct firn_diff_counts *counts, firn_cursor **cursor, firn_error **error);
+
 /* ---- Writing ------------------------------------------------------------------------------------------------------- */
 
 /*

@@ -1,0 +1,90 @@
+import CFirn
+import FirnBytes
+import FirnChange
+import FirnDatabase
+import FirnExchange
+import FirnTable
+
+/// `firn_diff` of `firn.h`.
+@_cdecl("firn_diff")
+public func firnDiff(
+    _ old: OpaquePointer?, _ new: OpaquePointer?, _ options: UnsafePointer<firn_diff_options>?,
+    _ counts: UnsafeMutablePointer<firn_diff_counts>?, _ out: UnsafeMutablePointer<OpaquePointer?>?, _ error: ErrorOut
+) -> Int32 {
+    attempt(error) { () throws(FirnError) in
+        let old = try CTable.reading(old, "old table"), new = try CTable.reading(new, "new table")
+        let difference = try TableDifference.compute(old: old.table, new: new.table, options: try DifferenceOptions(options, old, new))
+        counts?.pointee = firn_diff_counts(
+            added: Int64(difference.added), removed: Int64(difference.removed), changed: Int64(difference.changed),
+            unchanged: Int64(difference.unchanged))
+        let pipe = BatchPipe<[UInt8]> { (give) throws(FirnError) in try DifferenceText(difference).write(give) }
+        // The tables keep the snapshots that the difference reads.
+        out?.pointee =
+            CCursor { () throws(FirnError) in try withExtendedLifetime((old, new)) { () throws(FirnError) in try pipe.next() } }.retained
+    }
+}
+
+extension DifferenceOptions {
+    fileprivate init(_ options: UnsafePointer<firn_diff_options>?, _ old: CTable, _ new: CTable) throws(FirnError) {
+        self.init()
+        (oldName, newName) = (old.path, new.path)
+        var given = firn_diff_options()
+        if let options {
+            guard options.pointee.size >= MemoryLayout<firn_diff_options>.size else {
+                throw FirnError(.usage, "the size of the options is \(options.pointee.size)", advice: "set it to sizeof the structure")
+            }
+            given = options.pointee
+        }
+        key = try texts(given.key, given.key_count, "the key") ?? []
+        ignore = try texts(given.ignore, given.ignore_count, "the ignored columns") ?? []
+        tolerance = given.tolerance
+        execution.threads = CTable.threads(given.threads)
+        execution.keepsPartners = false
+    }
+}
+
+/// The rows that differ, as JSON.
+private struct DifferenceText {
+    private let difference: TableDifference
+    /// The number of rows of a text.
+    private static let rows = 256
+
+    init(_ difference: TableDifference) { self.difference = difference }
+
+    func write(_ give: ([UInt8]) -> Bool) throws(FirnError) {
+        let readers = difference.readers()
+        var text: [UInt8] = [], count = 0
+        try difference.forEachEntry { (entry) throws(FirnError) in
+            text.append(UInt8(ascii: count == 0 ? "[" : ","))
+            ExactJSON.append(.map(try value(entry, readers)), to: &text)
+            count += 1
+            guard count == DifferenceText.rows else { return true }
+            text.append(UInt8(ascii: "]"))
+            defer { (text, count) = ([], 0) }
+            return give(text)
+        }
+        if count > 0 { _ = give(text + [UInt8(ascii: "]")]) }
+    }
+
+    private func value(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> [Value.Entry] {
+        let key = Value.Entry("key", .list(try difference.keyValues(entry, readers)))
+        switch entry {
+        case .added(let row): return [.init("kind", .string("added")), key, .init("new", try all(row, readers.new))]
+        case .removed(let row): return [.init("kind", .string("removed")), key, .init("old", try all(row, readers.old))]
+        case .changed(let old, let new, let columns):
+            var before: [Value.Entry] = [], after: [Value.Entry] = []
+            for index in columns {
+                let column = difference.columns[index]
+                before.append(.init(column.name, try readers.old.shownValue(old, column.old)))
+                after.append(.init(column.name, try readers.new.shownValue(new, column.new)))
+            }
+            return [.init("kind", .string("changed")), key, .init("old", .map(before)), .init("new", .map(after))]
+        }
+    }
+
+    private func all(_ row: RowLocation, _ reader: RowReader) throws(FirnError) -> Value {
+        var out: [Value.Entry] = []
+        for (i, column) in difference.columns(of: reader).enumerated() { out.append(.init(column.name, try reader.shownValue(row, i))) }
+        return .map(out)
+    }
+}
