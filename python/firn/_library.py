@@ -136,7 +136,9 @@ def _load() -> ctypes.CDLL:
             "FIRN_LIBRARY to the path of the library"
         )
     for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(library, name)
+        function = getattr(library, name, None)
+        if function is None:
+            raise ImportError(f"{path} is not the library of this package: it has no {name}")
         function.restype = result
         function.argtypes = arguments
     if library.firn_abi_version() < ABI_VERSION:

@@ -22,6 +22,24 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 10
 
 
+_PART_ROWS = 1 << 19
+
+
+def _parts(reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.Table]:
+    """Returns the batches of a reader as tables of several batches: Polars works on a table with several threads."""
+    import pyarrow
+
+    batches, rows = [], 0
+    for batch in reader:
+        batches.append(batch)
+        rows += batch.num_rows
+        if rows >= _PART_ROWS:
+            yield pyarrow.Table.from_batches(batches)
+            batches, rows = [], 0
+    # A part, also without rows, tells the columns.
+    yield pyarrow.Table.from_batches(batches, reader.schema)
+
+
 class _Readable:
     """What has an Arrow stream: a table, a scan, or a query."""
 
@@ -308,8 +326,8 @@ class Table(_Readable):
             where = None if predicate is None else polars_predicate(predicate, kinds)
             # A limit counts the rows that match the whole filter.
             limit, left = rows if predicate is None else None, rows
-            for batch in self.scan(columns, where, limit).to_reader():
-                frame = polars.DataFrame(polars.from_arrow(batch))
+            for part in _parts(self.scan(columns, where, limit).to_reader()):
+                frame = polars.DataFrame(polars.from_arrow(part, rechunk=False))
                 if predicate is not None:
                     frame = frame.filter(predicate)
                 if left is not None:
