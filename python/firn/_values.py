@@ -28,7 +28,7 @@ def _date(text: str) -> Any:
     # datetime has six digits of a second and the years 1 to 9999; more are cut, other years stay text.
     head, point, fraction = text.rstrip("Z").partition(".")
     try:
-        value = datetime.datetime.strptime(head, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=datetime.timezone.utc)
+        value = datetime.datetime.fromisoformat(head).replace(tzinfo=datetime.timezone.utc)
     except ValueError:
         return text
     return value.replace(microsecond=int(fraction[:6].ljust(6, "0"))) if point else value
@@ -60,7 +60,6 @@ _TAGS: dict[str, Callable[[Any], Any]] = {
     "$double": _hex_double,
     "$row": Link,
     "$set": lambda values: values,
-    "$map": lambda value: value,
 }
 
 
@@ -70,6 +69,21 @@ def _object(pairs: list[tuple[str, Any]]) -> Any:
         if convert is not None:
             return convert(pairs[0][1])
     return dict(pairs)
+
+
+def _converted(value: Any) -> Any:
+    """Converts from the outermost value to the innermost: a map within "$map" is as it is, whatever its key."""
+    if isinstance(value, list):
+        return [_converted(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1:
+        ((key, inner),) = value.items()
+        if key == "$map":
+            return {name: _converted(part) for name, part in inner.items()}
+        if key in _TAGS:
+            return _TAGS[key](_converted(inner))
+    return {name: _converted(part) for name, part in value.items()}
 
 
 def as_day(value: Any) -> Any:
@@ -84,6 +98,8 @@ _decoder = json.JSONDecoder(object_pairs_hook=_object)
 
 def decode(text: bytes) -> Any:
     """Returns the values of a JSON text of the library."""
+    if b'"$map"' in text:
+        return _converted(json.loads(text))
     return _decoder.decode(text.decode("utf-8"))
 
 

@@ -593,6 +593,30 @@ class Writing(unittest.TestCase):
             with firn.open(SAMPLE) as db:
                 firn.diff(db["Number"], db["Number"])
 
+    def test_maps_and_dates_as_dicts(self):
+        import datetime
+
+        import pyarrow
+
+        maps = [{"$date": "x"}, {"$map": 1}, {"a": 1, "$b": 2}, {}, None, {"$row": 5}, {"k": 7}]
+        times = [datetime.datetime(2024, 1, 31, 10, 0, 0, n, tzinfo=datetime.timezone.utc) for n in (0, 5, 123456, 0, 0, 0, 0)]
+        table = pyarrow.table({
+            "texts": pyarrow.array([None if m is None else {k: str(v) for k, v in m.items()} for m in maps],
+                                   pyarrow.map_(pyarrow.string(), pyarrow.string())),
+            "time": times,
+            "day": [time.date() for time in times],
+            "bytes": [b"\x00\xff"] * 7,
+            "nan": [float("nan"), float("inf"), -float("inf"), 1.5, None, -0.0, 1e300],
+        })
+        with self.db.write() as transaction:
+            transaction["rows"].append(table)
+        rows = list(self.db["rows"])
+        self.assertEqual([row["texts"] for row in rows], [None if m is None else {k: str(v) for k, v in m.items()} for m in maps])
+        self.assertEqual([row["time"] for row in rows], times)
+        self.assertEqual({type(row["day"]) for row in rows}, {datetime.date})
+        self.assertEqual(rows[0]["bytes"], b"\x00\xff")
+        self.assertEqual(str([row["nan"] for row in rows]), "[nan, inf, -inf, 1.5, None, -0.0, 1e+300]")
+
     def test_tags_and_versions(self):
         for i in range(3):
             with self.db.write() as transaction:
