@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pyarrow.dataset
 
 _SHOWN_ROWS = 10
+# ctypes cuts larger integers without an error.
+_LARGEST = 2**62
 
 
 _PART_ROWS = 1 << 19
@@ -117,9 +119,10 @@ class Scan(_Readable):
         if self.where is not None:
             options.where = encode(self.where)
         if self.limit is not None:
-            options.limit = self.limit
+            options.limit = min(self.limit, _LARGEST)
         if self.segments is not None:
-            options.first_segment, options.segment_count = self.segments.start, len(self.segments)
+            options.first_segment = min(self.segments.start, _LARGEST)
+            options.segment_count = min(len(self.segments), _LARGEST)
         if self.threads is not None:
             options.threads = self.threads
         return options, columns
@@ -132,7 +135,7 @@ class Scan(_Readable):
         options, _kept = self._options()
         if self._is_empty:
             # Past the last segment.
-            options.first_segment, options.segment_count = 2**62, 0
+            options.first_segment, options.segment_count = _LARGEST, 0
         call(lib.firn_scan, self.table._handle(), byref(options), address)
 
     def _fill_schema(self, address: int) -> None:
@@ -142,7 +145,7 @@ class Scan(_Readable):
     def _cursor(self) -> c_void_p:
         options, _kept = self._options()
         if self._is_empty:
-            options.first_segment, options.segment_count = 2**62, 0
+            options.first_segment, options.segment_count = _LARGEST, 0
         cursor = c_void_p()
         call(lib.firn_cursor_open, self.table._handle(), byref(options), byref(cursor))
         return cursor
@@ -214,7 +217,7 @@ class Query(_Readable):
             options.group_by = group
         if self._aggregates is not None:
             options.aggregates = encode(self._aggregates)
-        options.limit, options.offset = self._limit or 0, self._offset
+        options.limit, options.offset = min(self._limit or 0, _LARGEST), min(self._offset, _LARGEST)
         call(lib.firn_query, self.table._handle(), byref(options), address)
 
     def __arrow_c_schema__(self) -> object:
@@ -360,6 +363,8 @@ class Table(_Readable):
         Raises:
             KeyError: there is no such row.
         """
+        if not -_LARGEST <= row_id <= _LARGEST:
+            raise KeyError(row_id)
         text, length = c_void_p(), c_size_t()
         try:
             call(lib.firn_row_text, self._handle(), row_id, None, 0, byref(text), byref(length))

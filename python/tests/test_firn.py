@@ -168,8 +168,9 @@ class Rows(unittest.TestCase):
             self.numbers[1]
         with self.assertRaises(KeyError):
             self.people.row(10**12)
-        with self.assertRaises(KeyError):
-            self.people.row(-1)
+        for row in (-1, 2**64, -(2**64), 2**200):
+            with self.assertRaises(KeyError):
+                self.people.row(row)
 
     def test_iteration(self):
         self.assertEqual([row["name"] for row in self.people], ["Ada", "Bo"])
@@ -180,6 +181,8 @@ class Rows(unittest.TestCase):
         self.assertEqual(list(self.numbers.scan(limit=0)), [])
         self.assertEqual(sum(1 for _ in self.numbers.scan([], segments=range(1, 2))), 70000 - 65536)
         self.assertEqual(list(self.numbers.scan(segments=range(5, 9))), [])
+        self.assertEqual(list(self.numbers.scan(segments=range(2**40, 2**41))), [])
+        self.assertEqual(sum(1 for _ in self.numbers.scan([], where="n < 9", limit=2**70)), 9)
 
     def test_wrong_scans(self):
         for use, kind in (
