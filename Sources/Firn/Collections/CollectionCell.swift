@@ -39,23 +39,31 @@ final class CollectionCell {
         known = Elements(type)
     }
 
-    static func of(_ object: ObjectBase, _ column: Int) -> CollectionCell {
-        let access = object._settled()
-        // Any thread may use a frozen object, so its cells are created and loaded under a lock.
-        if access.core.isFrozen { return frozen.pass { of(access, object._rowID, column) } }
-        return of(access, object._rowID, column)
-    }
+    static func of(_ object: ObjectBase, _ column: Int) -> CollectionCell { of(object, column, object._settled()) }
 
     /// As `of`, but also for an object that was deleted: then the collection is invalid.
-    static func of(rowOf object: ObjectBase, _ column: Int) -> CollectionCell {
-        let access = object._managedAccess
-        if access.core.isFrozen { return frozen.pass { of(access, object._rowID, column) } }
-        return of(access, object._rowID, column)
+    static func of(rowOf object: ObjectBase, _ column: Int) -> CollectionCell { of(object, column, object._managedAccess) }
+
+    private static func of(_ object: ObjectBase, _ column: Int, _ access: TypeAccess) -> CollectionCell {
+        // Any thread may use a frozen object, so its cells are created, loaded and kept under a lock.
+        access.core.isFrozen ? frozen.pass { kept(object, column, access) } : kept(object, column, access)
     }
 
     private static let frozen = Gate()
 
-    private static func of(_ access: TypeAccess, _ rowID: Int64, _ column: Int) -> CollectionCell {
+    private static func kept(_ object: ObjectBase, _ column: Int, _ access: TypeAccess) -> CollectionCell {
+        // Changes through another class of the same type, or a dynamic object, are seen by a cell that is loaded after them.
+        if !access.core.isFrozen, access.core.bindings.hasSiblings {
+            access.core.keptCells.removeAll()
+            return shared(access, object._rowID, column)
+        }
+        for cell in object._cells where cell.column == column && cell.access === access { return cell }
+        let cell = shared(access, object._rowID, column)
+        access.core.keptCells.keep(cell, in: object)
+        return cell
+    }
+
+    private static func shared(_ access: TypeAccess, _ rowID: Int64, _ column: Int) -> CollectionCell {
         let key = CellKey(rowID: rowID, column: column)
         if let cell = access.cells[key]?.cell { return cell }
         let cell = CollectionCell(access, rowID: rowID, column: column)

@@ -20,6 +20,8 @@ open class ObjectBase {
     @usableFromInline @exclusivity(unchecked) final var _rowID: Int64 = -1
     /// Keeps the realm alive, and with it `_state`.
     final var _core: RealmCore?
+    /// The cells of the collections that were read through this object (see `KeptCells`).
+    @exclusivity(unchecked) final var _cells: [CollectionCell] = []
     /// Records the names of properties that are read (see `KeyPathRecorder`).
     final var _recorder: KeyPathRecorder?
 

@@ -26,6 +26,8 @@ final class RealmCore {
     var asyncWrites = AsyncWrites()
     /// Collections with changes that were not written to their tables yet.
     var changedCells: [ObjectIdentifier: CollectionCell] = [:]
+    /// Of a frozen realm, used only under the lock of its cells.
+    var keptCells = KeptCells()
     /// The first error of reading the file. After it, failed reads return zeros and all writes are refused.
     var damage: FirnError? { noted.withLock { $0 } }
     /// Guarded by a mutex because any thread can read a frozen realm.
