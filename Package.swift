@@ -35,8 +35,7 @@ let modules = [
         name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnThreads", "FirnTable", "FirnExchange", "CSimdJSON", "CJSON"],
         kernels: true),
     Module(
-        name: "FirnRealmFile", path: "Formats/RealmFile", uses: ["FirnBytes", "FirnDisk", "FirnCrypto", "FirnTable", "FirnExchange"],
-        kernels: true),
+        name: "FirnRealmFile", path: "Formats/RealmFile", uses: ["FirnBytes", "FirnDisk", "FirnCrypto", "FirnTable", "FirnExchange"]),
     Module(
         name: "FirnParquet", path: "Formats/Parquet",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CZstd", "CZlib", "CSnappy", "CLZ4", "CBrotli"]),

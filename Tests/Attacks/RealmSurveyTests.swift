@@ -184,7 +184,7 @@ import Testing
                 return temporary.file("\(number)")
             }
             func below(_ n: Int) -> Int { Int(random.next() % UInt64(n)) }
-            func many(_ full: Int, _ short: Int) -> Int { rounds.map { $0 * full } ?? (large ? 1 : Tier.cases((short + 1) / 2, of: short)) }
+            func many(_ full: Int, _ short: Int) -> Int { rounds.map { $0 * full } ?? (large ? 1 : Tier.cases((short + 2) / 3, of: short)) }
             let first = next(), truths = truths(sample, first)
             unlink(first)
             func attempt(_ what: String, _ bytes: [UInt8], cut: Int? = nil) {

@@ -154,7 +154,7 @@ import Testing
             let large = sample.bytes.count > 50_000
             func below(_ n: Int) -> Int { Int(random.next() % UInt64(n)) }
             func many(_ full: Int, _ short: Int) -> Int {
-                rounds.map { $0 * full } ?? (large ? Tier.cases(short / 8, of: short / 4) : Tier.cases(short / 4, of: short))
+                rounds.map { $0 * full } ?? (large ? Tier.cases(1, of: short / 4) : Tier.cases(short / 8 + 1, of: short))
             }
             func place(_ bytes: [UInt8], _ what: String) {
                 alarm(60)

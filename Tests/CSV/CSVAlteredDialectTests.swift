@@ -119,7 +119,7 @@ import Testing
 
     @Test func `no word of a mutated text vanishes without a report, and lossless reading gives the same bytes or says why not`() throws {
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["FIRN_MUTATIONS"].flatMap(UInt64.init) ?? 3000, first = environment["FIRN_SEED"].flatMap(UInt64.init) ?? 0
+        let count = environment["FIRN_MUTATIONS"].flatMap(UInt64.init) ?? 1200, first = environment["FIRN_SEED"].flatMap(UInt64.init) ?? 0
         var read = 0, same = 0, reported = 0, failures = 0, reports: [String: Int] = [:]
         for seed in first..<first + count {
             var random = Random(seed: seed)

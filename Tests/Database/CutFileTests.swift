@@ -149,8 +149,8 @@ import Testing
         let length = UInt64(whole.count)
         var random = Random(seed: 5), cuts = [length - 1, length - 1000, segments.map(\.end).max()!, 4607, 600]
         cuts += segments.flatMap { [$0.end, $0.end - 1] }.filter { $0 < length }.shuffled(using: &random).prefix(
-            how == "standard" ? Tier.cases(2, of: 4) : 1)
-        for _ in 0..<(how == "standard" ? Tier.cases(3, of: 6) : Tier.cases(1, of: 2)) {
+            how == "standard" ? Tier.cases(1, of: 4) : 1)
+        for _ in 0..<(how == "standard" ? Tier.cases(2, of: 6) : Tier.cases(1, of: 2)) {
             cuts.append(.random(in: 4608..<length, using: &random))
         }
         var counts: Set<Int> = []

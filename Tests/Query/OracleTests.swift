@@ -10,9 +10,9 @@ import Testing
 
 /// Random syntax trees on random tables: printed, parsed, bound and run by the engine, and compared with the oracle.
 @Suite struct OracleTests {
-    /// The number of tables, and of queries for each: 40,000 cases, or more than 10^5 in long runs. FIRN_ORACLE_TABLES sets the number of
+    /// The number of tables, and of queries for each: 22,000 cases, or more than 10^5 in long runs. FIRN_ORACLE_TABLES sets the number of
     /// tables, FIRN_ORACLE_SEED the first seed.
-    private static let tables = ProcessInfo.processInfo.environment["FIRN_ORACLE_TABLES"].flatMap { Int($0) } ?? Tier.cases(180, of: 620)
+    private static let tables = ProcessInfo.processInfo.environment["FIRN_ORACLE_TABLES"].flatMap { Int($0) } ?? Tier.cases(100, of: 620)
     private static let first = ProcessInfo.processInfo.environment["FIRN_ORACLE_SEED"].flatMap { UInt64($0) } ?? 1
     private static let queries = 220
 

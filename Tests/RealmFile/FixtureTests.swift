@@ -35,7 +35,7 @@ import Testing
             for row in 0..<batch.count { rows[type, default: []].append(batch.columns.map { $0.value(at: row) }) }
         }
         let json = try Data(contentsOf: folder.appending(path: "\(name).json"))
-        let dump = try RealmDump(try #require(try JSONDecoder().decode(DumpValue.self, from: json).plain as? [String: Any]))
+        let dump = try RealmDump(try #require(ExactJSON.parse(json) as? [String: Any]))
         try dump.compare(reader.schema, rows)
         if name != "empty_no_commit" { #expect(reader.remarks == []) }
     }
@@ -179,42 +179,6 @@ struct RealmDump {
     private static func bytes(_ hex: String) -> [UInt8] {
         let digits = Array(hex.utf8)
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)! }
-    }
-}
-
-/// JSON whose numbers are read exactly, which `JSONSerialization` does not do.
-private enum DumpValue: Decodable {
-    case null, bool(Bool), int(Int64), double(Double), text(String), list([DumpValue]), object([String: DumpValue])
-
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if value.decodeNil() {
-            self = .null
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let flag = try? value.decode(Bool.self) {
-            self = .bool(flag)
-        } else if let number = try? value.decode(Int64.self), number != 0 {
-            self = .int(number)
-        } else if let number = try? value.decode(Double.self) {
-            self = .double(number)
-        } else if let list = try? value.decode([DumpValue].self) {
-            self = .list(list)
-        } else {
-            self = .object(try value.decode([String: DumpValue].self))
-        }
-    }
-
-    var plain: Any {
-        switch self {
-        case .null: NSNull()
-        case .bool(let flag): NSNumber(value: flag)
-        case .int(let number): NSNumber(value: number)
-        case .double(let number): NSNumber(value: number)
-        case .text(let text): text
-        case .list(let list): list.map(\.plain)
-        case .object(let members): members.mapValues(\.plain)
-        }
     }
 }
 

@@ -44,7 +44,8 @@ import Testing
         let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
         // Two rows of one table have no key of their own and are distinguished by a second column.
         let key = pair.count("dup_keys_old") > 0 ? pair.key + ",official_name_en" : pair.key
-        try walk(pair.file("old"), pair.file("new"), key: key, pair)
+        let isEven = (Pair.all.firstIndex(of: name) ?? 0) % 2 == 0
+        try walk(pair.file("old"), pair.file("new"), key: key, pair, keyed: Tier.isLong ? nil : isEven)
     }
 
     @Test(arguments: [
@@ -56,10 +57,10 @@ import Testing
         try walk(folder.appending(path: old).path, folder.appending(path: new).path, key: key)
     }
 
-    /// Converts both versions, with and without a key in the file, and patches one to the other and back.
-    private func walk(_ old: String, _ new: String, key: String, _ truth: Pair? = nil) throws {
+    /// Converts both versions, with and without a key in the file (or one of both), and patches one to the other and back.
+    private func walk(_ old: String, _ new: String, key: String, _ truth: Pair? = nil, keyed: Bool? = nil) throws {
         let scratch = try Scratch()
-        for isKeyed in [true, false] {
+        for isKeyed in keyed.map({ [$0] }) ?? [true, false] {
             for (side, path) in [("a.firn", old), ("b.firn", new)] {
                 let words =
                     ["convert", path, side, "--type", "rows", "--rejects", "rejected", "-f", "-q"] + (isKeyed ? ["--key", key] : [])
