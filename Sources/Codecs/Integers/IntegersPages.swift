@@ -23,6 +23,7 @@ final class IntegersPages: IntegersBody, @unchecked Sendable {
     private let offsets: PageOffsets, pages: UnsafeRawBufferPointer
     /// The page that was decompressed last, and page 0 if it is the prefix of the others.
     private let last = Mutex<Page?>(nil), first = Mutex<Page?>(nil)
+    private let kept = KeptPages<Page>()
 
     init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
         let flags: UInt8 = try reader.read()
@@ -73,8 +74,14 @@ final class IntegersPages: IntegersBody, @unchecked Sendable {
     private func page(_ index: Int) throws(Damage) -> Page {
         if isPrefixed, index == 0 { return try prefix() }
         if let known = last.withLock({ $0 }), known.index == index { return known }
+        if let known = kept[index] { return known }
         let made = try unpack(index, prefix: isPrefixed ? try prefix() : nil)
-        last.withLock { $0 = made }
+        let before = last.withLock { last in
+            defer { last = made }
+            return last?.index
+        }
+        // Pages are not read in their order.
+        if let before, before &+ 1 != index { kept.keep(made, index, bytes: made.bytes.count) }
         return made
     }
 

@@ -15,6 +15,8 @@ final class PageReader: Sendable {
     private let outliers: [Outlier]
     /// The page that was decompressed last; kept only if pages hold more than one vector.
     private let last = Mutex<UnpackedPage?>(nil)
+    /// Pages of up to one vector that were decompressed for single values.
+    private let kept = KeptPages<[UInt8]>()
 
     private struct Outlier: Sendable {
         var row: Int, size: Int, start: Int, stored: Int
@@ -262,9 +264,14 @@ final class PageReader: Sendable {
             }
         }
         let page = row >> log2
+        func found(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> R {
+            body(try slice(of: bytes, at: row &- page << log2, values: rows(page).count))
+        }
+        if let bytes = kept[page] { return try bytes.withUnsafeBufferPointer { (bytes) throws(Damage) in try found(.init(bytes)) } }
         let raw = try unpack(page, dictionary: try dictionary())
         defer { free(raw) }
-        return body(try slice(of: raw.bytes, at: row &- page << log2, values: rows(page).count))
+        if raw.charged == 0 { kept.keep(Array(raw.bytes), page, bytes: raw.size) }
+        return try found(raw.bytes)
     }
 
     private func slice(of raw: UnsafeRawBufferPointer, at index: Int, values: Int) throws(Damage) -> UnsafeRawBufferPointer {
