@@ -58,8 +58,25 @@ extension CTable {
         }
     }
 
+    /// Returns the id of the row with a key that a caller passed.
+    /// - Throws: `.notFound` if there is none, `.usage` if the key does not fit.
+    func find(_ key: UnsafePointer<firn_value>?, _ count: Int) throws(FirnError) -> Int64 {
+        let type = table.type
+        guard !type.key.isEmpty else { throw FirnError(.usage, "type \"\(type.name)\" has no primary key", at: .init(file: path)) }
+        guard count == type.key.count, let key else {
+            let names = type.key.map { "\"\(type.columns[$0].name)\"" }.joined(separator: ", ")
+            throw FirnError(.usage, "the key of type \"\(type.name)\" has the columns \(names)", at: .init(file: path))
+        }
+        var values: [Value] = []
+        for (i, column) in type.key.enumerated() { values.append(try value(key[i], for: type.columns[column])) }
+        do throws(Damage) {
+            if let found = try table.find(key: values) { return found }
+        } catch { throw FirnError(error, in: path) }
+        throw FirnError(.notFound, "type \"\(type.name)\" has no row with this key", at: .init(file: path))
+    }
+
     /// Returns the values of a row; nil if it does not exist.
-    fileprivate func values(_ rowID: Int64, _ positions: [Int]) throws(FirnError) -> [Value]? {
+    func values(_ rowID: Int64, _ positions: [Int]) throws(FirnError) -> [Value]? {
         do throws(Damage) {
             guard let location = try table.location(of: rowID) else { return nil }
             let segment = try table.segment(location.segment)
@@ -86,23 +103,8 @@ public func firnFind(
     _ table: OpaquePointer?, _ key: UnsafePointer<firn_value>?, _ count: Int, _ row: UnsafeMutablePointer<Int64>?, _ error: ErrorOut
 ) -> Int32 {
     attempt(error) { () throws(FirnError) in
-        let reader = try CTable.reading(table, "table"), table = reader.table, type = table.type
-        guard !type.key.isEmpty else {
-            throw FirnError(.usage, "type \"\(type.name)\" has no primary key", at: .init(file: reader.path))
-        }
-        guard count == type.key.count, let key else {
-            let names = type.key.map { "\"\(type.columns[$0].name)\"" }.joined(separator: ", ")
-            throw FirnError(.usage, "the key of type \"\(type.name)\" has the columns \(names)", at: .init(file: reader.path))
-        }
-        var values: [Value] = []
-        for (i, column) in type.key.enumerated() { values.append(try reader.value(key[i], for: type.columns[column])) }
-        do throws(Damage) {
-            if let found = try table.find(key: values) {
-                row?.pointee = found
-                return
-            }
-        } catch { throw FirnError(error, in: reader.path) }
-        throw FirnError(.notFound, "type \"\(type.name)\" has no row with this key", at: .init(file: reader.path))
+        let found = try CTable.reading(table, "table").find(key, count)
+        row?.pointee = found
     }
 }
 

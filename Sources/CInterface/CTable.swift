@@ -11,12 +11,15 @@ final class CTable: CReader {
     let process = MakingProcess()
     let table: StoredTable
     let path: String
+    /// The positions of all columns but original texts.
+    let visible: [Int]
     let name: CText
     let schemaText: CText
 
     init(_ table: StoredTable, path: String) {
         self.table = table
         self.path = path
+        visible = table.type.visibleColumns
         name = CText(table.type.name)
         schemaText = CText(SchemaFacts.text(table.type.visible, in: table.schema))
     }
@@ -24,7 +27,7 @@ final class CTable: CReader {
     /// Returns the positions of columns; all but original texts if there are no names.
     /// - Throws: `.usage` if there is no such column.
     func positions(_ names: [String]?) throws(FirnError) -> [Int] {
-        guard let names else { return table.type.visibleColumns }
+        guard let names else { return visible }
         var out: [Int] = []
         for name in names {
             guard let position = table.type.index(of: name) else {

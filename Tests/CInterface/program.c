@@ -159,7 +159,8 @@ static void rows(const char *path) {
     struct firn_value key;
     const char *names[] = {"name"};
     int64_t row = -1;
-    char *text = NULL;
+    char *text = NULL, packed[64] = {0};
+    int64_t slots[4];
     size_t length = 0;
     memset(&key, 0, sizeof key);
     key.kind = FIRN_INT;
@@ -171,9 +172,18 @@ static void rows(const char *path) {
     CHECK(firn_row_text(people, row, names, 1, &text, &length, &error) == FIRN_OK && strcmp(text, "[\"Bo\"]") == 0);
     firn_free(text);
     firn_free(NULL);
+    CHECK(firn_get(people, &key, 1, packed, sizeof packed, &length, &error) == FIRN_OK);
+    memcpy(slots, packed, sizeof slots);
+    CHECK(slots[0] == 2 && slots[2] == 0 && memcmp(packed + 32, "\1\2\0\3", 4) == 0);
+    CHECK(slots[1] == (36 | (int64_t)2 << 32) && slots[3] == (38 | (int64_t)9 << 32) && length == 47);
+    CHECK(memcmp(packed + 36, "Bo[\"a\",\"b\"]", 11) == 0);
+    CHECK(firn_get(people, &key, 1, NULL, 0, &length, &error) == FIRN_OK && length == 47);
+    CHECK(firn_get(people, &key, 1, packed + 60, 4, &length, &error) == FIRN_OK && length == 47 && packed[60] == 0);
+    fails(firn_get(people, &key, 1, NULL, 47, &length, &error), FIRN_USAGE, "NULL");
     fails(firn_row_text(people, 999, NULL, 0, &text, &length, &error), FIRN_NOT_FOUND, "no row 999");
     key.integer = 7;
     fails(firn_find(people, &key, 1, &row, &error), FIRN_NOT_FOUND, "no row");
+    fails(firn_get(people, &key, 1, packed, sizeof packed, &length, &error), FIRN_NOT_FOUND, "no row");
     fails(firn_find(people, &key, 2, &row, &error), FIRN_USAGE, "\"id\"");
     key.kind = FIRN_TEXT;
     key.bytes = "x";

@@ -50,7 +50,7 @@ class KeyValue(Structure):
         ("kind", c_int32),
         ("integer", c_int64),
         ("real", c_double),
-        ("bytes", c_void_p),
+        ("bytes", c_char_p),
         ("length", c_size_t),
     ]
 
@@ -92,6 +92,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "firn_table_free": (None, [c_void_p]),
     "firn_scan": (c_int32, [c_void_p, POINTER(ScanOptions), c_void_p, _OUT]),
     "firn_find": (c_int32, [c_void_p, POINTER(KeyValue), c_size_t, POINTER(c_int64), _OUT]),
+    "firn_get": (c_int32, [c_void_p, POINTER(KeyValue), c_size_t, c_void_p, c_size_t, POINTER(c_size_t), _OUT]),
     "firn_row_text": (c_int32, [c_void_p, c_int64, _NAMES, c_size_t, _OUT, POINTER(c_size_t), _OUT]),
     "firn_cursor_open": (c_int32, [c_void_p, POINTER(ScanOptions), _OUT, _OUT]),
     "firn_cursor_next": (c_int32, [c_void_p, _OUT, POINTER(c_size_t), _OUT]),

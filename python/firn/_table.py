@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 import weakref
-from ctypes import byref, c_int64, c_size_t, c_void_p, sizeof
+from ctypes import byref, c_char, c_size_t, c_void_p, create_string_buffer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from ._errors import Error, RowNotFoundError
 from ._library import QueryOptions, ScanOptions, call, encode, lib, names, schema_capsule, stream_capsule, take_text
+from ._packed import PackedRows
 from ._predicates import polars_predicate
 from ._schema import Schema
 from ._values import as_day, decode, key_values
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 10
 # ctypes cuts larger integers without an error.
 _LARGEST = 2**62
+# The bytes for a row that most rows need.
+_ROOM = 1024
+_Room = c_char * _ROOM
 
 
 _PART_ROWS = 1 << 19
@@ -248,6 +252,7 @@ class Table(_Readable):
         self.name: str = name
         self.schema: Schema = Schema.parse(lib.firn_table_schema_text(handle))
         self._names = self.schema.names
+        self._packed = PackedRows(self.schema)
         self._days = [i for i, column in enumerate(self.schema) if column.is_day]
 
     def _handle(self) -> c_void_p:
@@ -350,12 +355,16 @@ class Table(_Readable):
             KeyError: there is no such row.
         """
         parts = key if isinstance(key, tuple) else (key,)
-        row, handle = c_int64(), self._handle()
+        values, length, room, row = key_values(parts), c_size_t(), _ROOM, _Room()
         try:
-            call(lib.firn_find, handle, key_values(parts), len(parts), byref(row))
+            while True:
+                call(lib.firn_get, self._handle(), values, len(parts), row, room, byref(length))
+                if length.value <= room:
+                    return self._packed.row(row)
+                room = length.value
+                row = create_string_buffer(room)
         except FileNotFoundError:
             raise KeyError(key) from None
-        return self.row(row.value)
 
     def row(self, row_id: int) -> dict[str, Any]:
         """Returns the row with a row id, which links have.

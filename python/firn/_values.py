@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import ctypes
 import datetime
 import decimal
 import json
@@ -113,9 +112,16 @@ def _utc(value: datetime.datetime) -> str:
 
 
 def key_values(values: tuple[Any, ...]) -> Any:
-    """Returns the values of a key for C. The list keeps the bytes that it refers to."""
+    """Returns the values of a key for C, which keep the bytes that they refer to."""
+    if len(values) == 1:
+        (value,) = values
+        kind = type(value)
+        if kind is int and -(2**63) <= value < 2**63:
+            return KeyValue(_INT, value)
+        if kind is str:
+            data = value.encode("utf-8", "surrogatepass")
+            return KeyValue(_TEXT, 0, 0.0, data, len(data))
     out = (KeyValue * len(values))()
-    kept = []
     for slot, value in zip(out, values):
         data = None
         if value is None:
@@ -144,7 +150,5 @@ def key_values(values: tuple[Any, ...]) -> Any:
         else:
             raise TypeError(f"a key cannot be a {type(value).__name__}")
         if data is not None:
-            kept.append(data)
-            slot.bytes, slot.length = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
-    out._kept = kept  # type: ignore[attr-defined]
+            slot.bytes, slot.length = data, len(data)
     return out

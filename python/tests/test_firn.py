@@ -6,6 +6,8 @@ folder of golden files.
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import gc
 import os
 import pickle
@@ -172,6 +174,34 @@ class Rows(unittest.TestCase):
             with self.assertRaises(KeyError):
                 self.people.row(row)
 
+    @needs("pyarrow")
+    def test_rows_by_key_equal_those_of_iteration(self):
+        import pyarrow
+
+        days = [datetime.date(1, 1, 1), datetime.date(1969, 12, 31), None, datetime.date(9999, 12, 31)]
+        columns = {
+            "key": pyarrow.array(["a\0b", "é", "", "x" * 5000]),
+            "bool": [True, False, None, True],
+            "int": [-(2**63), 2**63 - 1, None, 0],
+            "float": pyarrow.array([0.1, float("nan"), None, float("-inf")], pyarrow.float32()),
+            "double": [0.1, float("nan"), None, -0.0],
+            "text": ["", "a\0é\U0001f600", None, "y" * 70000],
+            "data": [b"", b"\0\xff", None, b"z" * 70000],
+            "day": pyarrow.array(days, pyarrow.date32()),
+            "days": [days, [], None, days[:1]],
+            "time": pyarrow.array([-1, 1_500_000_000_123_456_789, None, 0], pyarrow.timestamp("ns")),
+            "early": pyarrow.array([-62_167_219_200, 253_402_300_799, None, -62_135_596_801], pyarrow.timestamp("s")),
+            "decimal": [decimal.Decimal("1.50"), decimal.Decimal("-0.01"), None, decimal.Decimal("7.00")],
+            "texts": [["a", None], [], None, ["b" * 3000]],
+        }
+        with tempfile.TemporaryDirectory() as folder, firn.create(f"{folder}/kinds.firn") as db:
+            with db.write() as transaction:
+                transaction["Kinds"].append(pyarrow.table(columns), key="key")
+            rows = list(db["Kinds"])
+            for row in rows:
+                self.assertEqual(repr(db["Kinds"][row["key"]]), repr(row))
+            self.assertEqual([row["key"] for row in rows], columns["key"].to_pylist())
+
     def test_iteration(self):
         self.assertEqual([row["name"] for row in self.people], ["Ada", "Bo"])
         self.assertEqual(sum(row["n"] for row in self.numbers), 70000 * 69999 // 2)
@@ -289,8 +319,6 @@ class Arrow(unittest.TestCase):
 
     @needs("duckdb", "polars")
     def test_filters_are_pushed_and_never_lost(self):
-        import datetime
-
         import duckdb
         import polars
         import pyarrow
@@ -591,8 +619,6 @@ class Writing(unittest.TestCase):
                 firn.diff(db["Number"], db["Number"])
 
     def test_maps_and_dates_as_dicts(self):
-        import datetime
-
         import pyarrow
 
         maps = [{"$date": "x"}, {"$map": 1}, {"a": 1, "$b": 2}, {}, None, {"$row": 5}, {"k": 7}]

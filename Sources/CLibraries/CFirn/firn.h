@@ -307,6 +307,26 @@ struct firn_value {
 int32_t firn_find(
     const firn_table *table, const struct firn_value *key, size_t count, int64_t *row_id, firn_error **error);
 
+/* What a slot of a row of firn_get holds. */
+enum firn_slot {
+    FIRN_SLOT_NULL = 0,  /* no value; the slot is 0 */
+    FIRN_SLOT_VALUE = 1, /* int64 of a bool, int or link (row id); double of a float or double; int64 of a date of the
+                            years 1 to 9999: microseconds since 1970 in UTC, without further digits */
+    FIRN_SLOT_BYTES = 2, /* a text in UTF-8, or binary: uint32 offset in the row, then uint32 length */
+    FIRN_SLOT_JSON = 3   /* any other value as in firn_row_text: uint32 offset in the row, then uint32 length */
+};
+
+/*
+** Stores the row with a primary key in memory of the caller: for each column a slot of 8 bytes, then for each column a
+** byte of enum firn_slot, then the bytes that slots refer to. Numbers have the byte order of the machine. Stores the
+** length of the row in *length; if it is greater than the room, the row is not stored, and the caller gives more.
+**
+** Errors: as firn_find; FIRN_USAGE for a row of more than 2 GiB.
+*/
+int32_t firn_get(
+    const firn_table *table, const struct firn_value *key, size_t count, void *row, size_t room, size_t *length,
+    firn_error **error);
+
 /*
 ** Stores one row as a JSON array of the values of the columns. columns == NULL: all columns. Values that JSON does not
 ** have are objects with one member: {"$date":…}, {"$numberDecimal":…}, {"$uuid":…}, {"$oid":…}, {"$binary":base64},
