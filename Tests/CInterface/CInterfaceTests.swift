@@ -76,6 +76,27 @@ import Testing
         try transaction.commit()
     }
 
+    @Test func `pkg-config tells how a program is compiled, and the version`() throws {
+        guard let library = library() else { return }
+        guard try run(["pkg-config", "--version"]).code == 0 else { return print("skipped: no pkg-config") }
+        let folder = TemporaryFolder(), root = Self.root.path
+        for file in ["Tools/firn.pc", "Sources/CLibraries/CFirn/firn.h"] {
+            let name = file.split(separator: "/").last.map(String.init) ?? file
+            try FileManager.default.copyItem(atPath: root + "/" + file, toPath: folder.file(name))
+        }
+        try FileManager.default.createSymbolicLink(atPath: folder.file("libfirn.so"), withDestinationPath: library)
+        let place = URL(filePath: folder.file("firn.pc")).deletingLastPathComponent().path
+        let program = "#include <firn.h>\n#include <stdio.h>\nint main(void) { return puts(firn_version()) < 0; }\n"
+        try program.write(toFile: folder.file("version.c"), atomically: true, encoding: .utf8)
+        let script = """
+            cd "$1" && cc version.c -o version $(pkg-config --cflags --libs firn) -Wl,-rpath,"$1:$2" && ./version && pkg-config --modversion firn
+            """
+        let beside = URL(filePath: library).deletingLastPathComponent().path
+        let built = try run(["sh", "-c", script, "sh", place, beside], ["PKG_CONFIG_PATH": place])
+        let lines = built.out.split(separator: "\n")
+        #expect(built.code == 0 && lines.count == 2 && lines[0] == lines[1], "\(built)")
+    }
+
     @Test func `a C program can call every function of the header`() throws {
         guard let library = library() else { return }
         let folder = TemporaryFolder(), program = folder.file("program"), path = folder.file("sample.firn")
