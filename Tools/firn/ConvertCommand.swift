@@ -37,7 +37,7 @@ struct ConvertCommand {
             try summarise(file, target, rows: rows, rejected: 0, remarks: notes)
             return .done
         }
-        let reader = try pipeline(file, options, progress, keysOfLinks: format == .sqlite, ranksLinks: format.keepsFolderTypes)
+        let reader = try pipeline(file, options, progress, for: format)
         let writer = try writer(
             target, form, reader.schema, key, try losslessCheck(file, format), source: file, threads: options.threads)
         try writer.begin(reader.schema)
@@ -214,17 +214,19 @@ struct ConvertCommand {
         return (file, remarks)
     }
 
-    private func pipeline(_ file: OpenedFile, _ options: ReadingOptions, _ progress: Progress, keysOfLinks: Bool, ranksLinks: Bool)
-        throws(FirnError)
+    private func pipeline(_ file: OpenedFile, _ options: ReadingOptions, _ progress: Progress, for format: FormatName) throws(FirnError)
         -> any BatchReader
     {
+        let keysOfLinks = format == .sqlite, keepsLinks = format == .firn || format.keepsFolderTypes
+        // Without some of its rows, links to a type do not lead to the same rows as before.
+        let leavesOutRows = arguments.has("where") || arguments.has("limit")
         let given = arguments.text("type")
         // --type selects a type of the input if there is one of that name; otherwise it names the result.
         let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
         func open() throws(FirnError) -> any BatchReader {
             if keysOfLinks, let keyed = try file.keyedReader(chooses ? given : nil, options, progress) { return keyed }
             let reader = try file.reader(chooses ? given : nil, threads: options.threads, progress: progress, needed: needed)
-            guard ranksLinks, let stored = reader as? StoredReader, stored.hasLinks else { return reader }
+            guard keepsLinks, !leavesOutRows, let stored = reader as? StoredReader, stored.hasLinks else { return reader }
             return try RankedLinksReader(stored, try file.tables(), path: file.name) ?? reader
         }
         var reader = try open()
@@ -241,6 +243,9 @@ struct ConvertCommand {
             reader = try NestedReader(reader)
         }
         if let condition = arguments.text("where") { reader = try FilteredReader(reader, condition, threads: options.threads) }
+        if keepsLinks, let changed = RowIDLinksReader(reader, whole: leavesOutRows ? [] : Set(reader.schema.types.map(\.name))) {
+            reader = changed
+        }
         // CSV inputs were read with the selected columns only, and their dialect matches these.
         let isFlat = arguments.has("flatten"), areChosen = file.union.map(\.choosesColumns) ?? (readsColumns && file.isCSV)
         let columns = areChosen ? [] : arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
