@@ -12,6 +12,8 @@ struct RelationWork {
         var related: RelatedColumn
     }
 
+    private typealias Streams = [(kind: StreamKind, bytes: [UInt8])]
+
     /// What one value of the source says about the target, in all rows.
     private struct Vote: Sendable {
         var source: Int
@@ -97,18 +99,24 @@ struct RelationWork {
         guard !assigned.isEmpty else { return [] }
         let sources = Set(assigned.map(\.source)).sorted()
         let ranks = Dictionary(uniqueKeysWithValues: zip(sources, map(sources.count) { rank(sources[$0]) }))
-        let tried = map(assigned.count) { Unshared(encode(assigned[$0], ranks[assigned[$0].source]!)) }.map(\.value)
-        let costs = map(sources.count) { Unshared(codedCost(sources[$0])) }.map(\.value)
+        // Both encodings of each source, then the pairs: together, so that the threads always have work.
+        let encoded = map(sources.count * 2 + assigned.count) { index -> Unshared<(streams: Streams?, trial: Trial?)> in
+            if index < sources.count * 2 { return Unshared((numbers(sources[index / 2], isCoded: index % 2 == 1), nil)) }
+            let vote = assigned[index - sources.count * 2]
+            return Unshared((nil, encode(vote, ranks[vote.source]!)))
+        }.map(\.value)
+        let tried = encoded.compactMap(\.trial)
         var chosen: [Chosen] = []
-        for (source, cost) in zip(sources, costs) {
+        for (index, source) in sources.enumerated() {
+            let plain = encoded[index * 2].streams, coded = encoded[index * 2 + 1].streams
             let gains = tried.filter { $0.chosen.source == source }.reduce(0) { $0 + max($1.gain, 0) }
-            let isWorth = gains > cost.bytes
+            let isWorth = gains > RelationWork.bytes(coded) - RelationWork.bytes(plain)
             for trial in tried where trial.chosen.source == source {
                 let takes = isWorth && trial.gain > 0
                 if takes { chosen.append(trial.chosen) }
                 prepared[trial.chosen.target] = takes ? trial.related : trial.plain
             }
-            prepared[source] = isWorth ? cost.coded : cost.plain
+            prepared[source] = isWorth ? coded : plain
         }
         return chosen.sorted { $0.target < $1.target }
     }
@@ -222,8 +230,8 @@ struct RelationWork {
     private struct Trial {
         var chosen: Chosen
         var gain: Int
-        var plain: [(kind: StreamKind, bytes: [UInt8])]?
-        var related: [(kind: StreamKind, bytes: [UInt8])]?
+        var plain: Streams?
+        var related: Streams?
     }
 
     /// Encodes a column with and without the relation. Of text, only the codes are compared: both need the values.
@@ -255,13 +263,11 @@ struct RelationWork {
         ids.map { Int64(max($0, 0)) }.withUnsafeBufferPointer { IntegersEncoder.encode($0, present: present, profile: profile) }.count
     }
 
-    /// Returns what it costs to store the codes of a column of numbers.
-    private func codedCost(_ source: Int) -> (
-        bytes: Int, plain: [(kind: StreamKind, bytes: [UInt8])]?, coded: [(kind: StreamKind, bytes: [UInt8])]?
-    ) {
+    /// Returns the streams of a column of numbers, or of its codes; nil for text.
+    private func numbers(_ source: Int, isCoded: Bool) -> Streams? {
         let column = columns[source]!
-        guard column.type.payload != [.text] else { return (0, nil, nil) }
-        let plain = ColumnEncoder.numbers(column, profile: profile), coded = ColumnEncoder.numbers(column, isCoded: true, profile: profile)
-        return (coded.reduce(0) { $0 + $1.bytes.count } - plain.reduce(0) { $0 + $1.bytes.count }, plain, coded)
+        return column.type.payload == [.text] ? nil : ColumnEncoder.numbers(column, isCoded: isCoded, profile: profile)
     }
+
+    private static func bytes(_ streams: Streams?) -> Int { streams?.reduce(0) { $0 + $1.bytes.count } ?? 0 }
 }
