@@ -25,6 +25,9 @@ import Testing
             #expect(try !scratch.firn("schema", "out.\(target)").out.contains("link"))
             if target == "firn" { #expect(try scratch.firn("verify", "--full", "-q", "out.firn").code == 0) }
         }
+        let query = try scratch.firn("query", "t.\(source)", "id > 1 SORT(id DESC)", "-o", "query.\(target)")
+        #expect(query.code == 0 && query.errors.contains("column \"up\": links to"), "\(query.code) \(query.errors)")
+        #expect(try scratch.firn("query", "query.\(target)", "--format", "csv").out == "id,up\n4,3\n3,2\n2,1\n")
         // Without these flags, they stay links.
         let whole = try scratch.firn("convert", "t.\(source)", "whole.\(target)")
         #expect(whole.code == 0, "\(whole.errors)")

@@ -217,7 +217,7 @@ struct ConvertCommand {
     private func pipeline(_ file: OpenedFile, _ options: ReadingOptions, _ progress: Progress, for format: FormatName) throws(FirnError)
         -> any BatchReader
     {
-        let keysOfLinks = format == .sqlite, keepsLinks = format == .firn || format.keepsFolderTypes
+        let keysOfLinks = format == .sqlite, keepsLinks = format.keepsLinks
         // Without some of its rows, links to a type do not lead to the same rows as before.
         let leavesOutRows = arguments.has("where") || arguments.has("limit")
         let given = arguments.text("type")

@@ -218,8 +218,9 @@ struct QueryCommand {
             type.columns[i].writesNull = true
             type.columns[i].notation = type.columns[i].notation.standard
         }
-        let schema = Schema([type] + types.types.filter { $0.name != name }).reachable(from: name)
-        let writer = try RowOutput(session).writer(schema, sources: operands.files)
+        let found = Schema([type] + types.types.filter { $0.name != name }).reachable(from: name), output = RowOutput(session)
+        let links = try output.format()?.keepsLinks == true ? RowIDLinks(found, whole: []) : nil, schema = links?.schema ?? found
+        let writer = try output.writer(schema, sources: operands.files)
         var rows = 0, hasBegun = false
         func begin() throws(FirnError) {
             if hasBegun { return }
@@ -229,13 +230,15 @@ struct QueryCommand {
         }
         try body { (batch) throws(FirnError) in
             try begin()
+            var batch = batch
+            links?.apply(to: &batch)
             try writer.write(batch, type: name)
             rows += batch.count
             return true
         }
         try begin()
         try writer.finish()
-        for remark in writer.remarks { session.remark(remark) }
+        for remark in (links?.remarks ?? []) + writer.remarks { session.remark(remark) }
         if rows == 0, writer is TablePrinter { session.remark("no rows") }
         return rows
     }

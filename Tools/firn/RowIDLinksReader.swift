@@ -2,37 +2,19 @@ import FirnBytes
 import FirnExchange
 import FirnTable
 
-/// Passes on rows whose links to types that are not written whole are columns of row ids: in the output, the rows have other row ids, or do not
-/// exist.
+/// Passes on rows whose links to types that are not written whole are row ids.
 final class RowIDLinksReader: BatchReader {
-    let schema: Schema
     private let source: any BatchReader
-    private let whole: Set<String>
-    private let changed: [String]
+    private let links: RowIDLinks
 
     /// `whole` are the types all of whose rows are written. Returns nil if no links lead to other types.
     init?(_ source: any BatchReader, whole: Set<String>) {
-        var schema = source.schema, changed: [String] = []
-        for type in schema.types.indices {
-            for i in schema.types[type].columns.indices {
-                let column = schema.types[type].columns[i]
-                guard column.type.kind == .link, let target = column.type.target, !whole.contains(target) else { continue }
-                schema.types[type].columns[i].type = RowIDLinksReader.rowIDs(column.type)
-                changed.append("column \"\(column.name)\": links to \"\(target)\" are written as row ids")
-            }
-        }
-        guard !changed.isEmpty else { return nil }
-        (self.source, self.whole, self.schema, self.changed) = (source, whole, schema, changed)
+        guard let links = RowIDLinks(source.schema, whole: whole) else { return nil }
+        (self.source, self.links) = (source, links)
     }
 
-    private static func rowIDs(_ type: ColumnType) -> ColumnType {
-        var type = type
-        type.kind = .int
-        type.target = nil
-        return type
-    }
-
-    var remarks: [String] { source.remarks + changed }
+    var schema: Schema { links.schema }
+    var remarks: [String] { source.remarks + links.remarks }
     var guesses: [String] { source.guesses }
     var unreproduced: [String] { source.unreproduced }
     var key: EncryptionKey? { source.key }
@@ -40,15 +22,7 @@ final class RowIDLinksReader: BatchReader {
 
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         guard var (name, batch) = try source.next() else { return nil }
-        for i in batch.columns.indices { change(&batch.columns[i]) }
+        links.apply(to: &batch)
         return (name, batch)
-    }
-
-    /// Row ids and links are stored alike, so only the types change: of the column, its elements and its fields.
-    private func change(_ column: inout Column) {
-        if column.type.kind == .link, let target = column.type.target, !whole.contains(target) {
-            column.type = RowIDLinksReader.rowIDs(column.type)
-        }
-        for i in column.children.indices { change(&column.children[i]) }
     }
 }

@@ -38,6 +38,9 @@ struct TypeFolder {
 extension FormatName {
     /// Whether files of the format state which types were written into their folder.
     var keepsFolderTypes: Bool { self == .parquet || self == .arrow }
+
+    /// Whether links in files of the format are the positions of the rows that they lead to.
+    var keepsLinks: Bool { self == .firn || keepsFolderTypes }
 }
 
 /// Reads the files of a folder as one input of several types.
