@@ -96,6 +96,11 @@ final class CTransaction: CReader {
         let given = reader.schema
         guard let rows = given.roots.first else { throw FirnError(.schema, "the stream has no rows") }
         let fit = try ColumnFit(rows, given, to: type, transaction.schema, only: only)
+        if let missing = only?.first(where: { !fit.has($0) }) {
+            throw FirnError(
+                .schema, "the stream has no column \"\(type.columns[missing].name)\", which is in the key of \"\(type.name)\"",
+                at: .init(file: database.path))
+        }
         var count = 0
         while let (_, batch) = try reader.next() {
             try body(try fit.fit(batch, after: count), fit)

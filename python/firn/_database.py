@@ -107,8 +107,9 @@ class Database(Mapping[str, Table]):
         return transaction
 
     def tag(self, name: str, version: int | str | None = None) -> None:
-        """Names a version, which is then kept until the tag is deleted; None for the newest."""
-        call(lib.firn_tag, self._writing(), encode(name), None if version is None else encode(str(version)))
+        """Names a version, which is then kept until the tag is deleted; None for the version of this database. A tag that
+        exists is moved."""
+        call(lib.firn_tag, self._writing(), encode(name), encode(str(self.version if version is None else version)))
 
     def untag(self, name: str) -> None:
         """Deletes a tag.

@@ -107,7 +107,11 @@ class ArrowFilter:
         literal, written = self._literal(self._types[column], kind, value), name(column)
         # A row without a value is different from every value in Firn, and unknown in Arrow.
         self.is_exact = self.is_exact and operator != "!="
-        return None if literal is None or written is None else f"{written} {operator} {literal}"
+        if literal is None or written is None:
+            return None
+        comparison = f"{written} {operator} {literal}"
+        # A row without a text is less than every text in Firn, and unknown in Arrow.
+        return f"({comparison} AND {written} != nil)" if kind == "text" and operator in ("<", "<=") else comparison
 
     def _literal(self, type_name: str, kind: str, value: str) -> str | None:
         if kind == "text":

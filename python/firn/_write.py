@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
 import weakref
 from ctypes import byref, c_int64, c_uint64, c_void_p
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
 from ._errors import ClosedError, LockedError, RowNotFoundError
 from ._library import call, encode, lib, names, stream_address
@@ -100,7 +101,8 @@ class Writer:
             raise TypeError("give either where or keys")
         if where is not None:
             count = c_int64()
-            call(lib.firn_delete_where, self._transaction._handle(), encode(self.name), encode(where), byref(count))
+            with self._transaction._call() as handle:
+                call(lib.firn_delete_where, handle, encode(self.name), encode(where), byref(count))
             return count.value
         if isinstance(keys, (list, tuple, set, frozenset, range)):
             rows = list(keys)
@@ -114,14 +116,15 @@ class Writer:
         return self._call(lib.firn_delete_keys, keys)
 
     def _call(self, function: Any, data: Any, *arguments: Any) -> int:
-        handle, name = self._transaction._handle(), encode(self.name)
-        capsule, count = _capsule(data, function is lib.firn_upsert), c_int64()
+        self._transaction._handle()
+        name, capsule, count = encode(self.name), _capsule(data, function is lib.firn_upsert), c_int64()
         if capsule is None:
             return 0
-        try:
-            call(function, handle, name, stream_address(capsule), *arguments, byref(count))
-        except FileNotFoundError as error:
-            raise RowNotFoundError(str(error)) from None
+        with self._transaction._call() as handle:
+            try:
+                call(function, handle, name, stream_address(capsule), *arguments, byref(count))
+            except FileNotFoundError as error:
+                raise RowNotFoundError(str(error)) from None
         return count.value
 
     def __repr__(self) -> str:
@@ -131,6 +134,7 @@ class Writer:
 class Transaction:
     """The one transaction of a file. A mapping of the names of types, also of new ones, to their writers.
 
+    It is used by one call at a time: a second one, of another thread or of the data that is written, raises RuntimeError.
     Nothing of it is visible to readers before `commit`, which makes all of it the newest version at once. After an error
     of a writer, the transaction can only be aborted.
     """
@@ -141,6 +145,7 @@ class Transaction:
         self._thread = threading.get_ident()
         # The keys of the types that were made.
         self._keys: dict[str, tuple[str, ...]] = {}
+        self._lock = threading.Lock()
         self._pointer = c_void_p()
         writable, end = database._writing(), None if timeout is None else time.monotonic() + timeout
         while True:
@@ -161,6 +166,17 @@ class Transaction:
             raise RuntimeError("the transaction was begun before this process was forked")
         return self._pointer
 
+    @contextlib.contextmanager
+    def _call(self) -> Iterator[c_void_p]:
+        """Holds the transaction for one call. A second call is an error: to wait for the first one would never end if its
+        data made the second one."""
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError("the transaction is used by another call: wait until it returns")
+        try:
+            yield self._handle()
+        finally:
+            self._lock.release()
+
     def __getitem__(self, name: str) -> Writer:
         return Writer(self, name)
 
@@ -172,16 +188,19 @@ class Transaction:
     def commit(self) -> int:
         """Makes the changes the newest version, durably, and returns its number."""
         version = c_uint64()
-        try:
-            call(lib.firn_commit, self._handle(), byref(version))
-        finally:
-            self._finalizer()
+        with self._call() as handle:
+            try:
+                call(lib.firn_commit, handle, byref(version))
+            finally:
+                self._finalizer()
         self.database._committed()
         return version.value
 
     def abort(self) -> None:
         """Drops the changes."""
-        self._finalizer()
+        if self._finalizer.alive:
+            with self._call():
+                self._finalizer()
 
     def __enter__(self) -> Transaction:
         self._handle()

@@ -640,6 +640,55 @@ class Writing(unittest.TestCase):
         self.assertEqual(rows[0]["bytes"], b"\x00\xff")
         self.assertEqual(str([row["nan"] for row in rows]), "[nan, inf, -inf, 1.5, None, -0.0, 1e+300]")
 
+    def test_nulls_do_not_match_comparisons_of_texts_in_a_dataset(self):
+        import pyarrow.dataset
+
+        rows = pyarrow.table({"s": ["a", None, "b", "", None], "n": [1, 2, None, 4, 5]})
+        with self.db.write() as transaction:
+            transaction["t"].append(rows)
+        dataset, s, n = self.db["t"].to_dataset(), pyarrow.dataset.field("s"), pyarrow.dataset.field("n")
+        for condition in [s < "b", s <= "a", s > "", s == "a", s != "a", (s < "b") | (n > 4), (s < "b") & (n > 1), ~(s < "b"), n < 3]:
+            with self.subTest(str(condition)):
+                self.assertEqual(dataset.to_table(filter=condition).to_pylist(), rows.filter(condition).to_pylist())
+
+    def test_a_transaction_is_used_by_one_call_at_a_time(self):
+        import pyarrow
+
+        schema = pyarrow.schema([("a", pyarrow.int64())])
+        for use in ["commit", "abort", "append"]:
+            transaction, seen = self.db.write(), []
+
+            def batches():
+                yield pyarrow.record_batch([[1]], schema=schema)
+                try:
+                    transaction["t"].append([{"a": 2}]) if use == "append" else getattr(transaction, use)()
+                except RuntimeError as error:
+                    seen.append(str(error))
+                yield pyarrow.record_batch([[3]], schema=schema)
+
+            with transaction:
+                transaction["t"].append(pyarrow.RecordBatchReader.from_batches(schema, batches()))
+            self.assertEqual(seen, ["the transaction is used by another call: wait until it returns"])
+        self.assertEqual([row["a"] for row in self.db["t"]], [1, 3] * 3)
+
+    def test_a_tag_names_the_version_of_its_database(self):
+        with self.db.write() as transaction:
+            transaction["n"].append([{"n": 1}])
+        old = firn.open(self.path)
+        with self.db.write() as transaction:
+            transaction["n"].append([{"n": 2}])
+        old.tag("old")
+        self.assertEqual(len(firn.open(self.path, version="old")["n"]), 1)
+
+    def test_changes_by_key_need_the_columns_of_the_key(self):
+        with self.db.write() as transaction:
+            transaction["t"].append([{"id": 1, "a": 1}], key="id")
+        for change in ["upsert", "delete"]:
+            with self.assertRaisesRegex(firn.SchemaError, "no column \"id\""), self.db.write() as transaction:
+                writer = transaction["t"]
+                writer.upsert([{"a": 5}]) if change == "upsert" else writer.delete(keys=[{"a": 5}])
+        self.assertEqual(list(self.db["t"]), [{"id": 1, "a": 1}])
+
     def test_tags_and_versions(self):
         for i in range(3):
             with self.db.write() as transaction:
