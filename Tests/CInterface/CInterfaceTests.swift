@@ -42,7 +42,7 @@ import Testing
         return (code, String(decoding: out, as: UTF8.self))
     }
 
-    /// Makes a file with two types and two versions, of which the first has the tag "first".
+    /// Makes a file with two types and two versions. The first version has the tag "first".
     private func sample(_ path: String) throws {
         let person = TypeSchema(
             "Person",
@@ -76,7 +76,7 @@ import Testing
         try transaction.commit()
     }
 
-    @Test func `pkg-config tells how a program is compiled, and the version`() throws {
+    @Test func `pkg-config reports the flags of a program, and the version`() throws {
         guard let library = library() else { return }
         guard try run(["pkg-config", "--version"]).code == 0 else { return print("skipped: no pkg-config") }
         let folder = TemporaryFolder(), root = Self.root.path

@@ -6,7 +6,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int
 from dataclasses import dataclass
 from typing import Any, Iterator, Literal, Sequence
 
-from ._library import call, lib, names, take_text
+from ._library import call, lib, names, texts
 from ._table import Table
 from ._values import decode
 
@@ -81,17 +81,9 @@ class Difference:
 
     def __iter__(self) -> Iterator[Change]:
         """Iterates over the rows that differ. Each time, the tables are compared again."""
-        cursor = self._cursor(_Counts())
-        try:
-            text, length = c_void_p(), c_size_t()
-            while True:
-                call(lib.firn_cursor_next, cursor, byref(text), byref(length))
-                if not text:
-                    return
-                for entry in decode(take_text(text, length.value)):
-                    yield Change(entry["kind"], tuple(entry["key"]), entry.get("old"), entry.get("new"))
-        finally:
-            lib.firn_cursor_free(cursor)
+        for text in texts(self._cursor(_Counts())):
+            for entry in decode(text):
+                yield Change(entry["kind"], tuple(entry["key"]), entry.get("old"), entry.get("new"))
 
     def __repr__(self) -> str:
         return (

@@ -10,7 +10,7 @@ import os
 import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 from ._errors import raise_error
 
@@ -191,6 +191,19 @@ def take_text(pointer: c_void_p, length: int) -> bytes:
         return ctypes.string_at(pointer.value, length)  # type: ignore[arg-type]
     finally:
         lib.firn_free(pointer)
+
+
+def texts(cursor: c_void_p) -> Iterator[bytes]:
+    """Iterates over the texts of a cursor, and releases it."""
+    try:
+        text, length = c_void_p(), c_size_t()
+        while True:
+            call(lib.firn_cursor_next, cursor, byref(text), byref(length))
+            if not text:
+                return
+            yield take_text(text, length.value)
+    finally:
+        lib.firn_cursor_free(cursor)
 
 
 def stream_capsule(fill: Any) -> Any:

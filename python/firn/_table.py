@@ -8,7 +8,7 @@ from ctypes import byref, c_char, c_size_t, c_void_p, create_string_buffer, size
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from ._errors import Error, RowNotFoundError
-from ._library import QueryOptions, ScanOptions, call, encode, lib, names, schema_capsule, stream_capsule, take_text
+from ._library import QueryOptions, ScanOptions, call, encode, lib, names, schema_capsule, stream_capsule, take_text, texts
 from ._packed import PackedRows
 from ._predicates import polars_predicate
 from ._schema import Schema
@@ -42,7 +42,7 @@ def _parts(reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.Table]:
         if rows >= _PART_ROWS:
             yield pyarrow.Table.from_batches(batches)
             batches, rows = [], 0
-    # A part, also without rows, tells the columns.
+    # A part has the columns, also without rows.
     yield pyarrow.Table.from_batches(batches, reader.schema)
 
 
@@ -159,19 +159,11 @@ class Scan(_Readable):
         schema = self.table.schema
         columns = schema.names if self.columns is None else self.columns
         days = [i for i, name in enumerate(columns) if schema[name].is_day]
-        cursor = self._cursor()
-        try:
-            text, length = c_void_p(), c_size_t()
-            while True:
-                call(lib.firn_cursor_next, cursor, byref(text), byref(length))
-                if not text:
-                    return
-                for row in decode(take_text(text, length.value)):
-                    for i in days:
-                        row[i] = as_day(row[i])
-                    yield dict(zip(columns, row))
-        finally:
-            lib.firn_cursor_free(cursor)
+        for text in texts(self._cursor()):
+            for row in decode(text):
+                for i in days:
+                    row[i] = as_day(row[i])
+                yield dict(zip(columns, row))
 
     def __repr__(self) -> str:
         parts = [f"{self.table.name!r}"]

@@ -498,7 +498,7 @@ int32_t firn_log_text(const firn_database *database, char **text, size_t *length
 
 /*
 ** Return memory for a stream or a schema, set to zero; release it with the functions after them, which also release
-** the contents if nobody took them over. For languages in which such a structure must not move or be collected.
+** the contents if they were not taken over. For languages in which such a structure must not move or be collected.
 */
 struct ArrowArrayStream *firn_stream_new(void);
 struct ArrowSchema *firn_schema_new(void);
