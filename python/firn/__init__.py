@@ -31,6 +31,7 @@ from ._errors import (
     SchemaError,
     UsageError,
 )
+from ._folder import Folder, FolderScan, open_folder
 from ._library import lib as _lib
 from ._schema import Column, Schema
 from ._table import Query, Scan, Table
@@ -50,6 +51,8 @@ __all__ = [
     "EncryptionError",
     "Error",
     "ExistsError",
+    "Folder",
+    "FolderScan",
     "FormatError",
     "Link",
     "LockedError",
@@ -70,4 +73,5 @@ __all__ = [
     "create",
     "diff",
     "open",
+    "open_folder",
 ]

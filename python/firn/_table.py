@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import weakref
 from ctypes import byref, c_char, c_size_t, c_void_p, create_string_buffer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
-from ._errors import Error, RowNotFoundError
+from ._errors import RowNotFoundError
+from ._html import SHOWN_ROWS, first_rows
 from ._library import QueryOptions, ScanOptions, call, encode, lib, names, schema_capsule, stream_capsule, take_text, texts
 from ._packed import PackedRows
 from ._predicates import polars_predicate
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pyarrow
     import pyarrow.dataset
 
-_SHOWN_ROWS = 10
 # ctypes cuts larger integers without an error.
 _LARGEST = 2**62
 # The bytes for a row that most rows need.
@@ -173,6 +172,14 @@ class Scan(_Readable):
                 parts.append(f"{name}={value!r}")
         return f"<firn.Scan {', '.join(parts)}>"
 
+    def _repr_html_(self) -> str:
+        """Returns the first rows as an HTML table, for notebooks."""
+        schema = self.table.schema
+        names = schema.names if self.columns is None else self.columns
+        shown = SHOWN_ROWS if self.limit is None else min(self.limit, SHOWN_ROWS)
+        scan = Scan(self.table, self.columns, self.where, shown, self.segments, self.threads)
+        return first_rows(repr(self), [f"{name}: {schema[name].type}" for name in names], lambda: scan)
+
 
 class Query(_Readable):
     """The result of a query, which may sort, group and aggregate."""
@@ -227,6 +234,12 @@ class Query(_Readable):
 
     def __repr__(self) -> str:
         return f"<firn.Query {self.table.name!r} {self._query or ''}>"
+
+    def _repr_html_(self) -> str:
+        """Returns the first rows as an HTML table, for notebooks. Runs the query; needs pyarrow."""
+        reader = self.to_reader()
+        names = [f"{field.name}: {field.type}" for field in reader.schema]
+        return first_rows(repr(self), names, lambda: (row for batch in reader for row in batch.to_pylist()))
 
 
 class Table(_Readable):
@@ -405,16 +418,6 @@ class Table(_Readable):
 
     def _repr_html_(self) -> str:
         """Returns the first rows as an HTML table, for notebooks."""
-
-        def cell(value: Any, tag: str = "td") -> str:
-            text = "" if value is None else str(value)
-            return f"<{tag}>{html.escape(text if len(text) <= 60 else text[:59] + '…')}</{tag}>"
-
-        try:
-            rows = list(self.scan(limit=_SHOWN_ROWS))
-        except Error as error:
-            return f"<pre>{html.escape(str(error))}</pre>"
-        head = "".join(cell(f"{column.name}: {column.type}", "th") for column in self.schema)
-        body = "".join("<tr>" + "".join(cell(value) for value in row.values()) + "</tr>" for row in rows)
-        caption = html.escape(f"{self.name}: {len(self):,} rows × {len(self.schema)} columns")
-        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        caption = f"{self.name}: {len(self):,} rows × {len(self.schema)} columns"
+        head = [f"{column.name}: {column.type}" for column in self.schema]
+        return first_rows(caption, head, lambda: self.scan(limit=SHOWN_ROWS))

@@ -240,6 +240,7 @@ class Rows(unittest.TestCase):
         self.assertIn("<td>Bo</td>", self.people._repr_html_())
         self.assertIn("<td>70,000</td>", self.db._repr_html_())
         self.assertIn("where='n > 1'", repr(self.numbers.scan(where="n > 1")))
+        self.assertIn("<td>69998</td>", self.numbers.scan(["n"], where="n > 69997")._repr_html_())
 
     def test_threads_share_a_table(self):
         found = []
