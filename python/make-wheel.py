@@ -24,6 +24,20 @@ files: dict[str, bytes] = {
     f"firn/{path.name}": path.read_bytes() for path in sorted((here / "firn").iterdir()) if path.suffix in (".py", ".typed")
 }
 files["firn/libfirn.so"] = library.read_bytes()
+# What pip installs for firn[NAME]. The package itself has no dependencies.
+needed_by = {
+    "arrow": ["pyarrow"],
+    "pandas": ["pandas", "pyarrow"],
+    "polars": ["polars", "pyarrow"],
+    "duckdb": ["duckdb", "pyarrow"],
+    "dask": ["dask[dataframe]", "pyarrow"],
+    "ray": ["ray[data]", "pyarrow"],
+    "spark": ["pyspark>=4.0", "pandas", "pyarrow"],
+}
+extras = "".join(
+    f"Provides-Extra: {name}\n" + "".join(f'Requires-Dist: {package}; extra == "{name}"\n' for package in packages)
+    for name, packages in needed_by.items()
+)
 description = (here / "README.md").read_text()
 files[f"{info}/METADATA"] = f"""Metadata-Version: 2.1
 Name: firn
@@ -31,17 +45,7 @@ Version: {version}
 Summary: Reads and writes .firn files: compact, columnar, transactional tables
 License: Apache-2.0
 Requires-Python: >=3.10
-Provides-Extra: arrow
-Requires-Dist: pyarrow; extra == "arrow"
-Provides-Extra: pandas
-Requires-Dist: pandas; extra == "pandas"
-Requires-Dist: pyarrow; extra == "pandas"
-Provides-Extra: polars
-Requires-Dist: polars; extra == "polars"
-Requires-Dist: pyarrow; extra == "polars"
-Provides-Extra: duckdb
-Requires-Dist: duckdb; extra == "duckdb"
-Description-Content-Type: text/markdown
+{extras}Description-Content-Type: text/markdown
 
 {description}""".encode()
 files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: firn\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import itertools
 import os
+import uuid
+import weakref
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from ._database import Database
-from ._errors import NotFoundError, SchemaError, UsageError
+from ._errors import Error, NotFoundError, SchemaError, UsageError
 from ._html import first_rows
 from ._partitions import Partitions, split
 from ._table import Table, _Readable
@@ -46,6 +49,8 @@ class Folder(_Readable):
 
     Attributes:
         files: the paths, in the order in which they are read.
+        versions: the version of each file.
+        counts: the numbers of rows and segments of each file.
         schema: the Arrow schema of the rows.
     """
 
@@ -67,8 +72,9 @@ class Folder(_Readable):
             raise UsageError("a version can be chosen for one file only: each file of a folder has its own versions")
         self.versions: list[int] = []
         self._key = key
+        self._untag: Any = None
         self._open: dict[str, Database] = {}
-        self._counts: list[tuple[int, int]] = []
+        self.counts: list[tuple[int, int]] = []
         self.name = ""
         schema: list[pyarrow.Field] = []
         for i, path in enumerate(self.files):
@@ -76,7 +82,7 @@ class Folder(_Readable):
             db = Database(path, wanted, key)
             table = self._table_of(db, type or self.name or None)
             self.versions.append(db.version)
-            self._counts.append((len(table), table.segments))
+            self.counts.append((len(table), table.segments))
             if i == 0:
                 self.name, self._first = table.name, table.schema
                 schema = list(pyarrow.schema(table))
@@ -138,7 +144,7 @@ class Folder(_Readable):
 
     def __len__(self) -> int:
         """The number of rows."""
-        return sum(rows for rows, _ in self._counts)
+        return sum(rows for rows, _ in self.counts)
 
     def scan(
         self,
@@ -189,7 +195,7 @@ class Folder(_Readable):
                 self._check(rest)
             if not read[i]:
                 continue
-            rows, total = self._counts[i]
+            rows, total = self.counts[i]
             values = self._partitions.values[i]
             constants = tuple((name, values[name]) for name in names if name in values)
             size = os.path.getsize(path)
@@ -224,8 +230,22 @@ class Folder(_Readable):
 
         return FolderDataset(self)
 
+    def tag(self) -> None:
+        """Tags the version of each file until the folder is closed or the process ends, so that other processes can open it
+        after any number of commits. Without a tag, a file keeps its newest versions, 8 by default. Needs permission to
+        write the files; a process that is killed leaves its tags, which begin with "job-"."""
+        name = f"job-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+        done: list[str] = []
+        self._untag = weakref.finalize(self, _untag, done, name, self._key)
+        for path, version in zip(self.files, self.versions):
+            with Database(path, version, self._key) as db:
+                db.tag(name)
+            done.append(path)
+
     def close(self) -> None:
-        """Releases the files, whose versions are not pinned any more."""
+        """Releases the files, whose versions are not pinned and tagged any more."""
+        if self._untag is not None:
+            self._untag()
         for db in self._open.values():
             db.close()
 
@@ -326,6 +346,13 @@ class FolderScan(_Readable):
             if value is not None and value != self.folder.schema.names:
                 parts.append(f"{name}={value!r}")
         return f"<firn.FolderScan {', '.join(parts)}>"
+
+
+def _untag(paths: list[str], name: str, key: bytes | str | None) -> None:
+    for path in paths:
+        # The file may have been removed, or not be writable any more.
+        with contextlib.suppress(Error), Database(path, None, key) as db:
+            db.untag(name)
 
 
 _UNITS = ["s", "ms", "us", "ns"]

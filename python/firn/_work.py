@@ -7,8 +7,8 @@ reader opens the file, and reads the same rows at any time: later commits do not
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from ._errors import NotFoundError
 
@@ -45,6 +45,11 @@ class Work:
     rows: int = 0
     size: int = 0
     key: bytes | str | None = field(default=None, repr=False)
+
+    def selecting(self, columns: Sequence[str]) -> Work:
+        """Returns the unit of work with some of its columns."""
+        schema = self.schema.empty_table().select(list(columns)).schema
+        return replace(self, schema=schema, constants=tuple(pair for pair in self.constants if pair[0] in columns))
 
     def reader(self) -> pyarrow.RecordBatchReader:
         """Opens the file and returns a reader of the rows."""
