@@ -46,12 +46,6 @@ let modules = [
         name: "FirnArrow", path: "Formats/Arrow",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnExchange", "CArrow", "CZstd", "CLZ4"]),
     Module(
-        name: "FirnCInterface", path: "Sources/CInterface",
-        uses: [
-            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnArrow",
-            "CFirn", "CArrow",
-        ], tested: false),
-    Module(
         name: "FirnSQL", path: "Tools/SQL",
         uses: ["FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnExchange", "CSQLite"],
         kernels: true),
@@ -63,6 +57,19 @@ let modules = [
             "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnArrow", "FirnSQLite", "Firn",
         ]),
     Module(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
+    // The command without its start, so that the C library runs the same code.
+    Module(
+        name: "FirnTool", path: "Tools/firn",
+        uses: [
+            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
+            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnArrow", "FirnSQLite", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
+        ], tested: false),
+    Module(
+        name: "FirnCInterface", path: "Sources/CInterface",
+        uses: [
+            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnArrow",
+            "FirnTool", "CFirn", "CArrow",
+        ], tested: false),
 ]
 
 /// `FIRN_ONLY=Store,Database`: these modules with their tests, and what they use; `Tool` stands for the command. For shorter builds while one
@@ -142,12 +149,8 @@ let libraries: [Target] = [
 
 let tools: [Target] = [
     .executableTarget(
-        name: "firn-tool",
-        dependencies: [
-            "FirnBytes", "FirnThreads", "FirnDisk", "FirnTable", "FirnDatabase", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
-            "FirnJSON", "FirnRealmFile", "FirnParquet", "FirnArrow", "FirnSQLite", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine",
-        ],
-        path: "Tools/firn", exclude: ["README.md"], swiftSettings: common),
+        name: "firn-tool", dependencies: ["FirnBytes", "FirnDisk", "FirnTool", "FirnCommandLine"], path: "Tools/start",
+        exclude: ["README.md"], swiftSettings: common),
     .executableTarget(
         name: "firn-bench",
         dependencies: [

@@ -18,6 +18,9 @@ package final class Input {
     /// The budget to which readers of this input charge memory.
     package var budget = MemoryBudget.process
 
+    /// What can cancel the reading.
+    package var progress: Progress?
+
     private var source: InputSource
     /// The bytes that were read from a pipe, kept for the second reading.
     private var spool: Spool?
@@ -52,6 +55,7 @@ package final class Input {
 
     /// Fills `into` and returns the number of bytes, which is less than its size only at the end.
     package func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
+        try progress?.check()
         var done = 0
         if let spool, position < spool.length {
             done = try spool.read(into: into, at: position)

@@ -3,12 +3,15 @@ import FirnDisk
 import FirnThreads
 import Synchronization
 
-/// The progress of a conversion. Readers update it from any thread; the command polls it.
+/// The progress of a conversion. Readers update it from any thread; the command polls it. A caller of the C library can cancel the
+/// conversion: `check` throws then.
 package final class Progress: Sendable {
     private let rowCount = Atomic<Int>(0)
     private let byteCount = Atomic<Int>(0)
     private let total = Atomic<Int>(-1)
     private let isFixed = Atomic<Bool>(false)
+    private let rowTotal = Atomic<Int>(-1)
+    private let cancelled = Atomic<Bool>(false)
 
     package init() {}
 
@@ -19,6 +22,20 @@ package final class Progress: Sendable {
     package var totalBytes: Int? {
         let value = total.load(ordering: .relaxed)
         return value < 0 ? nil : value
+    }
+
+    /// The number of rows in total; nil if it is not known.
+    package var totalRows: Int? {
+        let value = rowTotal.load(ordering: .relaxed)
+        return value < 0 ? nil : value
+    }
+    package func setTotal(rows: Int) { rowTotal.store(rows, ordering: .relaxed) }
+
+    package func cancel() { cancelled.store(true, ordering: .relaxed) }
+    package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+    /// - Throws: `FirnError.Code.interrupted` after `cancel`.
+    package func check() throws(FirnError) {
+        if isCancelled { throw FirnError(.interrupted, "the operation was cancelled") }
     }
 
     package func add(rows: Int) { rowCount.wrappingAdd(rows, ordering: .relaxed) }

@@ -16,6 +16,21 @@ package final class StreamOut {
     private let capacity: Int
     private let buffer: UnsafeMutableRawPointer
     private var used = 0
+    /// The bytes of a stream in memory; nil for other streams.
+    private var kept: [UInt8]?
+
+    /// Makes a stream that keeps what is written in memory.
+    package init(memory name: String) {
+        descriptor = -1
+        path = name
+        owner = nil
+        kept = []
+        capacity = 4096
+        buffer = .allocate(byteCount: capacity, alignment: 4096)
+    }
+
+    /// The bytes that a stream in memory has, flushed ones only.
+    package var bytes: [UInt8] { kept ?? [] }
 
     /// Writes to a descriptor, which the caller closes.
     package init(descriptor: Int32, name: String, capacity: Int = 1 << 20) {
@@ -77,6 +92,10 @@ package final class StreamOut {
     }
 
     private func put(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
+        guard kept == nil else {
+            kept?.append(contentsOf: bytes)
+            return
+        }
         try owner?.consult(.write(offset: position, bytes: bytes), "cannot write")
         var done = 0
         while done < bytes.count {

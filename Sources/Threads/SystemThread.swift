@@ -4,6 +4,18 @@
     import Darwin
 #endif
 
+/// The thread that runs.
+package enum CurrentThread {
+    /// A number that no other running thread has.
+    package static var id: UInt {
+        #if canImport(Glibc)
+            UInt(pthread_self())
+        #else
+            UInt(bitPattern: pthread_self())
+        #endif
+    }
+}
+
 /// One system thread with a stack of 8 MiB, joined by `join` or on release.
 package final class SystemThread: @unchecked Sendable {
     #if canImport(Glibc)

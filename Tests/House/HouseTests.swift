@@ -13,7 +13,9 @@ import Testing
     @Test func `every module has tests`() throws {
         for parent in ["Sources", "Formats", "Tools"] {
             for folder in try folders(of: parent)
-            where !folder.hasSuffix("CLibraries") && !["Tools/firn", "Tools/bench", "Tools/stress", "Tools/fuzz"].contains(folder) {
+            where !folder.hasSuffix("CLibraries")
+                && !["Tools/firn", "Tools/start", "Tools/bench", "Tools/stress", "Tools/fuzz"].contains(folder)
+            {
                 let tests = "Tests/" + folder.split(separator: "/").last!
                 #expect(exists(tests), "\(folder) has no \(tests)")
             }

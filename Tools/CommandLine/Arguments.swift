@@ -5,6 +5,8 @@ package struct Arguments: Sendable {
     package let command: Command
     package let operands: [String]
     private let values: [String: [String]]
+    /// The contents of key files, by the name of the flag, that a caller passed in memory.
+    package var keys: [String: [UInt8]] = [:]
 
     init(command: Command, operands: [String], values: [String: [String]]) {
         self.command = command
@@ -13,7 +15,7 @@ package struct Arguments: Sendable {
     }
 
     /// Returns whether the flag was given.
-    package func has(_ flag: String) -> Bool { values[flag] != nil }
+    package func has(_ flag: String) -> Bool { values[flag] != nil || keys[flag] != nil }
 
     /// Returns the last value of the flag, or nil if it was not given.
     package func text(_ flag: String) -> String? { values[flag]?.last }

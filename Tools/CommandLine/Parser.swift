@@ -21,6 +21,34 @@ extension Program {
         return try parse(Array(words.dropFirst()), for: command)
     }
 
+    /// Returns the arguments of a command from options without dashes, `NAME=VALUE` or `NAME` for a switch, as callers of the C library pass
+    /// them. Options about the process are refused: colours, progress, memory.
+    ///
+    /// - Throws: `FirnError.Code.usage` as `parse`.
+    package func arguments(of name: String, options: [String], operands: [String]) throws(FirnError) -> Arguments {
+        guard let command = command(named: name) else { throw FirnError(.usage, "there is no command \"\(name)\"") }
+        let refused: Set = ["color", "progress", "quiet", "memory", "no-mmap", "strict", "output", "help"]
+        let flags = flags(of: command).filter { !refused.contains($0.name) }
+        for option in options {
+            let given = String(option.prefix { $0 != "=" })
+            guard flags.contains(where: { $0.name == given }) else {
+                throw FirnError(
+                    .usage, "\(name) has no option \"\(given)\"",
+                    advice: Suggestion.nearest(to: given, among: flags.map(\.name)).map { "did you mean \"\($0)\"?" })
+            }
+        }
+        var scan = ArgumentScan(program: self, command: command, flags: flags, words: options.map { "--" + $0 } + ["--"] + operands)
+        do throws(FirnError) {
+            guard case .run(let arguments) = try scan.run() else { throw FirnError(.usage, "\(name) has no option \"help\"") }
+            return arguments
+        } catch {
+            // The advice of the command line is to ask it for help.
+            var plain = error
+            if plain.advice?.hasSuffix("shows the usage") == true || plain.advice?.hasPrefix("usage: ") == true { plain.advice = nil }
+            throw plain
+        }
+    }
+
     private func parseHelp(_ words: [String]) throws(FirnError) -> Invocation {
         let names = words.filter { !$0.hasPrefix("-") }
         guard let topic = names.first else { return .help(nil, isLong: true) }

@@ -92,6 +92,9 @@ package final class SQLConnection {
     }
     private var timeout: Int?
 
+    /// Makes the statement that runs end with an error. Any thread may call it, while the connection exists.
+    package func interrupt() { firn_sql_interrupt(db) }
+
     /// The number of rows that tables have passed to SQLite. Any thread may read it while a statement runs.
     package static var rowsPassed: Int { Int(firn_sql_rows_passed()) }
 

@@ -130,7 +130,12 @@ struct CompactCommand {
         _ effort: WritingOptions.Effort,
         _ encryption: CopyEncryption, _ progress: Progress
     ) throws(FirnError) {
-        let threads = try session.threads(), count = { (rows: Int) in progress.add(rows: rows) }
+        let threads = try session.threads(),
+            count = { (rows: Int) throws(FirnError) in
+                progress.add(rows: rows)
+                try progress.check()
+            }
+        progress.setTotal(rows: versions.first?.snapshot.tables.reduce(0) { $0 + $1.rowCount } ?? 0)
         switch effort {
         case .fast:
             try Database.compact(

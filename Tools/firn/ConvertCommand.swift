@@ -43,6 +43,7 @@ struct ConvertCommand {
         try writer.begin(reader.schema)
         var rows = 0
         while let (type, batch) = try reader.next() {
+            try progress.check()
             try writer.write(batch, type: type)
             // A row of an embedded type only keeps the schema version.
             if reader.schema[type]?.isEmbedded != true { rows += batch.count }

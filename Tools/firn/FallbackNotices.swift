@@ -6,7 +6,6 @@ import Synchronization
 
 /// The notices of this run about files whose newest version cannot be read, because a commit was interrupted or its root is damaged.
 enum FallbackNotices {
-    private static let said = Mutex<[String]>([])
     private static let strict = Mutex(false)
 
     /// Whether a fallback to an older version is an error (`--strict`).
@@ -15,7 +14,7 @@ enum FallbackNotices {
         set { strict.withLock { $0 = newValue } }
     }
 
-    static var all: [String] { said.withLock { $0 } }
+    static var all: [String] { RunNotices.current.fallbacks }
 
     /// Prints a notice, once for each file. Throws `.damaged` instead if `isStrict` is set.
     static func report(_ name: String, _ fallback: Damage, version: UInt64) throws(FirnError) {
@@ -28,12 +27,7 @@ enum FallbackNotices {
         }
         let text =
             "\(name): a commit was interrupted or the file is damaged (\(fallback.what), at byte \(fallback.offset)); reading version \(version), the newest readable version"
-        let isNew = said.withLock { said in
-            if said.contains(text) { return false }
-            said.append(text)
-            return true
-        }
-        if isNew { Session.complain(DisplayWidth.visible("firn: \(text)") + "\n") }
+        if RunNotices.current.add(fallback: text) { Session.complain(DisplayWidth.visible("firn: \(text)") + "\n") }
     }
 }
 

@@ -50,7 +50,12 @@ final class FirnWriter: BatchWriter {
 
     /// Writes a version of another file unchanged, with row ids and indexes. Used instead of `begin`, `write` and `finish`.
     func copy(_ snapshot: DatabaseSnapshot, _ progress: Progress) throws(FirnError) {
-        let path = replacement.temporaryPath, count = { (rows: Int) in progress.add(rows: rows) }
+        let path = replacement.temporaryPath,
+            count = { (rows: Int) throws(FirnError) in
+                progress.add(rows: rows)
+                try progress.check()
+            }
+        progress.setTotal(rows: snapshot.tables.reduce(0) { $0 + $1.rowCount })
         let encryption: CopyEncryption = options.key.map { .key($0) } ?? .plain
         switch options.effort {
         case .fast:

@@ -23,7 +23,7 @@ struct HashCommand {
                 let file = try session.input(operand, options, progress)
                 formats.add(file)
                 if arguments.operands.count == 1 { try ReadingOptions.check(arguments, for: formats) }
-                let hashes = try self.hashes(of: file)
+                let hashes = try self.hashes(of: file, progress)
                 display.end()
                 try report(operand, file, hashes)
             } catch {
@@ -43,40 +43,53 @@ struct HashCommand {
     }
 
     /// Hashes the type that is chosen, or all types of the file.
-    private func hashes(of file: OpenedFile) throws(FirnError) -> [ContentHash] {
+    private func hashes(of file: OpenedFile, _ progress: Progress) throws(FirnError) -> [ContentHash] {
         let hasSeveral = file.hasObjects && file.union == nil && arguments.text("type") == nil && file.address.type == nil
-        if case .stream(let reader) = file.content, let hashes = try streamed(reader, file, hasSeveral: hasSeveral) { return hashes }
-        guard hasSeveral else { return [try hash(try file.table(arguments.text("type")), file)] }
-        guard file.streamsTypes else { return try file.tables().map { (table) throws(FirnError) in try hash(table, file) } }
+        if case .stream(let reader) = file.content, let hashes = try streamed(reader, file, progress, hasSeveral: hasSeveral) {
+            return hashes
+        }
+        guard hasSeveral else { return [try hash(try file.table(arguments.text("type")), file, progress)] }
+        guard file.streamsTypes else { return try file.tables().map { (table) throws(FirnError) in try hash(table, file, progress) } }
         // The rows of one table at a time are kept.
-        return try file.schema.roots.map { (type) throws(FirnError) in try hash(try file.table(type.name), file) }
+        return try file.schema.roots.map { (type) throws(FirnError) in try hash(try file.table(type.name), file, progress) }
     }
 
     /// Hashes the rows while they are read; returns nil, having read nothing, if links must be followed.
-    private func streamed(_ reader: any BatchReader, _ file: OpenedFile, hasSeveral: Bool) throws(FirnError) -> [ContentHash]? {
+    private func streamed(
+        _ reader: any BatchReader, _ file: OpenedFile, _ progress: Progress, hasSeveral: Bool
+    ) throws(FirnError) -> [ContentHash]? {
         let schema = reader.schema, wanted = hasSeveral ? nil : try file.typeName(arguments.text("type"))
         let types = schema.roots.filter { wanted == nil || $0.name == wanted }
         guard types.allSatisfy({ ContentHashStream.canHash($0, schema) }) else { return nil }
         if let wanted { reader.choose(wanted) }
-        let options = try self.options(file)
+        let options = try self.options(file, progress)
         let streams = try types.map { (type) throws(FirnError) in
             (type.name, try ContentHashStream(type, schema, options: options))
         }
         let byName = Dictionary(uniqueKeysWithValues: streams)
-        while let (name, batch) = try reader.next() { try byName[name]?.add(batch) }
+        while let (name, batch) = try reader.next() {
+            try progress.check()
+            try byName[name]?.add(batch)
+        }
         return try streams.map { (stream) throws(FirnError) in try stream.1.finish() }
     }
 
-    private func hash(_ table: any Table, _ file: OpenedFile) throws(FirnError) -> ContentHash {
-        try ContentHash(of: table, options: try options(file))
+    private func hash(_ table: any Table, _ file: OpenedFile, _ progress: Progress) throws(FirnError) -> ContentHash {
+        try ContentHash(of: table, options: try options(file, progress))
     }
 
-    private func options(_ file: OpenedFile) throws(FirnError) -> ContentHash.Options {
+    private func options(_ file: OpenedFile, _ progress: Progress) throws(FirnError) -> ContentHash.Options {
         var options = ContentHash.Options()
         if arguments.has("key") { options.key = arguments.names("key") }
         options.eachColumn = arguments.has("each-column")
         options.name = file.name
         options.threads = try session.threads()
+        let countsRows: Bool
+        if case .stored = file.content { countsRows = true } else { countsRows = false }
+        options.progress = { (rows: Int) in
+            if countsRows { progress.add(rows: rows) }
+            return !progress.isCancelled
+        }
         return options
     }
 

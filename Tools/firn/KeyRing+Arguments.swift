@@ -8,7 +8,7 @@ extension KeyRing {
     /// Reads the key of `--key-file` and that of the environment. Keys are never arguments, which every program on the machine can read.
     init(_ arguments: Arguments) throws(FirnError) {
         self.init(
-            given: try arguments.text("key-file").map { (path) throws(FirnError) in try EncryptionKey(file: path) },
+            given: try arguments.key("key-file"),
             ambient: Machine.environment(KeyRing.variable))
     }
 }
@@ -16,14 +16,25 @@ extension KeyRing {
 extension CopyEncryption {
     /// Reads `--new-key-file` and `--plain`.
     init(_ arguments: Arguments) throws(FirnError) {
-        guard let path = arguments.text("new-key-file") else {
+        guard let key = try arguments.key("new-key-file") else {
             self = arguments.has("plain") ? .plain : .same
             return
         }
         guard !arguments.has("plain") else {
             throw FirnError(.usage, "--plain and --new-key-file contradict each other", advice: "omit one of them")
         }
-        self = .key(try EncryptionKey(file: path))
+        self = .key(key)
+    }
+}
+
+extension Arguments {
+    /// Returns the key that a flag names: the contents of a file, or those that a caller passed in memory.
+    fileprivate func key(_ flag: String) throws(FirnError) -> EncryptionKey? {
+        if let bytes = keys[flag] {
+            guard let key = EncryptionKey(written: bytes) else { throw KeyRing.malformed("the argument") }
+            return key
+        }
+        return try text(flag).map { (path) throws(FirnError) in try EncryptionKey(file: path) }
     }
 }
 

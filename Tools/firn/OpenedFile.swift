@@ -106,6 +106,7 @@ final class OpenedFile {
         guard !operand.isEmpty else { throw FirnError(.usage, "the name of a file is empty") }
         let input: Input
         if let opened { input = opened } else { input = try Input(path: address.path, staysOffDisk: options.staysOffDisk) }
+        input.progress = progress
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
         if options.format == nil, let kind = FormatName.foreign(first), !FormatName.isParquet(first), !FormatName.isSQLite(first),

@@ -9,6 +9,11 @@ final class ProgressDisplay {
 
     /// `moreRows` returns rows that `progress` does not count; it is called on another thread.
     init(_ session: Session, _ progress: Progress = Progress(), moreRows: @escaping @Sendable () -> Int = { 0 }) {
+        if let monitor = session.monitor {
+            monitor.watch(progress, moreRows)
+            ticker = nil
+            return
+        }
         let isTerminal = Machine.isTerminal(2), isAsked = session.arguments.has("progress")
         guard (isTerminal || isAsked) && !session.isQuiet else {
             ticker = nil

@@ -34,7 +34,9 @@ struct SQLCommand {
 
         let sql = text.characters
         var offset = 0, rows = 0, results = 0, count = 0
-        while let statement = try withAdvice(names, connection, { () throws(FirnError) in try connection.statement(sql, from: &offset) }) {
+        while let statement = try SQLNames.advised(
+            names, connection, { () throws(FirnError) in try connection.statement(sql, from: &offset) })
+        {
             count += 1
             try parameters.bind(to: statement)
             if arguments.has("explain") {
@@ -87,26 +89,6 @@ struct SQLCommand {
             throw FirnError(.usage, "the statements are not UTF-8", at: .init(file: "standard input"))
         }
         return text
-    }
-
-    /// Adds advice to errors about unknown tables and columns: the nearest name, or the names of all tables.
-    private func withAdvice<R>(_ names: [String], _ connection: SQLConnection, _ body: () throws(FirnError) -> R) throws(FirnError) -> R {
-        do throws(FirnError) { return try body() } catch {
-            var advised = error
-            if let mark = "no such column: ".endIndex(in: advised.message) {
-                let wanted = String(advised.message[mark...].split(separator: ".").last ?? "")
-                advised.advice =
-                    Suggestion.nearest(to: wanted, among: connection.columnNames).map { "did you mean \(SQLNames.written($0))?" }
-                    ?? advised.advice
-            } else if advised.advice == nil, let mark = "no such table: ".endIndex(in: advised.message) {
-                let wanted = String(advised.message[mark...]), split = names.filter { $0.hasSuffix("_" + wanted) }
-                let near = split.count > 1 ? nil : Suggestion.nearest(to: wanted, among: names)
-                advised.advice =
-                    near.map { "did you mean \(SQLNames.written($0))?" }
-                    ?? "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")"
-            }
-            throw advised
-        }
     }
 
     // MARK: Output
@@ -173,14 +155,6 @@ struct SQLCommand {
             for line in table.work.lines(since: old, table: table.name) { try session.out.write(DisplayWidth.visible(line) + "\n") }
         }
         try session.out.write("\(Quantity.count(rows, "row")) in the result\n")
-    }
-}
-
-extension String {
-    /// Returns the end of the first occurrence of this string in `text`, or nil.
-    fileprivate func endIndex(in text: String) -> String.Index? {
-        guard let start = text.indices.first(where: { text[$0...].hasPrefix(self) }) else { return nil }
-        return text.index(start, offsetBy: count)
     }
 }
 

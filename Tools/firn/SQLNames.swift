@@ -1,31 +1,75 @@
 import FirnBytes
+import FirnDatabase
 import FirnExchange
 import FirnSQL
 import FirnTable
 
 /// The names of the tables of `firn sql`: the name of the type, or `FILE_Type` if several inputs have a type of that name.
 struct SQLNames {
-    private let files: [OpenedFile]
+    /// The types of one input.
+    private struct Source {
+        let file: SQLFile
+        let types: [String]
+        /// The first part of a name that must be distinguished from others.
+        let prefix: String
+    }
+    private let sources: [Source]
 
-    init(_ files: [OpenedFile]) { self.files = files }
+    /// `snapshots`: versions of files that a caller has open.
+    init(_ files: [OpenedFile], snapshots: [DatabaseSnapshot] = []) throws(FirnError) {
+        var sources = snapshots.map { snapshot in
+            let tables = snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
+            return Source(
+                file: SQLFile(name: snapshot.path, tables: tables), types: tables.map(\.type.name), prefix: Address.stem(of: snapshot.path))
+        }
+        for opened in files {
+            let tables = try opened.tables(), version = opened.address.version.map { "@\($0)" } ?? ""
+            sources.append(
+                Source(
+                    file: SQLFile(name: opened.name, tables: tables), types: tables.map(\.type.name),
+                    prefix: Address.stem(of: opened.address.path) + version))
+        }
+        self.sources = sources
+    }
 
     /// Adds all types of all files to a connection, and returns the names of the tables.
     func add(to connection: SQLConnection) throws(FirnError) -> [String] {
-        var types: [(file: SQLFile, opened: OpenedFile, name: String)] = []
-        for opened in files {
-            let tables = try opened.tables(), file = SQLFile(name: opened.name, tables: tables)
-            for table in tables { types.append((file, opened, table.type.name)) }
-        }
         var names = NameTable(), given: [String] = []
-        let counts = Dictionary(grouping: types, by: { NameTable.folded($0.name) }).mapValues(\.count)
-        for type in types {
-            let version = type.opened.address.version.map { "@\($0)" } ?? ""
-            let isUnique = counts[NameTable.folded(type.name)] == 1
-            let name = names.unique(isUnique ? type.name : "\(Address.stem(of: type.opened.address.path))\(version)_\(type.name)")
-            try connection.add(type.file, type: type.name, as: name)
-            given.append(name)
+        let counts = Dictionary(grouping: sources.flatMap(\.types), by: NameTable.folded).mapValues(\.count)
+        for source in sources {
+            for type in source.types {
+                let isUnique = counts[NameTable.folded(type)] == 1
+                let name = names.unique(isUnique ? type : "\(source.prefix)_\(type)")
+                try connection.add(source.file, type: type, as: name)
+                given.append(name)
+            }
         }
         return given
+    }
+
+    /// Adds advice to errors about unknown tables and columns: the nearest name, or the names of all tables.
+    static func advised<R>(_ names: [String], _ connection: SQLConnection, _ body: () throws(FirnError) -> R) throws(FirnError) -> R {
+        do throws(FirnError) { return try body() } catch {
+            var advised = error
+            if let mark = "no such column: ".endIndex(in: advised.message) {
+                let wanted = String(advised.message[mark...].split(separator: ".").last ?? "")
+                advised.advice =
+                    Suggestion.nearest(to: wanted, among: connection.columnNames).map { "did you mean \(SQLNames.written($0))?" }
+                    ?? advised.advice
+            } else if advised.advice == nil, let mark = "no such table: ".endIndex(in: advised.message) {
+                let wanted = String(advised.message[mark...]), split = names.filter { $0.hasSuffix("_" + wanted) }
+                let near = split.count > 1 ? nil : Suggestion.nearest(to: wanted, among: names)
+                advised.advice =
+                    near.map { "did you mean \(SQLNames.written($0))?" }
+                    ?? "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")"
+            }
+            throw advised
+        }
+    }
+
+    /// Returns the name of the table that an error reports as missing; nil for other errors.
+    static func missingTable(_ error: FirnError) -> String? {
+        "no such table: ".endIndex(in: error.message).map { String(error.message[$0...]) }
     }
 
     /// Returns the name as SQL, in quotes if necessary.
@@ -34,6 +78,14 @@ struct SQLNames {
             byte | 32 >= 97 && byte | 32 <= 122 || byte == 95 || byte >= 48 && byte <= 57 && at > 0
         }
         return isPlain && !name.isEmpty ? name : SQLSpelling.name(name)
+    }
+}
+
+extension String {
+    /// Returns the end of the first occurrence of this string in `text`, or nil.
+    fileprivate func endIndex(in text: String) -> String.Index? {
+        guard let start = text.indices.first(where: { text[$0...].hasPrefix(self) }) else { return nil }
+        return text.index(start, offsetBy: count)
     }
 }
 

@@ -8,6 +8,9 @@ import FirnTable
 struct SQLParameters {
     private let values: [(name: String, value: Value)]
 
+    /// Parameters with the types of a caller.
+    init(values: [(name: String, value: Value)]) { self.values = values }
+
     init(_ words: [String]) throws(FirnError) {
         var values: [(name: String, value: Value)] = []
         for word in words {

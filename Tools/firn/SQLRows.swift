@@ -40,6 +40,23 @@ final class SQLRows {
         shownType = type
     }
 
+    /// The values of a row as a row of `batch`.
+    private func append(_ value: (Int) -> Value) throws(FirnError) {
+        for i in batch.columns.indices {
+            let value = value(i)
+            guard batch.columns[i].append(value) || batch.columns[i].append(value.asReal) else {
+                throw SQLSurvey.changed(type.columns[i].name)
+            }
+        }
+        batch.count += 1
+    }
+
+    /// Takes some rows into `batch`.
+    func take(_ rows: ArraySlice<[Value]>) throws(FirnError) {
+        batch = Batch(columns: type.columns.map { Column($0.type) })
+        for row in rows { try append { row[$0] } }
+    }
+
     /// Reads the next rows into `batch`. Returns false if there are none.
     func fill() throws(FirnError) -> Bool {
         batch = Batch(columns: type.columns.map { Column($0.type) })
@@ -47,13 +64,7 @@ final class SQLRows {
         while batch.count < SQLRows.batchSize, held < SQLRows.batchBytes, try statement.step() {
             held += batch.columns.indices.reduce(0) { $0 + statement.byteCount($1) }
             try hold(held)
-            for i in batch.columns.indices {
-                let value = isText ? statement.value(i).asText : statement.value(i)
-                guard batch.columns[i].append(value) || batch.columns[i].append(value.asReal) else {
-                    throw SQLSurvey.changed(type.columns[i].name)
-                }
-            }
-            batch.count += 1
+            try append { isText ? statement.value($0).asText : statement.value($0) }
         }
         guard batch.count > 0 else { return false }
         if isEmpty {
@@ -70,10 +81,22 @@ final class SQLRows {
 struct SQLSurvey {
     private(set) var types: [ColumnType]
 
+    /// The rows of the statement, if they fit in the memory that the caller granted.
+    private(set) var rows: [[Value]]?
+    /// The memory of a value, without its text or bytes.
+    private static let valueBytes = 40
+
     /// Reads the rows of a statement.
-    init(_ statement: SQLStatement) throws(FirnError) {
+    /// - Parameter kept: The number of bytes of rows that are kept, so that a small result is not computed again.
+    init(_ statement: SQLStatement, keeping kept: Int = 0) throws(FirnError) {
+        var left = kept
+        rows = kept > 0 ? [] : nil
         var kinds = statement.columns.map { _ in Set<ScalarKind>() }, isExact = statement.columns.map { _ in true }
         while try statement.step() {
+            if rows != nil {
+                left -= kinds.indices.reduce(32) { $0 + SQLSurvey.valueBytes + statement.byteCount($1) }
+                if left > 0 { rows?.append(kinds.indices.map { statement.value($0) }) } else { rows = nil }
+            }
             for i in kinds.indices {
                 switch statement.value(i) {
                 case .int(let x):

@@ -4,28 +4,39 @@ import FirnDisk
 import FirnExchange
 import FirnThreads
 
-/// One run of the command: its arguments and its outputs. Data is written to `out`, everything else to standard error.
-final class Session {
+/// One run of the command: its arguments and its outputs. Data is written to `out`, everything else to standard error, or to the notices of
+/// the caller.
+package final class Session {
     /// The seconds that a small change waits for the write lock.
     static let turn = 5.0
 
     let arguments: Arguments
-    let out = StreamOut.standardOutput()
+    let out: StreamOut
+    /// What shows the progress to a caller of the library; nil in the program.
+    let monitor: ProgressMonitor?
     /// The colours of standard error and of standard output.
     let errorStyle: Style
     let outStyle: Style
     let isQuiet: Bool
     let startedAt = Machine.seconds
 
-    private init(_ arguments: Arguments) {
+    init(_ arguments: Arguments, monitor: ProgressMonitor? = nil) {
         self.arguments = arguments
+        self.monitor = monitor
+        out = monitor == nil ? .standardOutput() : StreamOut(memory: "the report")
+        guard monitor == nil else {
+            errorStyle = Style(choice: "never", isTerminal: false, environment: { _ in nil })
+            outStyle = errorStyle
+            isQuiet = false
+            return
+        }
         errorStyle = Session.style(arguments.text("color"), descriptor: 2)
         outStyle = Session.style(arguments.text("color"), descriptor: 1)
         isQuiet = arguments.has("quiet")
     }
 
     /// Runs the command line and returns its exit code. Errors are printed to standard error.
-    static func run(_ words: [String]) -> ExitCode {
+    package static func run(_ words: [String]) -> ExitCode {
         let colour = words.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst("--color=".count)) }
         do throws(FirnError) {
             switch try Program.firn.parse(words) {
@@ -47,14 +58,18 @@ final class Session {
                 return code
             }
         } catch {
-            var named = error
-            // Temporary files are deleted by now: messages name their target instead.
-            named.message = Replacement.shown(error.message)
-            named.advice = error.advice.map(Replacement.shown)
-            if let file = error.location?.file { named.location?.file = Replacement.shown(file) }
-            Session.complain(named.complaint(style: style(colour, descriptor: 2)))
+            Session.complain(shown(error).complaint(style: style(colour, descriptor: 2)))
             return ExitCode(error.code)
         }
+    }
+
+    /// Returns an error for the user. Temporary files are deleted by now: messages name their target instead.
+    static func shown(_ error: FirnError) -> FirnError {
+        var named = error
+        named.message = Replacement.shown(error.message)
+        named.advice = error.advice.map(Replacement.shown)
+        if let file = error.location?.file { named.location?.file = Replacement.shown(file) }
+        return named
     }
 
     /// Returns the format in which rows are printed. With `--json`, `table` becomes `ndjson`. Throws `.usage` if `--json` contradicts
@@ -74,7 +89,7 @@ final class Session {
         throw FirnError(.usage, "--explain prints a plan as text, and --\(flag) is about rows", advice: "omit one of them")
     }
 
-    private func perform() throws(FirnError) -> ExitCode {
+    func perform() throws(FirnError) -> ExitCode {
         for flag in ["key-file", "new-key-file"] { if let path = arguments.text(flag) { warn(ofKeyFile: path) } }
         switch arguments.command.name {
         case "convert": return try ConvertCommand(session: self).run()
@@ -125,12 +140,8 @@ final class Session {
         if !isQuiet { Session.complain(errorStyle.faint("firn: ") + DisplayWidth.visible(text) + "\n") }
     }
 
-    /// Writes to standard error. Failures are ignored, because there is no output left to report them.
-    static func complain(_ text: String) {
-        let stream = StreamOut.standardError()
-        try? stream.write(text)
-        try? stream.flush()
-    }
+    /// Writes to standard error, or to the notices of the caller.
+    package static func complain(_ text: String) { RunNotices.current.add(text) }
 
     /// Returns the number of threads to use: `--threads` (at most 256), or one for each core. Throws `.usage` if it is 0.
     func threads() throws(FirnError) -> Int {

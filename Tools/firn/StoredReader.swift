@@ -39,6 +39,7 @@ final class StoredReader: BatchReader {
 
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         while table < tables.count {
+            try progress.check()
             let current = tables[table]
             if wide != nil {
                 guard let batch = try nextOfWide() else { continue }

@@ -47,7 +47,11 @@ struct VerifyCommand {
     private func check(_ operand: String, _ progress: Progress, _ started: Double) throws(FirnError) -> Bool {
         let file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments), allowsEmpty: true)
         guard case .stored(let database, let snapshot) = file.content else { trap("OpenedFile(stored:) opens stored files") }
-        let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { progress.add(rows: $0) }
+        progress.setTotal(rows: snapshot.tables.reduce(0) { $0 + $1.rowCount })
+        let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { (rows) throws(FirnError) in
+            progress.add(rows: rows)
+            try progress.check()
+        }
         // Values that did not fit in memory were not checked, so the result is unknown. So is that of encodings of a newer version, unless
         // something else is damaged.
         if let unread = defects.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: operand) }

@@ -452,6 +452,7 @@ void firn_sql_set_timeout(sqlite3 *db, double seconds) {
     sqlite3_progress_handler(db, 50000, is_late, NULL);
 }
 
+void firn_sql_interrupt(sqlite3 *db) { sqlite3_interrupt(db); }
 bool firn_sql_is_timed_out(void) { return timed_out; }
 int64_t firn_sql_rows_passed(void) { return atomic_load_explicit(&rows_passed, memory_order_relaxed); }
 const char *firn_sql_message(sqlite3 *db) { return sqlite3_errmsg(db); }

@@ -43,6 +43,9 @@ package struct DifferenceOptions: Sendable {
     package struct Execution: Sendable {
         /// The number of threads that compare segments.
         package var threads = 1
+        /// Called with the number of rows of each segment of the new table that is compared, and with 0 in between, on any thread. An error of
+        /// it ends the comparison.
+        package var progress: @Sendable (_ rows: Int) throws(FirnError) -> Void = { _ in }
         /// Whether the rows without a changed cell keep their partners, which changes files need: 4 bytes for each new row.
         package var keepsPartners = true
         /// Larger old tables whose keys ascend as those of the new table are compared in windows of about so many rows.

@@ -38,6 +38,7 @@ final class KeyHashes: @unchecked Sendable {
         chosen = []
         let out = Hashes(start: hashes.baseAddress!), offsets = starts
         chosen = try parallelMap(count: segments, threads: options.threads(for: table)) { i throws(FirnError) in
+            try options.execution.progress(0)
             let chosen = try chosenRows(table, side, i, options)
             do throws(Damage) {
                 try hashKeys(table.segment(i), side, key, chosen, mask: options.execution.hashMask, into: out.start + offsets[i])

@@ -64,7 +64,12 @@ struct SegmentMatching: Sendable {
 
     func matchAll() throws(FirnError) -> [SegmentDifference] {
         if old.readsByColumn || new.readsByColumn { return try matchByColumn() }
-        return try parallelMap(count: new.segmentCount, threads: options.execution.threads) { i throws(FirnError) in try match(i) }
+        return try parallelMap(count: new.segmentCount, threads: options.execution.threads) { i throws(FirnError) in
+            try options.execution.progress(0)
+            let found = try match(i)
+            try options.execution.progress(segmentSize)
+            return found
+        }
     }
 
     func match(_ number: Int) throws(FirnError) -> SegmentDifference {

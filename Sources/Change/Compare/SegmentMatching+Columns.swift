@@ -43,6 +43,7 @@ extension SegmentMatching {
             var partners = PartnerColumn(columns[order[i]], of: old, options.oldName), bits: [Bits] = []
             // Segments are opened for one column, so that no other decoded columns are held.
             for (number, comparison) in segments {
+                try options.execution.progress(0)
                 var comparison = comparison
                 comparison.tolerance = tolerance
                 bits.append(try comparison.differences(try open(number), &partners))

@@ -18,6 +18,9 @@ package struct ContentHash: Sendable {
         package var name = "the file"
         /// The number of threads that hash segments.
         package var threads = 1
+        /// Called with the number of rows of each segment that was hashed, on any thread. If it returns false, the hash ends with
+        /// `.interrupted`.
+        package var progress: @Sendable (_ rows: Int) -> Bool = { _ in true }
 
         package init() {}
     }
@@ -44,7 +47,10 @@ package struct ContentHash: Sendable {
                 table: table, key: key, eachColumn: options.eachColumn, starts: try table.liveStarts(),
                 hasher: CellHasher(linkedRows: LinkedRows(of: table)))
             for outcome in Part.all(table.segmentCount, options, part) { sums.add(try outcome.get()) }
-        } catch { throw FirnError(error, in: options.name) }
+        } catch {
+            guard options.progress(0) else { throw FirnError(.interrupted, "the operation was cancelled") }
+            throw FirnError(error, in: options.name)
+        }
         guard sums.live == table.rowCount else {
             throw .damaged(options.name, what: "\(sums.live) rows of type \"\(table.type.name)\" instead of \(table.rowCount)", byte: 0)
         }
@@ -141,7 +147,12 @@ package struct ContentHash: Sendable {
 
         static func all(_ count: Int, _ options: Options, _ part: Part) -> [Result<Found, Damage>] {
             parallelMap(count: count, threads: options.threads) { i in
-                do throws(Damage) { return .success(try part.found(i)) } catch { return .failure(error) }
+                guard options.progress(0) else { return .failure(Damage("cancelled")) }
+                do throws(Damage) {
+                    let found = try part.found(i)
+                    _ = options.progress(found.live)
+                    return .success(found)
+                } catch { return .failure(error) }
             }
         }
 

@@ -5,8 +5,10 @@ import FirnTable
 extension Database {
     /// Verifies everything in the file that can be read: the structure, the version `newest` and, if `others`, what the other kept and
     /// tagged versions do not share with it. If the newest version is damaged and an older one is read in its place, the damaged version is
-    /// verified too, so that its defects are reported by name.
-    package func verify(_ newest: DatabaseSnapshot, full: Bool, others: Bool = true, progress: (_ rows: Int) -> Void = { _ in })
+    /// verified too, so that its defects are reported by name. An error of `progress` ends the verification.
+    package func verify(
+        _ newest: DatabaseSnapshot, full: Bool, others: Bool = true, progress: (_ rows: Int) throws(FirnError) -> Void = { _ in }
+    )
         throws(FirnError) -> [Defect]
     {
         var defects = try verifyStructure().map { Defect(part: "structure", $0) }
@@ -22,7 +24,7 @@ extension Database {
             }
             for defect in found where defect.damage.offset > 0 { reported.insert(defect.damage) }
         }
-        add(newest.core.verify(full: full, passing: &seen, progress: progress), version: nil)
+        add(try newest.core.verify(full: full, passing: &seen, progress: progress), version: nil)
         guard others else { return defects }
         if let torn = try store.passedOver() {
             do throws(Damage) {
@@ -41,7 +43,7 @@ extension Database {
                 }
                 continue
             }
-            add(snapshot.core.verify(full: full, passing: &seen, progress: { _ in }), version: version)
+            add(try snapshot.core.verify(full: full, passing: &seen) { _ throws(FirnError) in try progress(0) }, version: version)
         }
         return defects
     }

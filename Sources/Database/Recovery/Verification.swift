@@ -18,9 +18,11 @@ extension SnapshotCore {
     }
 
     /// `seen` contains the headers of segments that were already verified, with everything that they refer to.
-    func verify(full: Bool, passing seen: inout Set<ExtentRef>, progress: (_ rows: Int) -> Void) -> [Defect] {
+    func verify<E: Error>(
+        full: Bool, passing seen: inout Set<ExtentRef>, progress: (_ rows: Int) throws(E) -> Void
+    ) throws(E) -> [Defect] {
         let verifier = Verifier(core: self, full: full, seen: seen)
-        for type in schema.types.indices where !verifier.isBeyondMemory { verifier.check(type, progress) }
+        for type in schema.types.indices where !verifier.isBeyondMemory { try verifier.check(type, progress) }
         seen = verifier.seen
         return verifier.defects
     }
@@ -63,7 +65,7 @@ private final class Verifier {
         }
     }
 
-    func check(_ type: Int, _ progress: (Int) -> Void) {
+    func check<E: Error>(_ type: Int, _ progress: (Int) throws(E) -> Void) throws(E) {
         schema = core.schema.types[type]
         let state = core.catalogue.types[type], before = defects.count
         let all: ClosedRange<Int64>? = state.nextRowID > 0 ? 0...state.nextRowID - 1 : nil
@@ -91,7 +93,7 @@ private final class Verifier {
             // A segment that another version shares, without new delta records about it, was checked there.
             if !entry.header.isNone, !state.touches(index), seen.contains(entry.header) {
                 live += entry.rowCount - entry.deletedCount
-                progress(entry.rowCount)
+                try progress(entry.rowCount)
                 continue
             }
             guard let segment = open(type, index, entry, location) else { continue }
@@ -99,7 +101,7 @@ private final class Verifier {
             for column in schema.columns.indices where !isBeyondMemory { check(segment, column, location) }
             if isBeyondMemory { return }
             if !entry.header.isNone { seen.insert(entry.header) }
-            progress(segment.rowCount)
+            try progress(segment.rowCount)
         }
         defects += core.verifyIndexes(type, full: full)
         // Read the file, not rows that versions share in memory.

@@ -24,11 +24,11 @@ package enum CopyEncryption: Sendable {
 
 extension DatabaseSnapshot {
     /// Writes this version, and no other, into a new file. All values are encoded again, row ids are kept, and the new file has no deleted
-    /// rows and an empty delta store. Throws if the file exists, unless `overwrite`.
+    /// rows and an empty delta store. Throws if the file exists, unless `overwrite`. An error of `progress` ends the compaction.
     package func compact(
         to path: String, overwrite: Bool = false, encryption: CopyEncryption = .same, profile: Profile = .standard,
         threads: Int = Processors.count,
-        progress: (_ rows: Int) -> Void = { _ in }
+        progress: (_ rows: Int) throws(FirnError) -> Void = { _ in }
     ) throws(FirnError) {
         let counts = tables.map(\.segmentCount)
         try core.compact(
@@ -58,7 +58,7 @@ extension Database {
     package static func compact(
         _ versions: [(snapshot: DatabaseSnapshot, names: [String])], retention: Retention?, to path: String,
         encryption: CopyEncryption = .same,
-        profile: Profile = .standard, threads: Int = Processors.count, progress: (_ rows: Int) -> Void = { _ in }
+        profile: Profile = .standard, threads: Int = Processors.count, progress: (_ rows: Int) throws(FirnError) -> Void = { _ in }
     ) throws(FirnError) {
         guard let first = versions.first else { trap("compact at least one version") }
         func settle(_ transaction: DatabaseTransaction, _ version: (snapshot: DatabaseSnapshot, names: [String])) {
@@ -107,7 +107,7 @@ extension SnapshotCore {
     @discardableResult
     fileprivate func compact(
         _ segments: [Int], from source: String, to path: String, overwrite: Bool, key: EncryptionKey?, profile: Profile, threads: Int,
-        progress: (_ rows: Int) -> Void, settle: (DatabaseTransaction) -> Void = { _ in }
+        progress: (_ rows: Int) throws(FirnError) -> Void, settle: (DatabaseTransaction) -> Void = { _ in }
     ) throws(FirnError) -> Database {
         let target = try Database.create(path: path, overwrite: overwrite, atFirstCommit: true, key: key, sources: SourceModes([source]))
         let transaction = try target.begin(threads: threads)
@@ -119,7 +119,7 @@ extension SnapshotCore {
                 let rows: (columns: [Column], rowIDs: [Int64])
                 do throws(Damage) { rows = try storedRows(type: type, segment: index) } catch { throw FirnError(error, in: source) }
                 try writer.append(stored: rows.columns, rowIDs: rows.rowIDs)
-                progress(rows.rowIDs.count)
+                try progress(rows.rowIDs.count)
             }
             writer.skip(to: catalogue.types[type].nextRowID)
         }

@@ -138,6 +138,8 @@ void firn_sql_free(void *memory);
 void firn_sql_guard(sqlite3 *db, void *guard);
 /// Interrupts the statements of this thread's connection that still run after this many seconds from now.
 void firn_sql_set_timeout(sqlite3 *db, double seconds);
+/// Makes the statements that run end with an error. Any thread may call it.
+void firn_sql_interrupt(sqlite3 *db);
 /// Returns whether the last timeout on this thread has interrupted a statement.
 bool firn_sql_is_timed_out(void);
 /// Returns the number of rows that SQLite has requested from all tables. Any thread may call it.

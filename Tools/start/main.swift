@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnCommandLine
 import FirnDisk
+import FirnTool
 
 Interruption.endWithCode()
 // The command handles paths as text. A path that is not UTF-8 would be converted to another path.
