@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Packs the Python package and the C library into a wheel: make-wheel.py LIBRARY FOLDER. Called by Tools/wheel."""
+"""Packs the Python package and the C library into a wheel: make-wheel.py FOLDER LIBRARY [SHARED LIBRARY…]. Called by Tools/wheel."""
 
 import base64
 import hashlib
@@ -11,11 +11,11 @@ import zipfile
 from pathlib import Path
 
 here = Path(__file__).parent
-library, out = Path(sys.argv[1]), Path(sys.argv[2])
+out, libraries = Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]]
 version = re.search(r'libraryVersion = "([^"]+)"', (here / "../Sources/CInterface/CText.swift").read_text())[1]
 
 # The newest version of glibc that the library needs.
-needed = subprocess.run(["objdump", "-T", library], capture_output=True, text=True, check=True).stdout
+needed = subprocess.run(["objdump", "-T", *libraries], capture_output=True, text=True, check=True).stdout
 minor = max(int(found) for found in re.findall(r"GLIBC_2\.(\d+)", needed))
 tag = f"py3-none-manylinux_2_{minor}_{platform.machine()}"
 info = f"firn-{version}.dist-info"
@@ -23,7 +23,8 @@ info = f"firn-{version}.dist-info"
 files: dict[str, bytes] = {
     f"firn/{path.name}": path.read_bytes() for path in sorted((here / "firn").iterdir()) if path.suffix in (".py", ".typed")
 }
-files["firn/libfirn.so"] = library.read_bytes()
+for library in libraries:
+    files[f"firn/{library.name}"] = library.read_bytes()
 # What pip installs for firn[NAME]. The package itself has no dependencies.
 needed_by = {
     "arrow": ["pyarrow"],
@@ -57,7 +58,7 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
 
     def add(name: str, data: bytes) -> None:
         entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
-        entry.external_attr = (0o755 if name.endswith(".so") else 0o644) << 16
+        entry.external_attr = (0o755 if ".so" in name else 0o644) << 16
         entry.compress_type = zipfile.ZIP_DEFLATED
         wheel.writestr(entry, data)
 

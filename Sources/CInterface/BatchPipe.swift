@@ -1,11 +1,12 @@
 import FirnBytes
 import FirnThreads
 
-/// Runs a function that passes on batches, or texts, on a thread of its own, a few of them ahead of the consumer. On release, the function is stopped
-/// at its next batch, and waited for.
+/// Runs a function that passes on batches, or texts, on a thread of its own, a few of them ahead of the consumer. On release, the function is
+/// stopped at its next batch.
 final class BatchPipe<Element: Sendable> {
     private let state = State()
     private let thread: SystemThread
+    private let stop: () -> Void
 
     private static var maximumAhead: Int { 2 }
 
@@ -34,8 +35,9 @@ final class BatchPipe<Element: Sendable> {
         }
     }
 
-    /// `body` calls the function that it receives for each batch, and stops when that returns false.
-    init(_ body: @escaping @Sendable ((Element) -> Bool) throws(FirnError) -> Void) {
+    /// `body` calls the function that it receives for each batch, and stops when that returns false. `stop` makes it end sooner.
+    init(_ body: @escaping @Sendable ((Element) -> Bool) throws(FirnError) -> Void, stop: @escaping () -> Void = {}) {
+        self.stop = stop
         let state = state
         thread = SystemThread {
             do throws(FirnError) {
@@ -46,24 +48,38 @@ final class BatchPipe<Element: Sendable> {
         if !thread.isRunning { state.end(FirnError(.outOfMemory, "the system cannot start a thread")) }
     }
 
-    /// Returns the next batch; nil at the end.
-    func next() throws(FirnError) -> Element? {
-        try state.lock.withLock { () throws(FirnError) in
-            while state.batches.isEmpty, !state.isDone { state.lock.wait() }
-            if !state.batches.isEmpty {
-                state.lock.wakeAll()
-                return state.batches.removeFirst()
-            }
-            if let failure = state.failure { throw failure }
-            return nil
+    /// Returns the next batch; nil at the end. While it waits, it calls `check` from time to time, whose error it throws.
+    func next(_ check: () throws(FirnError) -> Void = CInterrupt.check) throws(FirnError) -> Element? {
+        while true {
+            if let found = try part() { return found.batch }
+            try check()
         }
     }
 
+    /// Returns what there is after a short time at most: a batch, or the end, which has none.
+    private func part() throws(FirnError) -> (batch: Element?, Void)? {
+        try state.lock.withLock { () throws(FirnError) in
+            if state.batches.isEmpty, !state.isDone { state.lock.wait(seconds: CInterrupt.interval) }
+            if !state.batches.isEmpty {
+                state.lock.wakeAll()
+                return (state.batches.removeFirst(), ())
+            }
+            if let failure = state.failure { throw failure }
+            return state.isDone ? (nil, ()) : nil
+        }
+    }
+
+    /// The seconds that a consumer which releases the pipe waits for the thread. It ends by itself otherwise.
+    private static var patience: Double { 0.2 }
+
     deinit {
+        stop()
         state.lock.withLock {
             state.isStopped = true
             state.lock.wakeAll()
         }
-        thread.join()
+        state.lock.withLock { if !state.isDone { state.lock.wait(seconds: BatchPipe.patience) } }
+        // What the function uses, it keeps itself.
+        if state.lock.withLock({ state.isDone }) { thread.join() } else { thread.detach() }
     }
 }

@@ -30,6 +30,15 @@ final class CSnapshot: CReader {
         self.snapshot = snapshot
         types = snapshot.schema.roots.map { ($0.name, CText($0.name)) }
     }
+
+    /// The error for a type that a file does not have, with the nearest name or all names.
+    static func missingType(_ name: String, among known: [String], path: String) -> FirnError {
+        let some = known.prefix(12).map { "\"\($0)\"" }.joined(separator: ", ") + (known.count > 12 ? ", …" : "")
+        let list = known.isEmpty ? "the file has no types" : known.count == 1 ? "its type is \(some)" : "its types are \(some)"
+        return FirnError(
+            .notFound, "there is no type \"\(name)\"", at: .init(file: path),
+            advice: Suggestion.nearest(to: name, among: known).map { "did you mean \"\($0)\"? \(list)" } ?? list)
+    }
 }
 
 /// `firn_open` of `firn.h`.

@@ -13,7 +13,20 @@ public func firnDiff(
 ) -> Int32 {
     attempt(error) { () throws(FirnError) in
         let old = try CTable.reading(old, "old table"), new = try CTable.reading(new, "new table")
-        let difference = try TableDifference.compute(old: old.table, new: new.table, options: try DifferenceOptions(options, old, new))
+        let given = try FirnCInterface.options(
+            options, first: MemoryLayout<firn_diff_options>.offset(of: \.progress) ?? 0, firn_diff_options())
+        var options = try DifferenceOptions(given, old, new)
+        let progress = Progress(), total = new.table.rowCount
+        options.execution.progress = { (rows) throws(FirnError) in
+            progress.add(rows: rows)
+            try progress.check()
+        }
+        let (oldTable, newTable, chosen) = (old.table, new.table, options)
+        let difference = try CProgress(given.progress, given.context).during(
+            { (min(progress.rows, total), total) }, cancel: progress.cancel
+        ) {
+            () throws(FirnError) in try TableDifference.compute(old: oldTable, new: newTable, options: chosen)
+        }
         counts?.pointee = firn_diff_counts(
             added: Int64(difference.added), removed: Int64(difference.removed), changed: Int64(difference.changed),
             unchanged: Int64(difference.unchanged))
@@ -25,16 +38,9 @@ public func firnDiff(
 }
 
 extension DifferenceOptions {
-    fileprivate init(_ options: UnsafePointer<firn_diff_options>?, _ old: CTable, _ new: CTable) throws(FirnError) {
+    fileprivate init(_ given: firn_diff_options, _ old: CTable, _ new: CTable) throws(FirnError) {
         self.init()
         (oldName, newName) = (old.path, new.path)
-        var given = firn_diff_options()
-        if let options {
-            guard options.pointee.size >= MemoryLayout<firn_diff_options>.size else {
-                throw FirnError(.usage, "the size of the options is \(options.pointee.size)", advice: "set it to sizeof the structure")
-            }
-            given = options.pointee
-        }
         key = try texts(given.key, given.key_count, "the key") ?? []
         ignore = try texts(given.ignore, given.ignore_count, "the ignored columns") ?? []
         tolerance = given.tolerance

@@ -56,7 +56,8 @@ private final class QueryStream {
     /// A run that one thread at a time uses.
     private struct OwnedRun: @unchecked Sendable {
         let run: QueryRun
-        let table: StoredTable
+        /// Keeps the snapshot that the run reads.
+        let table: CTable
     }
 
     init(_ table: CTable, _ request: QueryRequest, threads: Int) throws(FirnError) {
@@ -64,7 +65,7 @@ private final class QueryStream {
         self.threads = threads
         do throws(QueryError) {
             run = OwnedRun(
-                run: try QueryRun(request, table: table.table, file: table.path, threads: threads), table: table.table)
+                run: try QueryRun(request, table: table.table, file: table.path, threads: threads), table: table)
         } catch { throw error.asFirnError }
     }
 
@@ -75,7 +76,12 @@ private final class QueryStream {
         }
         let run = run,
             pipe =
-                pipe ?? BatchPipe { (give) throws(FirnError) in try run.run.forEachBatch { (batch) throws(FirnError) in give(batch) } }
+                pipe
+                ?? BatchPipe { (give) throws(FirnError) in
+                    try withExtendedLifetime(run.table) { () throws(FirnError) in
+                        try run.run.forEachBatch { (batch) throws(FirnError) in give(batch) }
+                    }
+                }
         self.pipe = pipe
         return try pipe.next()
     }

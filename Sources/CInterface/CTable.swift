@@ -67,10 +67,7 @@ public func firnTableOpen(
     attempt(error) { () throws(FirnError) in
         let snapshot = try CSnapshot.reading(snapshot, "snapshot"), name = try text(type, "the type")
         guard let table = snapshot.snapshot.table(named: name) else {
-            let known = snapshot.types.map(\.name)
-            throw FirnError(
-                .notFound, "there is no type \"\(name)\"", at: .init(file: snapshot.snapshot.path),
-                advice: Suggestion.nearest(to: name, among: known).map { "did you mean \"\($0)\"?" })
+            throw CSnapshot.missingType(name, among: snapshot.types.map(\.name), path: snapshot.snapshot.path)
         }
         out?.pointee = CTable(table, path: snapshot.snapshot.path).retained
     }

@@ -55,4 +55,4 @@ public func firnVersion() -> UnsafePointer<CChar> { version.pointer }
 
 /// `firn_abi_version` of `firn.h`.
 @_cdecl("firn_abi_version")
-public func firnABIVersion() -> Int32 { 1 }
+public func firnABIVersion() -> Int32 { 2 }

@@ -6,6 +6,7 @@ import FirnDatabase
 import FirnQuery
 import FirnTable
 import FirnThreads
+import FirnTool
 
 /// A transaction that streams of Arrow are written to. After an error, it can only be released.
 final class CTransaction: CReader {
@@ -16,6 +17,8 @@ final class CTransaction: CReader {
     private var failure: FirnError?
     /// The types that rows were added to without a comparison of their keys.
     private var unchecked: Set<String> = []
+    /// What the caller of a long change is shown.
+    var progress = CProgress(nil, nil)
 
     /// Fewer rows are inserted one by one, because a segment of a few rows would be small.
     private static let bulkRows = 4096
@@ -61,10 +64,7 @@ final class CTransaction: CReader {
     /// Returns a type of the file.
     private func type(_ name: String) throws(FirnError) -> TypeSchema {
         guard let type = transaction.schema[name] else {
-            let known = transaction.schema.roots.map(\.name)
-            throw FirnError(
-                .notFound, "there is no type \"\(name)\"", at: .init(file: database.path),
-                advice: Suggestion.nearest(to: name, among: known).map { "did you mean \"\($0)\"?" })
+            throw CSnapshot.missingType(name, among: transaction.schema.roots.map(\.name), path: database.path)
         }
         guard !type.isEmbedded else { throw FirnError(.usage, "the rows of type \"\(name)\" belong to other rows") }
         return type
@@ -91,7 +91,8 @@ final class CTransaction: CReader {
     }
 
     private func forEachBatch(
-        _ reader: ArrowReader, of type: TypeSchema, only: [Int]? = nil, _ body: (Batch, ColumnFit) throws(FirnError) -> Void
+        _ reader: ArrowReader, from first: Batch? = nil, of type: TypeSchema, only: [Int]? = nil,
+        _ body: (Batch, ColumnFit) throws(FirnError) -> Void
     ) throws(FirnError) -> Int {
         let given = reader.schema
         guard let rows = given.roots.first else { throw FirnError(.schema, "the stream has no rows") }
@@ -102,9 +103,15 @@ final class CTransaction: CReader {
                 at: .init(file: database.path))
         }
         var count = 0
-        while let (_, batch) = try reader.next() {
+        var next = first
+        while true {
+            if next == nil { next = try reader.next()?.batch }
+            guard let batch = next else { break }
+            next = nil
             try body(try fit.fit(batch, after: count), fit)
             count += batch.count
+            try progress.report(count, -1)
+            try CInterrupt.check()
         }
         return count
     }
@@ -112,12 +119,16 @@ final class CTransaction: CReader {
     /// Appends the rows of a stream. A type that does not exist is made, with the columns of the stream and the key.
     func append(_ stream: UnsafeMutablePointer<ArrowArrayStream>, to name: String, key: [String]?) throws(FirnError) -> Int {
         let reader = try reader(stream, name)
-        if transaction.schema[name] == nil { try create(name, reader.schema, key: key) }
+        var first: Batch?
+        if transaction.schema[name] == nil {
+            first = try reader.next()?.batch
+            try create(name, reader.schema, key: key, first)
+        }
         let type = try type(name)
         if let key, key != type.key.map({ type.columns[$0].name }) {
             throw FirnError(.schema, "type \"\(name)\" has another key", at: .init(file: database.path))
         }
-        return try forEachBatch(reader, of: type) { (batch, _) throws(FirnError) in
+        return try forEachBatch(reader, from: first, of: type) { (batch, _) throws(FirnError) in
             guard batch.count < CTransaction.bulkRows else {
                 _ = try transaction.bulkWriter(name).append(batch)
                 if !type.key.isEmpty { unchecked.insert(name) }
@@ -127,7 +138,32 @@ final class CTransaction: CReader {
         }
     }
 
-    private func create(_ name: String, _ schema: Schema, key: [String]?) throws(FirnError) {
+    /// Deletes all rows, then appends those of a stream.
+    func replace(_ stream: UnsafeMutablePointer<ArrowArrayStream>, in name: String, key: [String]?) throws(FirnError) -> Int {
+        if transaction.schema[name] != nil {
+            _ = try type(name)
+            let rows = transaction.currentRows(of: name)
+            var found: [Int64] = []
+            do throws(Damage) {
+                for index in 0..<rows.segmentCount {
+                    let segment = try rows.segment(index), live = segment.live
+                    for row in 0..<segment.rowCount where live?[row] ?? true { found.append(try segment.rowID(at: row)) }
+                }
+            } catch { throw FirnError(error, in: database.path) }
+            _ = try delete(found, from: name)
+        }
+        return try append(stream, to: name, key: key)
+    }
+
+    /// Sets metadata of the file, a type or a column; nil removes it.
+    func setMetadata(of owner: String?, _ key: String, _ value: [UInt8]?) throws(FirnError) {
+        var schema = transaction.schema
+        try MetadataOwner(owner, in: schema, of: database.path).set(key, value, in: &schema)
+        if schema != transaction.schema { try transaction.setAttributes(like: schema) }
+    }
+
+    /// - Parameter first: The first rows of the stream.
+    private func create(_ name: String, _ schema: Schema, key: [String]?, _ first: Batch?) throws(FirnError) {
         var types = schema.types
         guard let root = types.firstIndex(where: { !$0.isEmbedded }) else { throw FirnError(.schema, "the stream has no rows") }
         for type in types where type.name != name && transaction.schema[type.name] != nil {
@@ -137,7 +173,17 @@ final class CTransaction: CReader {
                     at: .init(file: database.path))
             }
         }
+        // Sums of DuckDB are integers of 128 bits, nearly always with values of 64 bits. If a later one is greater, that is an error.
+        for i in types[root].columns.indices where types[root].columns[i].isLongInteger {
+            guard first?.columns[i].hasShortIntegers ?? true else { continue }
+            types[root].columns[i].logical = nil
+            types[root].columns[i].notation = .plain
+            types[root].columns[i].type.kind = .int
+        }
         if let key {
+            if let twice = key.indices.first(where: { key[..<$0].contains(key[$0]) }) {
+                throw FirnError(.usage, "the key has the column \"\(key[twice])\" twice")
+            }
             types[root].key = []
             for column in key {
                 guard let position = types[root].index(of: column) else {

@@ -5,6 +5,7 @@ import FirnDatabase
 import FirnDisk
 import FirnExchange
 import FirnTable
+import FirnTool
 
 /// `firn_open_writable` of `firn.h`.
 @_cdecl("firn_open_writable")
@@ -85,6 +86,60 @@ public func firnDeleteKeys(
         try write(transaction, type, stream, rows) { (transaction, name, stream) throws(FirnError) in
             try transaction.delete(keys: stream, from: name)
         }
+    }
+}
+
+/// `firn_replace` of `firn.h`.
+@_cdecl("firn_replace")
+public func firnReplace(
+    _ transaction: OpaquePointer?, _ type: UnsafePointer<CChar>?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
+    _ key: UnsafePointer<UnsafePointer<CChar>?>?, _ keyCount: Int, _ rows: UnsafeMutablePointer<Int64>?, _ error: ErrorOut
+) -> Int32 {
+    attempt(error) { () throws(FirnError) in
+        try write(transaction, type, stream, rows) { (transaction, name, stream) throws(FirnError) in
+            try transaction.replace(stream, in: name, key: try texts(key, keyCount, "the key"))
+        }
+    }
+}
+
+/// `firn_transaction_watch` of `firn.h`.
+@_cdecl("firn_transaction_watch")
+public func firnTransactionWatch(_ transaction: OpaquePointer?, _ progress: firn_progress?, _ context: UnsafeMutableRawPointer?) {
+    CTransaction.at(transaction)?.progress = CProgress(progress, context)
+}
+
+/// `firn_set_metadata` of `firn.h`.
+@_cdecl("firn_set_metadata")
+public func firnSetMetadata(
+    _ transaction: OpaquePointer?, _ owner: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?, _ value: UnsafeRawPointer?, _ length: Int,
+    _ error: ErrorOut
+) -> Int32 {
+    attempt(error) { () throws(FirnError) in
+        let transaction = try CTransaction.reading(transaction, "transaction"), key = try text(key, "the key")
+        let owner = owner == nil ? nil : try text(owner, "the type or column")
+        let bytes = value.map { Array(UnsafeRawBufferPointer(start: $0, count: max(0, length))) }
+        guard !key.isEmpty else { throw FirnError(.usage, "the key of metadata is empty") }
+        try transaction.change { () throws(FirnError) in try transaction.setMetadata(of: owner, key, bytes) }
+    }
+}
+
+/// `firn_metadata_text` of `firn.h`.
+@_cdecl("firn_metadata_text")
+public func firnMetadataText(
+    _ snapshot: OpaquePointer?, _ owner: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+    _ length: UnsafeMutablePointer<Int>?, _ error: ErrorOut
+) -> Int32 {
+    attempt(error) { () throws(FirnError) in
+        let snapshot = try CSnapshot.reading(snapshot, "snapshot").snapshot,
+            owner = owner == nil ? nil : try text(owner, "the type or column")
+        let entries = try MetadataOwner(owner, in: snapshot.schema, of: snapshot.path).metadata(in: snapshot.schema)
+        var text: [UInt8] = []
+        let values = entries.map { entry in
+            Value.list([.string(entry.key), String(validating: entry.value, as: UTF8.self).map { .string($0) } ?? .data(entry.value)])
+        }
+        ExactJSON.append(.list(values), to: &text)
+        out?.pointee = CText.copy(text)
+        length?.pointee = text.count
     }
 }
 

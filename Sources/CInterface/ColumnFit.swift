@@ -39,7 +39,7 @@ struct ColumnFit {
         var columns: [Column] = []
         for (i, column) in type.columns.enumerated() {
             if let position = positions[i] {
-                columns.append(try fit(batch.columns[position], given.columns[position].type, to: column, after: row))
+                columns.append(try fit(batch.columns[position], given.columns[position], to: column, after: row))
             } else {
                 var none = Column(column, in: schema)
                 none.appendNulls(batch.count)
@@ -49,14 +49,15 @@ struct ColumnFit {
         return Batch(count: batch.count, columns: columns)
     }
 
-    private func fit(_ values: Column, _ from: ColumnType, to column: ColumnSchema, after row: Int) throws(FirnError) -> Column {
+    private func fit(_ values: Column, _ given: ColumnSchema, to column: ColumnSchema, after row: Int) throws(FirnError) -> Column {
+        let from = given.type
         var values = values
         if values.present?.allSet == true { values.present = nil }
         if let present = values.present, !column.type.isOptional, column.type.kind != .any || column.type.isCollection {
             let null = (0..<values.count).first { !present[$0] } ?? 0
             throw FirnError(.rejected, "row \(row + null + 1): column \"\(column.name)\" cannot be null")
         }
-        guard isSame(from, column.type) else { return try converted(values, from, to: column, after: row) }
+        guard isSame(from, column.type) else { return try converted(values, given, to: column, after: row) }
         return retyped(values, column.type)
     }
 
@@ -84,14 +85,16 @@ struct ColumnFit {
     }
 
     /// Converts values one by one, without loss.
-    private func converted(_ values: Column, _ from: ColumnType, to column: ColumnSchema, after row: Int) throws(FirnError) -> Column {
+    private func converted(_ values: Column, _ given: ColumnSchema, to column: ColumnSchema, after row: Int) throws(FirnError) -> Column {
+        let isLongInteger = given.isLongInteger
         var out = Column(column, in: schema)
         for i in 0..<values.count {
-            let value = values.value(at: i)
+            var value = values.value(at: i)
+            if isLongInteger, case .string(let digits) = value, let whole = Int64(digits) { value = .int(whole) }
             guard let fitting = ColumnFit.converted(value, to: column.type), out.append(fitting) else {
                 throw FirnError(
                     .schema,
-                    "row \(row + i + 1): column \"\(column.name)\" is \(column.type.name), and the stream has \(from.name): \"\(canonicalText(value))\""
+                    "row \(row + i + 1): column \"\(column.name)\" is \(column.type.name), and the stream has \(given.type.name): \"\(canonicalText(value))\""
                 )
             }
         }
@@ -136,7 +139,26 @@ struct ColumnFit {
         case (.float(let x), .double): return .double(Double(x))
         case (.double(let x), .float): return Double(Float(x)) == x || x.isNaN ? .float(Float(x)) : nil
         case (.double(let x), .int): return Int64(exactly: x).map { .int($0) }
+        case (.decimal(let x), .int): return Int64("\(x)").map { .int($0) }
         default: return value
+        }
+    }
+}
+
+extension ColumnSchema {
+    /// Whether the values are integers of more digits than a decimal has, as text: HUGEINT of DuckDB, NUMBER(38,0) of other databases.
+    var isLongInteger: Bool {
+        guard type.kind == .string, !type.isCollection, case .decimal(_, scale: 0) = logical else { return false }
+        return true
+    }
+}
+
+extension Column {
+    /// Whether the texts are integers of 64 bits.
+    var hasShortIntegers: Bool {
+        (0..<count).allSatisfy { row in
+            guard case .string(let digits) = value(at: row) else { return true }
+            return Int64(digits) != nil
         }
     }
 }

@@ -45,6 +45,7 @@ final class TableScan<Output: Sendable> {
         while true {
             if let output = ready.popFirst() { return output }
             guard left > 0 else { return nil }
+            try CInterrupt.check()
             if pieces == nil { pieces = try source.pieces() }
             let pieces = pieces ?? []
             // The first piece is read here, so that a consumer of a few rows starts no threads.

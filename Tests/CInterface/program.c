@@ -368,6 +368,152 @@ static void writing(const char *path, const char *target) {
     firn_database_close(reader);
 }
 
+/* Cancels, and counts the calls. */
+static int32_t stop(void *context, int64_t done, int64_t total) {
+    CHECK(done >= 0 && total >= -1);
+    return ++*(int *)context > 0;
+}
+
+static int32_t go_on(void) { return 0; }
+static int32_t ensure(void) { return 0; }
+static void release(int32_t state) { CHECK(state == 0); }
+static void fetch(void **type, void **value, void **trace) { *type = *value = *trace = NULL; }
+static void restore(void *type, void *value, void *trace) { CHECK(type == NULL && value == NULL && trace == NULL); }
+
+static void sql(const char *path) {
+    firn_database *database = NULL;
+    firn_snapshot *snapshot = NULL;
+    struct ArrowArrayStream stream;
+    struct firn_sql_options options;
+    struct firn_value value;
+    const char *names[] = {"least"}, *files[] = {path};
+    const firn_snapshot *snapshots[1];
+    CHECK(firn_open(path, NULL, 0, &database, &error) == FIRN_OK);
+    CHECK(firn_snapshot_open(database, NULL, &snapshot, &error) == FIRN_OK);
+    snapshots[0] = snapshot;
+    memset(&options, 0, sizeof options);
+    fails(firn_sql("SELECT 1", &options, &stream, &error), FIRN_USAGE, "size");
+    options.size = sizeof options;
+    options.snapshots = snapshots;
+    options.snapshot_count = 1;
+    CHECK(firn_sql("SELECT n FROM Number WHERE n < 10", &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 10);
+    fails(firn_sql("SELECT m FROM Number", &options, &stream, &error), FIRN_USAGE, "no such column");
+    CHECK(firn_sql("SELECT 1", NULL, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 1);
+    fails(firn_sql("CREATE TEMP TABLE t AS SELECT 1", NULL, &stream, &error), FIRN_USAGE, "no statement returns rows");
+    memset(&value, 0, sizeof value);
+    value.kind = FIRN_INT;
+    value.integer = 69990;
+    options.parameter_names = names;
+    options.parameters = &value;
+    options.parameter_count = 1;
+    options.snapshots = NULL;
+    options.files = files;
+    options.file_count = 1;
+    CHECK(firn_sql("SELECT n FROM Number WHERE n >= :least", &options, &stream, &error) == FIRN_OK);
+    firn_snapshot_free(snapshot);
+    firn_database_close(database);
+    CHECK(drain(&stream, NULL) == 10);
+    firn_set_interrupt(go_on);
+    CHECK(firn_sql("SELECT n FROM Number WHERE n >= :least", &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 10);
+    firn_python_signals(ensure, release, go_on, fetch, restore);
+    CHECK(firn_sql("SELECT n FROM Number WHERE n >= :least", &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 10);
+    CHECK(firn_python_raise() == 0);
+    firn_set_interrupt(NULL);
+}
+
+/* The path of a file next to another one. */
+static const char *beside(char *room, const char *path, const char *ending) {
+    snprintf(room, 4096, "%s%s", path, ending);
+    return room;
+}
+
+static void files(const char *path, const char *target) {
+    char csv[4096], back[4096], small[4096], changes[4096], hash[33], *report = NULL;
+    const char *sources[1], *type[] = {"type=Person", "columns=id,name"}, *again[] = {"key=id", "type=Person"}, *bad[] = {"colour=red"};
+    struct firn_run_options options;
+    firn_database *database = NULL;
+    firn_snapshot *snapshot = NULL;
+    firn_transaction *transaction = NULL;
+    firn_table *people = NULL;
+    struct ArrowArrayStream stream;
+    size_t length = 0;
+    int64_t rows = 0;
+    int calls = 0;
+    sources[0] = path;
+    memset(&options, 0, sizeof options);
+    fails(firn_convert(sources, 1, beside(csv, target, ".csv"), &options, NULL, NULL, &error), FIRN_USAGE, "size");
+    options.size = sizeof options;
+    options.options = type;
+    options.option_count = 2;
+    CHECK(firn_convert(sources, 1, csv, &options, &report, &length, &error) == FIRN_OK && strlen(report) == length);
+    CHECK(strstr(report, "\"rows\":2") != NULL && strstr(report, "{\"code\":0") == report);
+    firn_free(report);
+    fails(firn_convert(sources, 1, csv, &options, NULL, NULL, &error), FIRN_EXISTS, "exists");
+    fails(firn_convert(sources, 0, csv, NULL, NULL, NULL, &error), FIRN_USAGE, "no source");
+    options.options = bad;
+    options.option_count = 1;
+    fails(firn_convert(sources, 1, csv, &options, NULL, NULL, &error), FIRN_USAGE, "no option \"colour\"");
+    options.options = again;
+    options.option_count = 2;
+    sources[0] = csv;
+    CHECK(firn_convert(sources, 1, beside(back, target, ".back.firn"), &options, NULL, NULL, &error) == FIRN_OK);
+
+    /* Changes and metadata of the new file. */
+    CHECK(firn_open_writable(back, NULL, 0, 0, &database, &error) == FIRN_OK);
+    CHECK(firn_begin(database, 1, &transaction, &error) == FIRN_OK);
+    people = table(path, "Person");
+    calls = 0;
+    CHECK(firn_delete_where(transaction, "Person", "id = 2", &rows, &error) == FIRN_OK && rows == 1);
+    CHECK(firn_set_metadata(transaction, "Person.id", "unit", "none", 4, &error) == FIRN_OK);
+    fails(firn_set_metadata(transaction, NULL, "", "x", 1, &error), FIRN_USAGE, "empty");
+    CHECK(firn_commit(transaction, NULL, &error) == FIRN_OK);
+    firn_transaction_free(transaction);
+    CHECK(firn_snapshot_open(database, NULL, &snapshot, &error) == FIRN_OK);
+    CHECK(firn_metadata_text(snapshot, "Person.id", &report, &length, &error) == FIRN_OK);
+    CHECK(strcmp(report, "[[\"unit\",\"none\"]]") == 0);
+    firn_free(report);
+    fails(firn_metadata_text(snapshot, "Persons", &report, &length, &error), FIRN_USAGE, "Persons");
+    CHECK(firn_snapshot_hash(snapshot, NULL, NULL, hash, &error) == FIRN_OK && strlen(hash) == 32);
+    CHECK(firn_hash(back, NULL, &report, &length, &error) == FIRN_OK && strstr(report, hash) != NULL);
+    firn_free(report);
+    firn_snapshot_free(snapshot);
+    CHECK(firn_table_hash(people, NULL, 0, NULL, NULL, hash, &error) == FIRN_OK && strlen(hash) == 32);
+
+    options.options = NULL;
+    options.option_count = 0;
+    beside(changes, target, ".changes.firn");
+    options.options = again;
+    options.option_count = 1;
+    CHECK(firn_write_changes(csv, back, changes, &options, NULL, NULL, &error) == FIRN_OK);
+    options.options = NULL;
+    options.option_count = 0;
+    CHECK(firn_patch(back, changes, &options, &report, &length, &error) == FIRN_OK && strstr(report, "{\"code\":1") == report);
+    firn_free(report);
+    CHECK(firn_verify(back, NULL, &report, &length, &error) == FIRN_OK && strstr(report, "\"intact\":true") != NULL);
+    firn_free(report);
+    CHECK(firn_compact(back, beside(small, target, ".small.firn"), NULL, NULL, NULL, &error) == FIRN_OK);
+    firn_database_close(database);
+    CHECK(firn_compact(back, NULL, NULL, NULL, NULL, &error) == FIRN_OK);
+    CHECK(firn_open_writable(back, NULL, 0, 0, &database, &error) == FIRN_OK);
+
+    /* A watched transaction is cancelled. */
+    CHECK(firn_begin(database, 1, &transaction, &error) == FIRN_OK);
+    firn_transaction_watch(transaction, stop, &calls);
+    stream = stream_of(people, NULL);
+    fails(firn_append(transaction, "Other", &stream, NULL, 0, NULL, &error), FIRN_INTERRUPTED, "cancelled");
+    CHECK(calls == 1);
+    firn_transaction_free(transaction);
+    CHECK(firn_begin(database, 1, &transaction, &error) == FIRN_OK);
+    stream = stream_of(people, "id = 2");
+    CHECK(firn_append(transaction, "Other", &stream, NULL, 0, NULL, &error) == FIRN_OK);
+    stream = stream_of(people, NULL);
+    CHECK(firn_replace(transaction, "Other", &stream, NULL, 0, &rows, &error) == FIRN_OK && rows == 2);
+    CHECK(firn_commit(transaction, NULL, &error) == FIRN_OK);
+    firn_transaction_free(transaction);
+    firn_database_close(database);
+    firn_table_free(people);
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 3);
     databases(arguments[1]);
@@ -377,6 +523,8 @@ int main(int count, char **arguments) {
     differences(arguments[1]);
     owned(arguments[1]);
     writing(arguments[1], arguments[2]);
+    sql(arguments[1]);
+    files(arguments[1], arguments[2]);
     puts("done");
     return 0;
 }

@@ -25,6 +25,7 @@
 ** VERSIONS. Functions and values of this header never change; later versions add to them. A program that needs
 ** version n of the interface checks that firn_abi_version() returns at least n.
 */
+/* // Long because it describes each function of the library. */
 #ifndef FIRN_H
 #define FIRN_H
 
@@ -36,7 +37,7 @@ extern "C" {
 #endif
 
 /* The version of the interface that this header describes. */
-#define FIRN_ABI_VERSION 1
+#define FIRN_ABI_VERSION 2
 
 /* ---- Arrow -------------------------------------------------------------------------------------------------------
 ** The structures of the Arrow C data interface and of the Arrow C stream interface, as Arrow's documentation defines
@@ -149,6 +150,23 @@ int32_t firn_error_system_code(const firn_error *error);
 /* Releases an error. */
 void firn_error_free(firn_error *error);
 
+/* ---- Progress and cancellation ------------------------------------------------------------------------------------ */
+
+/*
+** Functions that can take long call such a function first and then about 20 times a second, on the thread that called them. done and
+** total are bytes of the input if their number is known, else rows; total is -1 if it is not known. context is the pointer
+** that was passed with the function. If it returns non-zero, the operation ends with FIRN_INTERRUPTED as soon as it can,
+** and files are as before.
+*/
+typedef int32_t (*firn_progress)(void *context, int64_t done, int64_t total);
+
+/*
+** Sets a function that is called from time to time while this thread waits for the library, also in get_next of a stream;
+** NULL: none. If it returns non-zero, the call ends with FIRN_INTERRUPTED, or the stream with an error. There is one such
+** function. Other threads do not call it. For languages in which signals are handled by one thread.
+*/
+void firn_set_interrupt(int32_t (*check)(void));
+
 /* ---- Databases --------------------------------------------------------------------------------------------------- */
 
 typedef struct firn_database firn_database;
@@ -201,6 +219,23 @@ size_t firn_snapshot_type_count(const firn_snapshot *snapshot);
 /* Returns the name of a type; NULL if index is not below firn_snapshot_type_count. */
 const char *firn_snapshot_type_name(const firn_snapshot *snapshot, size_t index);
 
+/*
+** Stores the metadata of the file, of a type or of a column (see firn_set_metadata) as a JSON array of pairs, in the order
+** in which they were added: [["unit","cm"]]. Values that are not UTF-8 are {"$binary":base64}. The caller releases the
+** text with firn_free.
+**
+** Errors: FIRN_USAGE if there is no such type or column.
+*/
+int32_t firn_metadata_text(
+    const firn_snapshot *snapshot, const char *owner, char **text, size_t *length, firn_error **error);
+
+/*
+** Stores the content hash of all types of the version: 32 hexadecimal digits and a zero byte. It equals that which
+** 'firn hash' prints, and is the same for files with the same rows, however they are stored. It is not collision-resistant.
+*/
+int32_t firn_snapshot_hash(
+    const firn_snapshot *snapshot, firn_progress progress, void *context, char hash[33], firn_error **error);
+
 /* Releases the snapshot. Tables of it stay valid. */
 void firn_snapshot_free(firn_snapshot *snapshot);
 
@@ -240,6 +275,16 @@ const char *firn_table_schema_text(const firn_table *table);
 int32_t firn_table_schema(
     const firn_table *table, const char *const *columns, size_t column_count, struct ArrowSchema *schema,
     firn_error **error);
+
+/*
+** Stores the content hash of the rows, as firn_snapshot_hash. key: the columns that identify a row; NULL: the primary key.
+** The order of rows matters only without a key.
+**
+** Errors: FIRN_USAGE if there is no such column; FIRN_DAMAGED.
+*/
+int32_t firn_table_hash(
+    const firn_table *table, const char *const *key, size_t key_count, firn_progress progress, void *context,
+    char hash[33], firn_error **error);
 
 /* Releases the table. Streams and cursors of it stay valid. */
 void firn_table_free(firn_table *table);
@@ -389,6 +434,8 @@ struct firn_diff_options {
     size_t ignore_count;
     double tolerance;           /* numbers that differ by at most this much are equal */
     int32_t threads;            /* as in firn_scan_options */
+    firn_progress progress;     /* from version 2 of the interface on; may be NULL */
+    void *context;
 };
 
 struct firn_diff_counts {
@@ -410,6 +457,105 @@ struct firn_diff_counts {
 int32_t firn_diff(
     const firn_table *old_table, const firn_table *new_table, const struct firn_diff_options *options,
     struct firn_diff_counts *counts, firn_cursor **cursor, firn_error **error);
+
+/* ---- SQL ----------------------------------------------------------------------------------------------------------- */
+
+struct firn_run_options;
+
+/* What SQL reads. Set everything to zero, then size, then what is needed. */
+struct firn_sql_options {
+    size_t size;                             /* sizeof(struct firn_sql_options) */
+    const struct firn_run_options *run;      /* options of 'firn sql' about the files, progress; NULL: none */
+    const firn_snapshot *const *snapshots;   /* versions whose types are tables; NULL: none */
+    size_t snapshot_count;
+    const char *const *files;                /* files of any format that are tables; NULL: none */
+    size_t file_count;
+    const char *const *parameter_names;      /* such as "age" for :age; NULL: none */
+    const struct firn_value *parameters;     /* their values */
+    size_t parameter_count;
+};
+
+/*
+** Runs SQL statements in SQLite's dialect, as 'firn sql' does (docs/guide/sql.md), and writes an Arrow stream of the
+** result of the one statement that returns rows. Each type is a table of its name, or FILE_Type if several inputs have a
+** type of that name. A CSV or JSON file is a table named after the file. A table name that is the path of a file is that
+** file: SELECT * FROM 'data/people.csv'. Statements can create temporary tables, and change no file.
+**
+** Returns when the columns of the result are known. In SQL each value has a type: a column has the type that fits all of
+** its values; integers and doubles together are doubles, other mixtures text. A result of more than 64 MiB is computed
+** twice, first for the types. The statements run on a thread of their own; releasing the stream interrupts them.
+**
+** Errors: FIRN_USAGE for a wrong statement, with line and column; FIRN_NOT_FOUND, and the errors of reading.
+*/
+int32_t firn_sql(
+    const char *statements, const struct firn_sql_options *options, struct ArrowArrayStream *stream,
+    firn_error **error);
+
+/* ---- Files --------------------------------------------------------------------------------------------------------- */
+
+/* How the functions below run. Set everything to zero, then size, then what differs from the default. */
+struct firn_run_options {
+    size_t size;                /* sizeof(struct firn_run_options) */
+    const char *const *options; /* "NAME=VALUE", or "NAME" for a switch; NULL: none */
+    size_t option_count;
+    const void *key;            /* the key of encrypted inputs, as for firn_open; NULL: none */
+    size_t key_bytes;
+    const void *new_key;        /* the key of the file that is written; NULL: that of the input */
+    size_t new_key_bytes;
+    firn_progress progress;     /* may be NULL */
+    void *context;
+};
+
+/*
+** The functions below do what the command of the same name does. The options are the flags of that command without dashes
+** ("key=id", "null=NA", "force"), as docs/cli.md describes them; those about the process and the output are not available:
+** color, progress, quiet, memory, no-mmap, strict, json, output. A failed or cancelled function leaves the target unchanged.
+**
+** report receives a JSON text, which the caller releases with firn_free; it may be NULL:
+**   {"code":0,"result":{…},"remarks":["…"]}
+** code is the exit code of the command, 0 or 1, or 3 if rows were rejected; result is what it prints with --json; remarks
+** are the texts that it prints to standard error.
+**
+** Errors: FIRN_USAGE for wrong options, FIRN_EXISTS if the target exists and "force" is not given, FIRN_REJECTED for rows
+** that do not fit, FIRN_INTERRUPTED, and the errors of reading and writing.
+*/
+
+/*
+** Converts files, folders or patterns of any format that Firn reads to a file: .firn, CSV, TSV, JSON, NDJSON, Parquet,
+** Arrow or SQLite. The formats are detected; "from=" and "to=" name them. A failed conversion leaves the target unchanged.
+*/
+int32_t firn_convert(
+    const char *const *sources, size_t source_count, const char *target, const struct firn_run_options *options,
+    char **report, size_t *length, firn_error **error);
+
+/*
+** Writes the file again without dead space and old versions, to target, or in its place if target is NULL. "profile="
+** chooses fast, default or small; "in-place" shortens the file while others use it.
+*/
+int32_t firn_compact(
+    const char *path, const char *target, const struct firn_run_options *options, char **report, size_t *length,
+    firn_error **error);
+
+/* Checks a file. In the report, code is 1 and "intact" false if there are defects. "full" decodes every value. */
+int32_t firn_verify(
+    const char *path, const struct firn_run_options *options, char **report, size_t *length, firn_error **error);
+
+/* Computes the content hash of a file of any format, and of its types: see firn_snapshot_hash. */
+int32_t firn_hash(
+    const char *path, const struct firn_run_options *options, char **report, size_t *length, firn_error **error);
+
+/* Writes the differences between two files or versions (FILE@5) to a changes file, for firn_patch. */
+int32_t firn_write_changes(
+    const char *old_path, const char *new_path, const char *target, const struct firn_run_options *options,
+    char **report, size_t *length, firn_error **error);
+
+/*
+** Applies a changes file to a .firn file in one commit, or nothing of it: then code is 1, and the report has the conflicts.
+** "reverse" applies it in reverse, "check" changes nothing.
+*/
+int32_t firn_patch(
+    const char *path, const char *changes, const struct firn_run_options *options, char **report, size_t *length,
+    firn_error **error);
 
 /* ---- Writing ------------------------------------------------------------------------------------------------------- */
 
@@ -459,6 +605,14 @@ int32_t firn_upsert(
     firn_transaction *transaction, const char *type, struct ArrowArrayStream *stream, int64_t *rows, firn_error **error);
 
 /*
+** Deletes all rows of a type, then appends the rows of a stream: the arguments and errors are those of firn_append. Links
+** to the deleted rows are removed.
+*/
+int32_t firn_replace(
+    firn_transaction *transaction, const char *type, struct ArrowArrayStream *stream, const char *const *key,
+    size_t key_count, int64_t *rows, firn_error **error);
+
+/*
 ** Deletes the rows with the keys that a stream has: it has the columns of the key, and may have others of the type.
 ** Keys without a row are no error. Links to deleted rows are removed. Takes the stream over. rows: the number of rows
 ** that were deleted.
@@ -469,6 +623,22 @@ int32_t firn_delete_keys(
 /* Deletes the rows that match a predicate, in Firn's query language. rows: the number of rows that were deleted. */
 int32_t firn_delete_where(
     firn_transaction *transaction, const char *type, const char *predicate, int64_t *rows, firn_error **error);
+
+/*
+** Calls a function with the number of rows that a function above has written so far, after each batch; NULL: no more.
+** If it returns non-zero, the function that writes returns FIRN_INTERRUPTED.
+*/
+void firn_transaction_watch(firn_transaction *transaction, firn_progress progress, void *context);
+
+/*
+** Sets metadata of the file (owner == NULL), of a type ("Person") or of a column ("Person.height"): a named value of any
+** bytes, which Firn keeps and does not interpret. value == NULL removes it.
+**
+** Errors: FIRN_USAGE if there is no such type or column.
+*/
+int32_t firn_set_metadata(
+    firn_transaction *transaction, const char *owner, const char *key, const void *value, size_t length,
+    firn_error **error);
 
 /*
 ** Makes the changes the newest version of the file, atomically and durably, and stores its number (version may be
@@ -512,6 +682,16 @@ void firn_schema_free(struct ArrowSchema *schema);
 */
 void firn_python_begin(void *(*get_pointer)(void *capsule, const char *name));
 void firn_stream_capsule_free(void *capsule);
+
+/*
+** Lets Python handle signals while this thread waits for the library, as firn_set_interrupt: the addresses of
+** PyGILState_Ensure, PyGILState_Release, PyErr_CheckSignals, PyErr_Fetch and PyErr_Restore. firn_python_raise, called with
+** the interpreter's lock, sets the exception that a handler raised meanwhile, and returns 1; it returns 0 if there is none.
+*/
+void firn_python_signals(
+    int32_t (*ensure)(void), void (*release)(int32_t state), int32_t (*check)(void),
+    void (*fetch)(void **type, void **value, void **trace), void (*restore)(void *type, void *value, void *trace));
+int32_t firn_python_raise(void);
 void firn_schema_capsule_free(void *capsule);
 
 #ifdef __cplusplus
