@@ -15,7 +15,10 @@ directly. None of them is needed to open a file or to read rows as dicts.
 from ._database import Database, create, open
 from ._diff import Change, Difference, diff
 from ._errors import (
+    AccessError,
+    CancelledError,
     ClosedError,
+    ConflictError,
     DamagedError,
     DuplicateKeyError,
     EncryptionError,
@@ -33,7 +36,10 @@ from ._errors import (
 )
 from ._folder import Folder, FolderScan, open_folder
 from ._library import lib as _lib
+from ._read import read_pandas, read_polars, read_table, scan_polars
+from ._run import Report, compact, convert, hash, patch, verify, write_changes
 from ._schema import Column, Schema
+from ._sql import SQLResult, sql
 from ._table import Query, Scan, Table
 from ._values import Link, ObjectId
 from ._write import Transaction, Writer
@@ -41,9 +47,12 @@ from ._write import Transaction, Writer
 __version__: str = _lib.firn_version().decode()
 
 __all__ = [
+    "AccessError",
+    "CancelledError",
     "Change",
     "ClosedError",
     "Column",
+    "ConflictError",
     "DamagedError",
     "Database",
     "Difference",
@@ -62,16 +71,29 @@ __all__ = [
     "Query",
     "ReadError",
     "RejectedError",
+    "Report",
     "RowNotFoundError",
     "Scan",
     "Schema",
+    "SQLResult",
     "SchemaError",
     "Table",
     "Transaction",
     "UsageError",
     "Writer",
+    "compact",
+    "convert",
     "create",
     "diff",
+    "hash",
     "open",
     "open_folder",
+    "patch",
+    "read_pandas",
+    "read_polars",
+    "read_table",
+    "scan_polars",
+    "sql",
+    "verify",
+    "write_changes",
 ]

@@ -8,19 +8,33 @@ import os
 import threading
 import warnings
 import weakref
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import byref, c_size_t, c_void_p, create_string_buffer
 from types import TracebackType
-from typing import Any, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 from ._errors import ClosedError, ExistsError
 from ._library import call, encode, lib, take_text
+from ._progress import Progress, watching
+from ._run import key_bytes
 from ._table import Table
+from ._values import decode
 from ._write import Transaction
+
+if TYPE_CHECKING:
+    from ._sql import SQLResult
 
 
 def _time(nanoseconds: int) -> datetime.datetime:
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
     return epoch + datetime.timedelta(microseconds=nanoseconds // 1000)
+
+
+class Pin:
+    """A pinned version. It is released with the last reference to this object."""
+
+    def __init__(self, handle: c_void_p) -> None:
+        self.handle = handle
+        weakref.finalize(self, lib.firn_snapshot_free, handle).atexit = False
 
 
 class Database(Mapping[str, Table]):
@@ -37,15 +51,13 @@ class Database(Mapping[str, Table]):
         key: bytes | str | None = None,
         _create: bool = False,
     ):
-        if isinstance(key, str):
-            key = key.encode("ascii", "replace")
-        elif key is not None and not isinstance(key, (bytes, bytearray, memoryview)):
-            raise TypeError("key must be bytes or a str of hexadecimal digits")
-        key = None if key is None else bytes(key)
+        key = key_bytes(key)
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            raise TypeError(f"path must be a path, not {type(path).__name__}")
         self._pid = os.getpid()
         self._database = c_void_p()
         self._snapshot = c_void_p()
-        self._unpin: Any = None
+        self._pin_held: Pin | None = None
         self._active: Any = None
         path = os.fspath(path)
         given = path if isinstance(path, bytes) else encode(path)
@@ -134,14 +146,52 @@ class Database(Mapping[str, Table]):
         snapshot = c_void_p()
         database = self._database if self._writable is None else self._writable
         call(lib.firn_snapshot_open, database, wanted, byref(snapshot))
-        if self._unpin is not None:
-            self._unpin()
-        self._unpin = weakref.finalize(self, lib.firn_snapshot_free, snapshot)
-        self._unpin.atexit = False
+        self._pin_held = Pin(snapshot)
         self._snapshot = snapshot
         self._tables = {}
         count = lib.firn_snapshot_type_count(snapshot)
         self.types: list[str] = [lib.firn_snapshot_type_name(snapshot, i).decode() for i in range(count)]
+
+    def _pinned(self) -> Pin:
+        """Returns the version that is read, which stays valid as long as the object is kept."""
+        self._check()
+        assert self._pin_held is not None
+        return self._pin_held
+
+    def sql(
+        self,
+        statement: str,
+        *files: Any,
+        parameters: Mapping[str, Any] | Sequence[Any] | None = None,
+        progress: Progress = None,
+        **options: Any,
+    ) -> SQLResult:
+        """Runs SQL over the types of this version, in SQLite's dialect. See `firn.sql`.
+
+            db.sql("SELECT city, count(*) FROM people WHERE age > :age GROUP BY city", parameters={"age": 30})
+
+        Args:
+            files: paths of further files, and further databases.
+        """
+        from ._sql import sql
+
+        return sql(statement, self, *files, parameters=parameters, progress=progress, **options)
+
+    def hash(self, progress: Progress = None) -> str:
+        """Returns the content hash of all types, as `firn hash` prints it: the same for the same rows, however they are
+        stored."""
+        out = create_string_buffer(33)
+        with watching(progress, f"hashing {self.path}") as watch:
+            call(lib.firn_snapshot_hash, self._pinned().handle, watch, None, out)
+        return out.value.decode()
+
+    def metadata(self, of: str | None = None) -> dict[str, str | bytes]:
+        """Returns the metadata of the file, of a type (`"Person"`) or of a column (`"Person.height"`): texts, or bytes that
+        are not UTF-8. `Transaction.set_metadata` sets them."""
+        text, length = c_void_p(), c_size_t()
+        owner = None if of is None else encode(of)
+        call(lib.firn_metadata_text, self._pinned().handle, owner, byref(text), byref(length))
+        return {key: value for key, value in decode(take_text(text, length.value))}
 
     def _check(self) -> None:
         if not self._finalizers[0].alive:
@@ -170,7 +220,7 @@ class Database(Mapping[str, Table]):
 
     def close(self) -> None:
         """Releases the file. Calls after the first one do nothing."""
-        self._unpin()
+        self._pin_held = None
         for finalizer in self._finalizers:
             finalizer()
         self._tables = {}
@@ -273,6 +323,8 @@ def create(path: str | os.PathLike[str], key: bytes | str | None = None) -> Data
     Raises:
         FileExistsError: the file exists.
     """
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"path must be a path, not {type(path).__name__}")
     if os.path.exists(path):
         raise ExistsError(f"{os.fsdecode(path)}: the file exists; open it with firn.open")
     return Database(path, None, key, _create=True)

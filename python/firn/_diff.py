@@ -6,9 +6,11 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int
 from dataclasses import dataclass
 from typing import Any, Iterator, Literal, Sequence
 
-from ._library import call, lib, names, texts
+from ._library import ProgressFunction, call, lib, names, texts
+from ._progress import Progress, watching
 from ._table import Table
 from ._values import decode
+from ._write import key_names
 
 
 class _Options(Structure):
@@ -20,6 +22,8 @@ class _Options(Structure):
         ("ignore_count", c_size_t),
         ("tolerance", c_double),
         ("threads", c_int32),
+        ("progress", ProgressFunction),
+        ("context", c_void_p),
     ]
 
 
@@ -52,19 +56,21 @@ class Difference:
     """
 
     def __init__(
-        self, old: Table, new: Table, key: Sequence[str] | None, ignore: Sequence[str] | None, tolerance: float
+        self, old: Table, new: Table, key: Sequence[str] | None, ignore: Sequence[str] | None, tolerance: float,
+        progress: Progress = None,
     ) -> None:
         self.old, self.new = old, new
         self._key, self._ignore, self._tolerance = key, ignore, tolerance
         counts = _Counts()
-        lib.firn_cursor_free(self._cursor(counts))
+        with watching(progress, "comparing") as watch:
+            lib.firn_cursor_free(self._cursor(counts, watch))
         self.added: int = counts.added
         self.removed: int = counts.removed
         self.changed: int = counts.changed
         self.unchanged: int = counts.unchanged
 
-    def _cursor(self, counts: _Counts) -> c_void_p:
-        options = _Options(size=sizeof(_Options), tolerance=self._tolerance)
+    def _cursor(self, counts: _Counts, watch: Any = None) -> c_void_p:
+        options = _Options(size=sizeof(_Options), tolerance=self._tolerance, progress=watch or ProgressFunction())
         key, options.key_count = names(self._key)
         if key is not None:
             options.key = key
@@ -98,6 +104,7 @@ def diff(
     key: str | Sequence[str] | None = None,
     ignore: str | Sequence[str] | None = None,
     tolerance: float = 0.0,
+    progress: Progress = None,
 ) -> Difference:
     """Compares two tables row by row by key: of two files, or of two versions of one.
 
@@ -107,11 +114,18 @@ def diff(
         key: the columns that identify a row; None for the primary key.
         ignore: columns that are not compared.
         tolerance: numbers that differ by at most this much are equal.
+        progress: whether progress is shown; None shows it in terminals and notebooks.
 
     Raises:
         firn.UsageError: there is no key, or no such column.
         firn.DuplicateKeyError: several rows of a table have the same key.
     """
+    for table, name in ((old, "old"), (new, "new")):
+        if not isinstance(table, Table):
+            raise TypeError(f"{name} must be a firn.Table, not {type(table).__name__}")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
+        raise TypeError(f"tolerance must be a number, not {type(tolerance).__name__}")
+    key, ignore = key_names(key), key_names(ignore, "ignore")
     return Difference(
-        old, new, [key] if isinstance(key, str) else key, [ignore] if isinstance(ignore, str) else ignore, tolerance
+        old, new, key, ignore, tolerance, progress
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NoReturn
 
 
@@ -16,6 +17,7 @@ class Error(Exception):
         message: what failed and why, without the location.
         file: the file that the error concerns, or None.
         byte: the offset in the file, or None.
+        line, column: the position in a text file or in a statement, from 1, or None.
         advice: what to do, or None.
     """
 
@@ -23,6 +25,8 @@ class Error(Exception):
     message: str
     file: str | None
     byte: int | None
+    line: int | None
+    column: int | None
     advice: str | None
 
     def __str__(self) -> str:
@@ -53,6 +57,14 @@ class ReadError(Error, OSError):
     """The operating system could not read or write the file."""
 
 
+class AccessError(ReadError, PermissionError):
+    """The operating system does not permit to read or write the file."""
+
+
+class CancelledError(Error):
+    """A progress function cancelled the operation. Files are as before."""
+
+
 class MemoryLimitError(Error, MemoryError):
     """The operation needs more memory than allowed."""
 
@@ -63,6 +75,16 @@ class SchemaError(Error, TypeError):
 
 class RejectedError(Error, ValueError):
     """A value does not fit its column, or is null where it must not be."""
+
+
+class ConflictError(RejectedError):
+    """Rows are not as a changes file expects. Nothing was changed.
+
+    Attributes:
+        report: the report of the operation.
+    """
+
+    report: Any
 
 
 class DuplicateKeyError(Error, ValueError):
@@ -95,6 +117,7 @@ _CLASSES: dict[str, type[Error]] = {
     "unsupported": FormatError,
     "inputOutput": ReadError,
     "noSpace": ReadError,
+    "interrupted": CancelledError,
     "locked": LockedError,
     "exists": ExistsError,
     "notFound": NotFoundError,
@@ -104,7 +127,21 @@ _CLASSES: dict[str, type[Error]] = {
     "outOfMemory": MemoryLimitError,
 }
 
-_ENOENT = 2
+_ENOENT, _EEXIST, _ENOSPC = 2, 17, 28
+# EPERM, EACCES, EROFS
+_DENIED = (1, 13, 30)
+
+# Flags of the command that have another name in Python.
+_SPELLINGS = {"force": "overwrite=True", "key-file": "encryption_key=", "new-key-file": "new_encryption_key=", "output": "target"}
+
+
+def _python(text: str) -> str:
+    """Returns a message in which flags of the command are arguments of Python."""
+
+    def spelling(found: re.Match[str]) -> str:
+        return _SPELLINGS.get(found[1], found[1].replace("-", "_") + "=")
+
+    return re.sub(r"(?<![\w\"/-])--([a-z][a-z-]*)(?![\w./-])", spelling, text)
 
 
 def make_error(lib: Any, error: Any) -> Error:
@@ -115,20 +152,31 @@ def make_error(lib: Any, error: Any) -> Error:
 
     try:
         code = text(lib.firn_error_name(error)) or ""
-        message = text(lib.firn_error_message(error)) or "unknown error"
+        message = _python(text(lib.firn_error_message(error)) or "unknown error")
         file, advice = text(lib.firn_error_file(error)), text(lib.firn_error_advice(error))
-        byte = lib.firn_error_byte(error)
+        advice = None if advice is None else _python(advice)
+        byte, line, column = lib.firn_error_byte(error), lib.firn_error_line(error), lib.firn_error_column(error)
         system = lib.firn_error_system_code(error)
     finally:
         lib.firn_error_free(error)
     kind = _CLASSES.get(code, Error)
     if code == "inputOutput" and system == _ENOENT:
         kind = NotFoundError
+    elif code == "inputOutput" and system in _DENIED:
+        kind = AccessError
+    elif code == "noSpace" and not system:
+        system = _ENOSPC
+    elif code == "exists" and file is not None:
+        system = _EEXIST
     place = "" if file is None else f"{file} at byte {byte}: " if byte >= 0 else f"{file}: "
+    if file is not None and line > 0:
+        place = f"{file}:{line}:{column}: " if column > 0 else f"{file}:{line}: "
     whole = place + message + ("" if advice is None else f"; {advice}")
-    made = kind(system, whole) if issubclass(kind, OSError) and system else kind(whole)
+    made = kind(system, whole, file) if issubclass(kind, OSError) and system else kind(whole)
     made.code, made.message, made.file, made.advice = code, message, file, advice
     made.byte = byte if byte >= 0 else None
+    made.line = line if line > 0 else None
+    made.column = column if column > 0 else None
     return made
 
 

@@ -5,16 +5,22 @@ ctypes releases the interpreter's lock during each call, so other threads run wh
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import sys
+import threading
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
 from ._errors import raise_error
 
-ABI_VERSION = 1
+ABI_VERSION = 2
+_INTERRUPTED = 11
+
+# int32 (void *context, int64 done, int64 total)
+ProgressFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int64, c_int64)
 
 
 class ScanOptions(Structure):
@@ -108,6 +114,20 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "firn_commit": (c_int32, [c_void_p, POINTER(c_uint64), _OUT]),
     "firn_transaction_free": (None, [c_void_p]),
     "firn_tag": (c_int32, [c_void_p, c_char_p, c_char_p, _OUT]),
+    "firn_replace": (c_int32, [c_void_p, c_char_p, c_void_p, _NAMES, c_size_t, POINTER(c_int64), _OUT]),
+    "firn_transaction_watch": (None, [c_void_p, ProgressFunction, c_void_p]),
+    "firn_set_metadata": (c_int32, [c_void_p, c_char_p, c_char_p, c_char_p, c_size_t, _OUT]),
+    "firn_metadata_text": (c_int32, [c_void_p, c_char_p, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_snapshot_hash": (c_int32, [c_void_p, ProgressFunction, c_void_p, c_char_p, _OUT]),
+    "firn_table_hash": (c_int32, [c_void_p, _NAMES, c_size_t, ProgressFunction, c_void_p, c_char_p, _OUT]),
+    "firn_sql": (c_int32, [c_char_p, c_void_p, c_void_p, _OUT]),
+    "firn_convert": (c_int32, [_NAMES, c_size_t, c_char_p, c_void_p, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_compact": (c_int32, [c_char_p, c_char_p, c_void_p, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_verify": (c_int32, [c_char_p, c_void_p, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_hash": (c_int32, [c_char_p, c_void_p, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_write_changes": (c_int32, [c_char_p, c_char_p, c_char_p, c_void_p, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_patch": (c_int32, [c_char_p, c_char_p, c_void_p, _OUT, POINTER(c_size_t), _OUT]),
+    "firn_set_interrupt": (None, [c_void_p]),
     "firn_untag": (c_int32, [c_void_p, c_char_p, _OUT]),
     "firn_log_text": (c_int32, [c_void_p, _OUT, POINTER(c_size_t), _OUT]),
     "firn_stream_new": (c_void_p, []),
@@ -115,6 +135,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "firn_stream_free": (None, [c_void_p]),
     "firn_schema_free": (None, [c_void_p]),
     "firn_python_begin": (None, [c_void_p]),
+    "firn_python_signals": (None, [c_void_p] * 5),
     "firn_stream_capsule_free": (None, [c_void_p]),
     "firn_schema_capsule_free": (None, [c_void_p]),
 }
@@ -159,18 +180,51 @@ _free_stream = ctypes.cast(lib.firn_stream_capsule_free, c_void_p).value
 _free_schema = ctypes.cast(lib.firn_schema_capsule_free, c_void_p).value
 lib.firn_python_begin(ctypes.cast(ctypes.pythonapi.PyCapsule_GetPointer, c_void_p).value)
 
+# Called with the interpreter's lock; raises what a handler of a signal raised while the library was waited for.
+_raise_interrupt = ctypes.PYFUNCTYPE(c_int32)(("firn_python_raise", lib))
+
+
+def _handle_signals() -> None:
+    functions = ("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch", "PyErr_Restore")
+    lib.firn_python_signals(*(ctypes.cast(getattr(ctypes.pythonapi, name), c_void_p).value for name in functions))
+
+
+# Only the main thread handles signals.
+if threading.current_thread() is threading.main_thread():
+    _handle_signals()
+
 
 def call(function: Any, *arguments: Any) -> None:
     """Calls a function that can fail, and raises its error."""
     error = c_void_p()
-    if function(*arguments, byref(error)):
+    code = function(*arguments, byref(error))
+    if code:
+        if code == _INTERRUPTED:
+            _raise_interrupt()
         raise_error(lib, error)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Reads a stream through another library, whose error takes the place of an exception such as KeyboardInterrupt."""
+    try:
+        # One that an earlier reader did not raise.
+        _raise_interrupt()
+    except BaseException:
+        pass
+    try:
+        yield
+    except Exception:
+        _raise_interrupt()
+        raise
 
 
 def names(values: Sequence[str] | None) -> tuple[Any, int]:
     """Returns a list of names for C."""
     if values is None:
         return None, 0
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"expected a list of names, not the {type(values).__name__} {values!r}")
     encoded = [encode(value) for value in values]
     # One more, so that an empty list is not NULL, which means all.
     return (c_char_p * (len(encoded) + 1))(*encoded, None), len(encoded)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import operator
 import weakref
 from ctypes import byref, c_char, c_size_t, c_void_p, create_string_buffer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from ._errors import RowNotFoundError
 from ._html import SHOWN_ROWS, first_rows
-from ._library import QueryOptions, ScanOptions, call, encode, lib, names, schema_capsule, stream_capsule, take_text, texts
+from ._library import (
+    QueryOptions,
+    ScanOptions,
+    call,
+    encode,
+    interruptible,
+    lib,
+    names,
+    schema_capsule,
+    stream_capsule,
+    take_text,
+    texts,
+)
 from ._packed import PackedRows
 from ._predicates import polars_predicate
+from ._progress import Progress, watching
 from ._schema import Schema
 from ._values import as_day, decode, key_values
 
@@ -45,6 +59,38 @@ def _parts(reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.Table]:
     yield pyarrow.Table.from_batches(batches, reader.schema)
 
 
+def _text(value: Any, name: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    return value
+
+
+def _count(value: Any, name: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, not a bool")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {type(value).__name__}") from None
+
+
+def _list(value: Any, name: str) -> list[str] | None:
+    if value is None:
+        return None
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a list of names, not one name")
+    try:
+        items = list(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a list of names, not {type(value).__name__}") from None
+    for item in items:
+        if not isinstance(item, str):
+            raise TypeError(f"{name} has {item!r}, which is not the name of a column")
+    return items
+
+
 class _Readable:
     """What has an Arrow stream: a table, a scan, or a query."""
 
@@ -73,7 +119,8 @@ class _Readable:
 
     def to_arrow(self) -> pyarrow.Table:
         """Returns all rows as a pyarrow table."""
-        return self.to_reader().read_all()
+        with interruptible():
+            return self.to_reader().read_all()
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
         """Returns all rows as a pandas frame. The options are those of `pyarrow.Table.to_pandas`."""
@@ -83,7 +130,13 @@ class _Readable:
         """Returns all rows as a Polars frame."""
         import polars
 
-        return polars.DataFrame(self)
+        with interruptible():
+            return polars.DataFrame(self)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled: pass the path and version of its file, and open it in the other process"
+        )
 
 
 class Scan(_Readable):
@@ -98,14 +151,18 @@ class Scan(_Readable):
         segments: range | None = None,
         threads: int | None = None,
     ) -> None:
-        if isinstance(columns, str):
-            raise TypeError("columns must be a list of names, not one name")
+        columns, where, limit = _list(columns, "columns"), _text(where, "where"), _count(limit, "limit")
+        threads = _count(threads, "threads")
         if limit is not None and limit < 0:
             raise ValueError("limit must not be negative")
+        if threads is not None and not 0 < threads <= 1024:
+            raise ValueError("threads must be from 1 to 1024")
+        if segments is not None and not isinstance(segments, range):
+            raise TypeError(f"segments must be a range, not {type(segments).__name__}")
         if segments is not None and (segments.step != 1 or segments.start < 0):
             raise ValueError("segments must be a range with the step 1")
         self.table = table
-        self.columns = None if columns is None else list(columns)
+        self.columns = columns
         self.where = where
         self.limit = limit
         self.segments = segments
@@ -194,16 +251,14 @@ class Query(_Readable):
         limit: int | None = None,
         offset: int = 0,
     ) -> None:
-        for value in (select, group_by):
-            if isinstance(value, str):
-                raise TypeError("select and group_by must be lists of names")
+        limit, offset = _count(limit, "limit"), _count(offset, "offset") or 0
         if offset < 0 or (limit is not None and limit <= 0):
             raise ValueError("limit must be positive, and offset must not be negative")
         self.table = table
-        self._query = query
-        self._select = None if select is None else list(select)
-        self._group_by = None if group_by is None else list(group_by)
-        self._aggregates = aggregates
+        self._query = _text(query, "query")
+        self._select = _list(select, "select")
+        self._group_by = _list(group_by, "group_by")
+        self._aggregates = _text(aggregates, "aggregates")
         self._limit, self._offset = limit, offset
         # Checks the names and the query; it does not run before the stream is read.
         self.__arrow_c_stream__()
@@ -316,6 +371,19 @@ class Table(_Readable):
         """
         return Query(self, query, select, group_by, aggregates, limit, offset)
 
+    def hash(self, key: str | Sequence[str] | None = None, progress: Progress = None) -> str:
+        """Returns the content hash of the rows: 32 hexadecimal digits, as `firn hash` prints them. It is the same for the
+        same rows, however they are stored, also in files of other formats.
+
+        Args:
+            key: the columns that identify a row; None for the primary key. Without one, the order of rows matters.
+        """
+        columns, count = names([key] if isinstance(key, str) else _list(key, "key"))
+        out = create_string_buffer(33)
+        with watching(progress, f"hashing {self.name}") as watch:
+            call(lib.firn_table_hash, self._handle(), columns, count, watch, None, out)
+        return out.value.decode()
+
     def to_dataset(self) -> pyarrow.dataset.Dataset:
         """Returns the table as a pyarrow dataset. DuckDB pushes columns and filters into it:
 
@@ -341,6 +409,8 @@ class Table(_Readable):
             limit, left = rows if predicate is None else None, rows
             for part in _parts(self.scan(columns, where, limit).to_reader()):
                 frame = polars.DataFrame(polars.from_arrow(part, rechunk=False))
+                # Polars gives a column without a name another one.
+                frame.columns = part.column_names
                 if predicate is not None:
                     frame = frame.filter(predicate)
                 if left is not None:
@@ -377,6 +447,7 @@ class Table(_Readable):
         Raises:
             KeyError: there is no such row.
         """
+        row_id = _count(row_id, "row_id") or 0
         if not -_LARGEST <= row_id <= _LARGEST:
             raise KeyError(row_id)
         text, length = c_void_p(), c_size_t()

@@ -45,7 +45,22 @@ def _time(value: list[int]) -> Any:
     try:
         return _EPOCH + datetime.timedelta(seconds=value[0], microseconds=value[1] // 1000)
     except OverflowError:
-        return tuple(value)
+        return _far(*value)
+
+
+def _far(seconds: int, nanoseconds: int) -> str:
+    """Returns a date outside of the years 1 to 9999 as text, with the years of the Gregorian calendar."""
+    if nanoseconds < 0:
+        seconds, nanoseconds = seconds - 1, nanoseconds + 1_000_000_000
+    days, second = divmod(seconds, 86_400)
+    # A cycle of 400 years has 146,097 days: the same day of a cycle that datetime knows.
+    cycles, day = divmod(days, 146_097)
+    date = datetime.date(1970, 1, 1) + datetime.timedelta(days=day)
+    year = date.year + 400 * cycles
+    shown = f"{year:04}" if 0 <= year <= 9999 else f"{year:+05}"
+    time = f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+    fraction = f".{nanoseconds:09}".rstrip("0") if nanoseconds else ""
+    return f"{shown}-{date.month:02}-{date.day:02}T{time}{fraction}Z"
 
 
 _TAGS: dict[str, Callable[[Any], Any]] = {

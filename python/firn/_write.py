@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
 from ._errors import ClosedError, LockedError, RowNotFoundError
-from ._library import call, encode, lib, names, stream_address
+from ._library import ProgressFunction, call, encode, lib, names, stream_address
+from ._progress import Progress, watching
 
 if TYPE_CHECKING:
     from ._database import Database
@@ -22,11 +23,37 @@ if TYPE_CHECKING:
 _SLICE = 0.5
 
 
+def key_names(key: Any, what: str = "key") -> list[str] | None:
+    """Returns the columns of a key, each once."""
+    if key is None:
+        return None
+    if isinstance(key, str):
+        return [key]
+    if not isinstance(key, (list, tuple)) or not all(isinstance(name, str) for name in key):
+        raise TypeError(f"{what} must be the name of a column or a list of names, not {key!r}")
+    for i, name in enumerate(key):
+        if name in key[:i]:
+            raise ValueError(f"{what} has the column {name!r} twice")
+    return list(key)
+
+
+def _check_names(data: Any) -> None:
+    """Raises ValueError for a name with a zero character, which C would cut."""
+    schema = getattr(data, "schema", None)
+    found = getattr(schema, "names", None) or getattr(data, "columns", None)
+    if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
+        return
+    for name in found:
+        if isinstance(name, str) and "\0" in name:
+            raise ValueError(f"the name of the column {name!r} contains a zero character")
+
+
 def _capsule(data: Any, same_columns: bool) -> Any:
     """Returns a capsule with an Arrow stream of the rows of an object. None: no rows.
 
     With `same_columns`, dicts must have the same keys.
     """
+    _check_names(data)
     if hasattr(data, "__arrow_c_stream__"):
         return data.__arrow_c_stream__()
     import pyarrow
@@ -35,6 +62,8 @@ def _capsule(data: Any, same_columns: bool) -> Any:
         batch = pyarrow.record_batch(data)
         return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch]).__arrow_c_stream__()
     if isinstance(data, dict):
+        for name in data:
+            encode(name)
         return pyarrow.table(data).__arrow_c_stream__()
     if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
         raise TypeError(f"a {type(data).__name__} has no rows: give an Arrow stream, a frame, or dicts")
@@ -48,6 +77,8 @@ def _capsule(data: Any, same_columns: bool) -> Any:
         if same_columns and number > 0 and row.keys() != columns.keys():
             raise ValueError(f"row {number + 1} has other columns than the first: change such rows in calls of their own")
         columns.update(dict.fromkeys(row))
+    for name in columns:
+        encode(name)
     # pyarrow itself would take the columns of the first row only.
     return pyarrow.table({name: [row.get(name) for row in rows] for name in columns}).__arrow_c_stream__()
 
@@ -63,21 +94,30 @@ class Writer:
         self._transaction = transaction
         self.name = name
 
-    def append(self, data: Any, key: str | Sequence[str] | None = None) -> int:
+    def append(self, data: Any, key: str | Sequence[str] | None = None, progress: Progress = False) -> int:
         """Appends rows, and returns their number. A type that does not exist is made, with the columns of the data.
 
         Args:
             data: rows with the columns of the type, in any order; columns that can be null may be missing.
             key: the primary key of a new type: a column, or a list of columns.
+            progress: whether progress is shown, or a function of the number of rows and -1; see `firn.convert`.
 
         Raises:
             firn.SchemaError: the columns do not match; the message names the column.
             firn.RejectedError: a value is null where it must not be.
             firn.DuplicateKeyError: a row has the key already. Of many rows, the commit raises it.
         """
-        parts = [key] if isinstance(key, str) else key
+        return self._store(lib.firn_append, data, key, progress)
+
+    def replace(self, data: Any, key: str | Sequence[str] | None = None, progress: Progress = False) -> int:
+        """Deletes all rows of the type, then appends rows as `append`. Returns the number of new rows."""
+        return self._store(lib.firn_replace, data, key, progress)
+
+    def _store(self, function: Any, data: Any, key: str | Sequence[str] | None, progress: Progress) -> int:
+        parts = key_names(key)
         columns, count = names(parts)
-        rows = self._call(lib.firn_append, data, columns, count)
+        with watching(progress, f"writing {self.name}") as watch:
+            rows = self._call(function, data, columns, count, watch=watch)
         if parts is not None:
             self._transaction._keys[self.name] = tuple(parts)
         return rows
@@ -115,16 +155,24 @@ class Writer:
                 keys = {key[0]: rows}
         return self._call(lib.firn_delete_keys, keys)
 
-    def _call(self, function: Any, data: Any, *arguments: Any) -> int:
+    def _call(self, function: Any, data: Any, *arguments: Any, watch: Any = None) -> int:
         self._transaction._handle()
-        name, capsule, count = encode(self.name), _capsule(data, function is lib.firn_upsert), c_int64()
+        name, count = encode(self.name), c_int64()
+        capsule = _capsule(data, function is lib.firn_upsert)
         if capsule is None:
+            if function is lib.firn_replace:
+                self.delete(where="TRUEPREDICATE")
             return 0
         with self._transaction._call() as handle:
+            if watch:
+                lib.firn_transaction_watch(handle, watch, None)
             try:
                 call(function, handle, name, stream_address(capsule), *arguments, byref(count))
             except FileNotFoundError as error:
                 raise RowNotFoundError(str(error)) from None
+            finally:
+                if watch:
+                    lib.firn_transaction_watch(handle, ProgressFunction(), None)
         return count.value
 
     def __repr__(self) -> str:
@@ -179,6 +227,18 @@ class Transaction:
 
     def __getitem__(self, name: str) -> Writer:
         return Writer(self, name)
+
+    def set_metadata(self, key: str, value: str | bytes | None, of: str | None = None) -> None:
+        """Sets a named value of the file, of a type (`of="Person"`) or of a column (`of="Person.height"`); None removes it.
+        Firn keeps metadata and does not interpret them."""
+        if isinstance(value, str):
+            value = value.encode("utf-8")
+        elif value is not None and not isinstance(value, (bytes, bytearray, memoryview)):
+            raise TypeError(f"value must be a str, bytes or None, not {type(value).__name__}")
+        data = None if value is None else bytes(value)
+        with self._call() as handle:
+            owner = None if of is None else encode(of)
+            call(lib.firn_set_metadata, handle, owner, encode(key), data, 0 if data is None else len(data))
 
     @property
     def is_open(self) -> bool:

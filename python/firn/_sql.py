@@ -1,0 +1,163 @@
+"""SQL over types of open files, and over files of any format."""
+
+from __future__ import annotations
+
+import os
+from ctypes import POINTER, Structure, byref, c_char_p, c_size_t, c_void_p, cast, pointer, sizeof
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+
+from ._library import KeyValue, call, encode, lib, names, stream_capsule
+from ._progress import Progress, watching
+from ._run import RunOptions, path_bytes, run_options
+from ._table import _Readable
+from ._values import key_values
+
+if TYPE_CHECKING:
+    from ._database import Database
+
+
+class _Options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("run", POINTER(RunOptions)),
+        ("snapshots", POINTER(c_void_p)),
+        ("snapshot_count", c_size_t),
+        ("files", POINTER(c_char_p)),
+        ("file_count", c_size_t),
+        ("parameter_names", POINTER(c_char_p)),
+        ("parameters", POINTER(KeyValue)),
+        ("parameter_count", c_size_t),
+    ]
+
+
+def _named(parameters: Mapping[str, Any] | Sequence[Any] | None) -> dict[str, Any]:
+    """Returns parameters by name; those of a list are ?1, ?2 and so on."""
+    if parameters is None:
+        return {}
+    if isinstance(parameters, Mapping):
+        return dict(parameters)
+    if isinstance(parameters, (list, tuple)):
+        return {str(i): value for i, value in enumerate(parameters, 1)}
+    raise TypeError(f"parameters must be a dict or a list, not {type(parameters).__name__}")
+
+
+class SQLResult(_Readable):
+    """The rows of an SQL statement. Each time they are read after the first, the statement runs again."""
+
+    def __init__(
+        self,
+        statement: str,
+        databases: list[Database],
+        files: list[Any],
+        parameters: Mapping[str, Any] | Sequence[Any] | None,
+        encryption_key: bytes | str | None,
+        progress: Progress,
+        options: Mapping[str, Any],
+    ) -> None:
+        if not isinstance(statement, str):
+            raise TypeError(f"the statement must be a str, not {type(statement).__name__}")
+        self._statement = statement
+        self._pid = os.getpid()
+        self._pins = [database._pinned() for database in databases]
+        self._files = [path_bytes(file, "file") for file in files]
+        self._parameters = _named(parameters)
+        self._key, self._progress, self._options = encryption_key, progress, dict(options)
+        # Errors in the statement are reported here, and not when the rows are read.
+        self._first: Any = stream_capsule(self._fill_stream)
+
+    def _fill_stream(self, address: int) -> None:
+        if os.getpid() != self._pid:
+            raise RuntimeError("the statement was prepared before this process was forked")
+        values = list(self._parameters.values())
+        made = (KeyValue * (len(values) + 1))()
+        kept = []
+        for i, value in enumerate(values):
+            converted = key_values((value,))
+            kept.append(converted)
+            made[i] = converted if isinstance(converted, KeyValue) else converted[0]
+        parameter_names, count = names([encode_name(name) for name in self._parameters])
+        snapshots = (c_void_p * (len(self._pins) + 1))(*(pin.handle.value for pin in self._pins), None)
+        files = (c_char_p * (len(self._files) + 1))(*self._files, None)
+        with watching(self._progress, "running SQL") as watch:
+            run, _kept = run_options(self._options, self._key, None, watch)
+            options = _Options(
+                size=sizeof(_Options),
+                run=pointer(run),
+                snapshots=snapshots,
+                snapshot_count=len(self._pins),
+                files=files,
+                file_count=len(self._files),
+                parameter_names=cast(parameter_names, POINTER(c_char_p)),
+                parameters=made,
+                parameter_count=count,
+            )
+            call(lib.firn_sql, encode(self._statement), byref(options), address)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Returns an Arrow C stream of the rows in a capsule."""
+        first, self._first = self._first, None
+        return first if first is not None else stream_capsule(self._fill_stream)
+
+    def __arrow_c_schema__(self) -> object:
+        """Returns the Arrow C schema of the rows in a capsule. The statement runs for it."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(_Again(self)).schema.__arrow_c_schema__()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterates over the rows as dicts. Needs pyarrow."""
+        for batch in self.to_reader():
+            yield from batch.to_pylist()
+
+    def __repr__(self) -> str:
+        return f"<firn.SQLResult {self._statement!r}>"
+
+
+class _Again:
+    """The stream of a result without its first one."""
+
+    def __init__(self, result: SQLResult) -> None:
+        self._result = result
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return stream_capsule(self._result._fill_stream)
+
+
+def encode_name(name: Any) -> str:
+    """Returns the name of a parameter, without its prefix."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a parameter must be a str, not {type(name).__name__}")
+    return name.lstrip(":@$?")
+
+
+def sql(
+    statement: str,
+    *sources: Any,
+    parameters: Mapping[str, Any] | Sequence[Any] | None = None,
+    encryption_key: bytes | str | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> SQLResult:
+    """Runs SQL in SQLite's dialect over files of any format, as `firn sql` does.
+
+        firn.sql("SELECT city, count(*) FROM 'people.csv' GROUP BY city").to_pandas()
+        firn.sql("SELECT * FROM Dog JOIN Person ON Dog.owner = Person.id", db, "old.parquet")
+        firn.sql("SELECT * FROM people WHERE age > :age", "people.firn", parameters={"age": 30})
+
+    Args:
+        statement: one statement, or several separated by `;`, of which one returns rows. A table that is the path of a
+            file is that file.
+        sources: databases whose types are tables, and paths of files, folders and patterns.
+        parameters: the values of `:name`, or a list for `?1`, `?2`.
+        encryption_key: the key of encrypted files.
+        progress: whether progress is shown; see `firn.convert`.
+        options: the flags of `firn sql` about reading text files, and `timeout`.
+
+    Raises:
+        ValueError: the statement is wrong; `line` and `column` of the error are the position.
+    """
+    from ._database import Database
+
+    databases = [source for source in sources if isinstance(source, Database)]
+    files = [source for source in sources if not isinstance(source, Database)]
+    return SQLResult(statement, databases, files, parameters, encryption_key, progress, options)
