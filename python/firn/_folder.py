@@ -18,6 +18,7 @@ from ._table import Table, _Readable
 from ._work import Work
 
 if TYPE_CHECKING:
+    import polars
     import pyarrow
     import pyarrow.dataset
 
@@ -229,6 +230,12 @@ class Folder(_Readable):
         from ._folder_dataset import FolderDataset
 
         return FolderDataset(self)
+
+    def to_lazy(self) -> polars.LazyFrame:
+        """Returns the folder as a Polars lazy frame, which pushes columns, filters and limits into scans."""
+        from ._lazy import lazy_frame
+
+        return lazy_frame(self, self.column_kinds)
 
     def tag(self) -> None:
         """Tags the version of each file until the folder is closed or the process ends, so that other processes can open it

@@ -63,6 +63,8 @@ class Job:
         self._appends = os.path.isdir(self.folder) and bool(os.listdir(self.folder)) and mode != "overwrite"
         if self._appends and mode == "error":
             raise ExistsError(f"{self.folder}: the folder is not empty: choose the mode append or overwrite")
+        if mode == "overwrite":
+            _check_replaceable(self.folder)
         name = os.path.basename(self.folder).removesuffix(".firn")
         if self._appends and files_of(self.folder):
             with Folder(self.folder) as existing:
@@ -237,6 +239,15 @@ def _family(kind: pyarrow.DataType) -> str:
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return "text"
     return str(kind).removeprefix("large_")
+
+
+def _check_replaceable(folder: str) -> None:
+    """Reports files that overwriting a folder would delete, but that no job has written."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            if not name.endswith(".firn"):
+                path = os.path.join(parent, name)
+                raise ExistsError(f"{path}: is not a .firn file: overwrite deletes the whole folder; choose another one")
 
 
 def _sync(folder: str) -> None:

@@ -23,7 +23,6 @@ from ._library import (
     texts,
 )
 from ._packed import PackedRows
-from ._predicates import polars_predicate
 from ._progress import Progress, watching
 from ._schema import Schema
 from ._values import as_day, decode, key_values
@@ -39,24 +38,6 @@ _LARGEST = 2**62
 # The bytes for a row that most rows need.
 _ROOM = 1024
 _Room = c_char * _ROOM
-
-
-_PART_ROWS = 1 << 19
-
-
-def _parts(reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.Table]:
-    """Returns the batches of a reader as tables of several batches: Polars works on a table with several threads."""
-    import pyarrow
-
-    batches, rows = [], 0
-    for batch in reader:
-        batches.append(batch)
-        rows += batch.num_rows
-        if rows >= _PART_ROWS:
-            yield pyarrow.Table.from_batches(batches)
-            batches, rows = [], 0
-    # A part has the columns, also without rows.
-    yield pyarrow.Table.from_batches(batches, reader.schema)
 
 
 def _text(value: Any, name: str) -> str | None:
@@ -396,32 +377,12 @@ class Table(_Readable):
 
     def to_lazy(self) -> polars.LazyFrame:
         """Returns the table as a Polars lazy frame, which pushes columns, filters and limits into scans."""
-        import polars
-        from polars.io.plugins import register_io_source
+        from ._lazy import lazy_frame
 
         kinds = {
             column.name: "day" if column.is_day else column.kind for column in self.schema if column.collection is None
         }
-
-        def read(columns: Any, predicate: Any, rows: int | None, batch_size: int | None) -> Iterator[polars.DataFrame]:
-            where = None if predicate is None else polars_predicate(predicate, kinds)
-            # A limit counts the rows that match the whole filter.
-            limit, left = rows if predicate is None else None, rows
-            for part in _parts(self.scan(columns, where, limit).to_reader()):
-                frame = polars.DataFrame(polars.from_arrow(part, rechunk=False))
-                # Polars gives a column without a name another one.
-                frame.columns = part.column_names
-                if predicate is not None:
-                    frame = frame.filter(predicate)
-                if left is not None:
-                    frame = frame.head(left)
-                    left -= len(frame)
-                yield frame
-                if left == 0:
-                    return
-
-        schema = polars.DataFrame(self.scan(limit=0)).schema
-        return register_io_source(read, schema=schema, validate_schema=True)
+        return lazy_frame(self, kinds)
 
     def __getitem__(self, key: Any) -> dict[str, Any]:
         """Returns the row with a primary key; a tuple if the key has several columns.

@@ -182,6 +182,47 @@ class Folders(unittest.TestCase):
         self.assertEqual(duckdb.sql("SELECT year, count(*) FROM sales GROUP BY 1 ORDER BY 1").fetchall(), [(2023, 10), (2024, 10)])
         self.assertEqual(duckdb.sql("SELECT max(id) FROM data WHERE year = 2023 AND city < 'city 4'").fetchall(), [(20237,)])
 
+    def test_polars(self):
+        try:
+            import polars
+        except ImportError:
+            self.skipTest("no polars")
+        lazy, col = firn.open_folder(self.path).to_lazy(), polars.col
+        for condition, rows in [
+            (col("year") == 2024, 10),
+            ((col("year") == 2023) | (col("id") == 20249), 11),
+            ((col("year") == 2023) & (col("id") > 20237), 2),
+        ]:
+            self.assertEqual(lazy.filter(condition).collect().height, rows, str(condition))
+        self.assertEqual(lazy.select("year").head(3).collect().rows(), [(2023,)] * 3)
+
+    def test_jobs_publish_all_files_or_none(self):
+        from firn._parts import Job
+
+        out, table = str(self.path.with_name("out")), pyarrow.table({"id": [1, 2], "name": ["a", None]})
+        job = pickle.loads(pickle.dumps(Job(out, table.schema)))
+        parts = [job.write(table.to_batches(), number) for number in range(2)]
+        job.write(table.to_batches(), 1)
+        self.assertFalse(Path(out).exists())
+        self.assertEqual(job.commit(parts), 4)
+        self.assertEqual(firn.open_folder(out).to_arrow()["id"].to_pylist(), [1, 2, 1, 2])
+        failed = Job(out, table.schema, "append")
+        failed.write(table.to_batches())
+        failed.abort()
+        smaller = pyarrow.table({"id": pyarrow.array([3], pyarrow.int16())})
+        more = Job(out, smaller.schema, "append")
+        more.commit([more.write(smaller.to_batches())])
+        self.assertEqual(list(firn.open_folder(out).scan(where="id == 3")), [{"id": 3, "name": None}])
+        replaced = Job(out, smaller.schema, "overwrite")
+        replaced.commit([replaced.write(smaller.to_batches())])
+        self.assertEqual(list(firn.open_folder(out)), [{"id": 3}])
+        Path(out, "notes.txt").touch()
+        with self.assertRaisesRegex(FileExistsError, "notes.txt"):
+            Job(out, smaller.schema, "overwrite")
+        with self.assertRaises(FileExistsError):
+            Job(out, smaller.schema)
+        self.assertEqual([path.name for path in self.path.parent.iterdir() if path.name.startswith(".")], [])
+
     def test_predicates_are_divided_between_folders_and_files(self):
         for where, ours, others in [
             ("a > 1", None, "(a > 1)"),

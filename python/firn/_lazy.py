@@ -1,0 +1,65 @@
+"""Lazy frames of Polars over tables and folders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterator
+
+from ._errors import UsageError
+from ._predicates import polars_predicate
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow
+
+_PART_ROWS = 1 << 19
+
+
+def lazy_frame(source: Any, kinds: dict[str, str]) -> polars.LazyFrame:
+    """Returns a lazy frame that pushes columns, filters and limits into the scans of a table or folder. `kinds` are the kinds
+    of the columns that have single values."""
+    import polars
+    from polars.io.plugins import register_io_source
+
+    def scan(columns: Any, where: str | None, limit: int | None) -> Any:
+        try:
+            return source.scan(columns, where, limit)
+        except UsageError:
+            # A folder cannot join names of folders with other columns by OR; Polars applies the filter in any case.
+            if where is None:
+                raise
+            return source.scan(columns, None, limit)
+
+    def read(columns: Any, predicate: Any, rows: int | None, batch_size: int | None) -> Iterator[polars.DataFrame]:
+        where = None if predicate is None else polars_predicate(predicate, kinds)
+        # A limit counts the rows that match the whole filter.
+        limit, left = rows if predicate is None else None, rows
+        for part in _parts(scan(columns, where, limit).to_reader()):
+            frame = polars.DataFrame(polars.from_arrow(part, rechunk=False))
+            # Polars gives a column without a name another one.
+            frame.columns = part.column_names
+            if predicate is not None:
+                frame = frame.filter(predicate)
+            if left is not None:
+                frame = frame.head(left)
+                left -= len(frame)
+            yield frame
+            if left == 0:
+                return
+
+    schema = polars.DataFrame(source.scan(limit=0)).schema
+    return register_io_source(read, schema=schema, validate_schema=True)
+
+
+def _parts(reader: pyarrow.RecordBatchReader) -> Iterator[pyarrow.Table]:
+    """Returns the batches of a reader as tables of several batches: Polars works on a table with several threads."""
+    import pyarrow
+
+    batches, rows = [], 0
+    for batch in reader:
+        batches.append(batch)
+        rows += batch.num_rows
+        if rows >= _PART_ROWS:
+            yield pyarrow.Table.from_batches(batches)
+            batches, rows = [], 0
+    # A part has the columns, also without rows.
+    yield pyarrow.Table.from_batches(batches, reader.schema)
