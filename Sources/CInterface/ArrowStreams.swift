@@ -65,6 +65,7 @@ final class StreamState {
                 case .outOfMemory: StreamState.outOfMemory
                 default: StreamState.invalid
                 }
+            if error.code == .interrupted { CInterrupt.repeatKeyboardInterrupt() }
             failure = (code, CText(error.description + (error.advice.map { "; \($0)" } ?? "")))
             return code
         }

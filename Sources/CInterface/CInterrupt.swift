@@ -61,6 +61,8 @@ struct CProgress {
             if let result = outcome.wait(seconds: CInterrupt.interval) {
                 thread.join()
                 if case .failure(let error) = result, error.code == .interrupted, let failure { throw failure }
+                // The interrupt came too late for this call, not for the program.
+                if failure != nil { CInterrupt.repeatKeyboardInterrupt(dropsOthers: true) }
                 return try result.get()
             }
             guard failure == nil else { continue }

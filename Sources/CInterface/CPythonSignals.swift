@@ -11,6 +11,8 @@ private struct Interpreter: @unchecked Sendable {
     let check: @convention(c) () -> Int32
     let fetch: @convention(c) (Place?, Place?, Place?) -> Void
     let restore: @convention(c) (Object?, Object?, Object?) -> Void
+    let setInterrupt: @convention(c) () -> Void
+    let keyboardInterrupt: Object
     var raised: (type: Object?, value: Object?, trace: Object?)?
 
     /// Runs the handlers of signals that have arrived. Returns whether one raised an exception, which is kept.
@@ -38,10 +40,13 @@ public func firnPythonSignals(
                 UnsafeMutablePointer<UnsafeMutableRawPointer?>?
             ) -> Void
         )?,
-    _ restore: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
+    _ restore: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?,
+    _ setInterrupt: (@convention(c) () -> Void)?, _ keyboardInterrupt: UnsafeMutableRawPointer?
 ) {
-    guard let ensure, let release, let check, let fetch, let restore else { return }
-    let made = Interpreter(ensure: ensure, release: release, check: check, fetch: fetch, restore: restore)
+    guard let ensure, let release, let check, let fetch, let restore, let setInterrupt, let keyboardInterrupt else { return }
+    let made = Interpreter(
+        ensure: ensure, release: release, check: check, fetch: fetch, restore: restore, setInterrupt: setInterrupt,
+        keyboardInterrupt: keyboardInterrupt)
     interpreter.withLock { $0 = made }
     CInterrupt.set {
         // A handler can call the library, so no lock is held while it runs.
@@ -49,6 +54,20 @@ public func firnPythonSignals(
         let raised = current
         interpreter.withLock { $0 = raised }
         return 1
+    }
+}
+
+extension CInterrupt {
+    /// Called when another library reads a stream, whose error takes the place of the exception: the interpreter raises a KeyboardInterrupt
+    /// when that library returns to it.
+    static func repeatKeyboardInterrupt(dropsOthers: Bool = false) {
+        let current = interpreter.withLock { interpreter in
+            guard let found = interpreter, let raised = found.raised else { return nil as Interpreter? }
+            let isKeyboard = raised.type == found.keyboardInterrupt
+            if isKeyboard || dropsOthers { interpreter?.raised = nil }
+            return isKeyboard ? found : nil
+        }
+        current?.setInterrupt()
     }
 }
 

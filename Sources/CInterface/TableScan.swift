@@ -52,7 +52,8 @@ final class TableScan<Output: Sendable> {
             guard left == .max, threads > 1, position > 0 else {
                 guard position < pieces.count else { return nil }
                 position += 1
-                let batch = try source.batch(pieces[position - 1], limit: left, threads: threads)
+                let piece = pieces[position - 1]
+                let batch = try source.batch(piece, limit: left, threads: source.isSmall(piece) ? 1 : threads)
                 if left != .max { left -= batch.count }
                 if batch.count > 0 { ready = try convert(batch, threads)[...] }
                 continue
@@ -133,6 +134,10 @@ final class ScanSource: Sendable {
     }
 
     private static let firstVectors = 8
+
+    /// Whether a piece has so few values that threads would take longer to start than to decode them.
+    func isSmall(_ piece: Piece) -> Bool { piece.vectors.count * request.columns.count <= ScanSource.smallVectors }
+    private static let smallVectors = 256
 
     /// Makes calls that run on other threads end soon.
     func cancel() { isCancelled.store(true, ordering: .relaxed) }

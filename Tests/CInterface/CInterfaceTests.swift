@@ -22,6 +22,10 @@ import Testing
         return nil
     }()
 
+    /// The library of a sanitizer, for programs that are not built with it: see `Tools/sanitize`.
+    private static let preloaded: [String: String] =
+        ProcessInfo.processInfo.environment["FIRN_SHELL_PRELOAD"].map { ["LD_PRELOAD": $0] } ?? [:]
+
     /// Returns the library; prints a notice and returns nil if it was not built.
     private func library() -> String? {
         if Self.library == nil { print("skipped: libfirn_c.so is not built here") }
@@ -89,7 +93,7 @@ import Testing
         let program = "#include <firn.h>\n#include <stdio.h>\nint main(void) { return puts(firn_version()) < 0; }\n"
         try program.write(toFile: folder.file("version.c"), atomically: true, encoding: .utf8)
         let script = """
-            cd "$1" && cc version.c -o version $(pkg-config --cflags --libs firn) -Wl,-rpath,"$1:$2" && ./version && pkg-config --modversion firn
+            cd "$1" && cc version.c -o version $(pkg-config --cflags --libs firn) -Wl,-rpath,"$1:$2" -Wl,--allow-shlib-undefined && LD_PRELOAD="$FIRN_SHELL_PRELOAD" ./version && pkg-config --modversion firn
             """
         let beside = URL(filePath: library).deletingLastPathComponent().path
         let built = try run(["sh", "-c", script, "sh", place, beside], ["PKG_CONFIG_PATH": place])
@@ -104,11 +108,11 @@ import Testing
         guard try run(["cc", "--version"]).code == 0 else { return print("skipped: no C compiler") }
         let built = try run([
             "cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I", Self.root.path + "/Sources/CLibraries/CFirn",
-            Self.root.path + "/Tests/CInterface/program.c", "-o", program, library, "-Wl,-rpath," + place,
+            Self.root.path + "/Tests/CInterface/program.c", "-o", program, library, "-Wl,-rpath," + place, "-Wl,--allow-shlib-undefined",
         ])
         try #require(built.code == 0, "\(built.out)")
         try sample(path)
-        let result = try run([program, path, folder.file("new.firn")])
+        let result = try run([program, path, folder.file("new.firn")], Self.preloaded)
         #expect(result.code == 0 && result.out == "done\n", "\(result)")
         let text = try String(contentsOfFile: Self.root.path + "/Tests/CInterface/program.c", encoding: .utf8)
         for name in try declared() { #expect(text.contains(name + "("), "the program does not call \(name)") }
@@ -145,7 +149,7 @@ import Testing
             [
                 "FIRN_LIBRARY": library, "PYTHONPATH": Self.root.path + "/python", "PYTHONDONTWRITEBYTECODE": "1", "FIRN_SAMPLE": path,
                 "FIRN_FIXTURES": Self.root.path + "/Tests/Fixtures/firn",
-            ])
+            ].merging(Self.preloaded) { $1 })
         #expect(result.code == 0, "\(result.out)")
         for line in result.out.split(separator: "\n") where line.hasPrefix("skipped: ") { print(line) }
     }

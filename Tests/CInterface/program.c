@@ -380,6 +380,9 @@ static void release(int32_t state) { CHECK(state == 0); }
 static void fetch(void **type, void **value, void **trace) { *type = *value = *trace = NULL; }
 static void restore(void *type, void *value, void *trace) { CHECK(type == NULL && value == NULL && trace == NULL); }
 
+static void again(void) {}
+static char an_object[1];
+
 static void sql(const char *path) {
     firn_database *database = NULL;
     firn_snapshot *snapshot = NULL;
@@ -415,7 +418,7 @@ static void sql(const char *path) {
     CHECK(drain(&stream, NULL) == 10);
     firn_set_interrupt(go_on);
     CHECK(firn_sql("SELECT n FROM Number WHERE n >= :least", &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 10);
-    firn_python_signals(ensure, release, go_on, fetch, restore);
+    firn_python_signals(ensure, release, go_on, fetch, restore, again, an_object);
     CHECK(firn_sql("SELECT n FROM Number WHERE n >= :least", &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 10);
     CHECK(firn_python_raise() == 0);
     firn_set_interrupt(NULL);

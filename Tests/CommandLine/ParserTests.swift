@@ -28,6 +28,24 @@ private func refusal(_ words: String...) -> FirnError? {
         }
     }
 
+    @Test func `callers of the library pass flags without dashes, and none about the process`() throws {
+        let given = try Program.firn.arguments(of: "convert", options: ["key=id", "null=-", "force"], operands: ["--a", "b"])
+        #expect(given.names("key") == ["id"] && given.has("force") && given.operands == ["--a", "b"])
+        for (options, words) in [
+            (["nul=x"], "did you mean \"null\"?"), (["memory=1GB"], "no option \"memory\""), (["progress"], "no option"),
+            (["--force"], "no option \"--force\""), (["force=1"], "takes no value"), (["key="], "is empty"), ([""], "no option \"\""),
+        ] {
+            #expect("\(words)") {
+                try Program.firn.arguments(of: "convert", options: options, operands: ["a", "b"])
+            } throws: { error in
+                let error = error as? FirnError
+                return error?.code == .usage && "\(error?.message ?? "") \(error?.advice ?? "")".contains(words)
+            }
+        }
+        #expect(throws: FirnError.self) { try Program.firn.arguments(of: "convert", options: [], operands: ["a"]) }
+        #expect(throws: FirnError.self) { try Program.firn.arguments(of: "none", options: [], operands: ["a"]) }
+    }
+
     @Test func `an attached value may contain equals signs, and is empty only where an empty text has a meaning`() throws {
         #expect(try arguments("query", "a", "--where=x == 1").text("where") == "x == 1")
         #expect(try arguments("convert", "a", "b", "--rows=").text("rows") == "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 
 class Error(Exception):
@@ -178,8 +178,3 @@ def make_error(lib: Any, error: Any) -> Error:
     made.line = line if line > 0 else None
     made.column = column if column > 0 else None
     return made
-
-
-def raise_error(lib: Any, error: Any) -> NoReturn:
-    """Raises the exception for an error object of the library."""
-    raise make_error(lib, error)

@@ -14,7 +14,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
-from ._errors import raise_error
+from ._errors import make_error
 
 ABI_VERSION = 2
 _INTERRUPTED = 11
@@ -135,7 +135,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "firn_stream_free": (None, [c_void_p]),
     "firn_schema_free": (None, [c_void_p]),
     "firn_python_begin": (None, [c_void_p]),
-    "firn_python_signals": (None, [c_void_p] * 5),
+    "firn_python_signals": (None, [c_void_p] * 7),
     "firn_stream_capsule_free": (None, [c_void_p]),
     "firn_schema_capsule_free": (None, [c_void_p]),
 }
@@ -185,8 +185,16 @@ _raise_interrupt = ctypes.PYFUNCTYPE(c_int32)(("firn_python_raise", lib))
 
 
 def _handle_signals() -> None:
-    functions = ("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch", "PyErr_Restore")
-    lib.firn_python_signals(*(ctypes.cast(getattr(ctypes.pythonapi, name), c_void_p).value for name in functions))
+    functions = (
+        "PyGILState_Ensure",
+        "PyGILState_Release",
+        "PyErr_CheckSignals",
+        "PyErr_Fetch",
+        "PyErr_Restore",
+        "PyErr_SetInterrupt",
+    )
+    addresses = (ctypes.cast(getattr(ctypes.pythonapi, name), c_void_p).value for name in functions)
+    lib.firn_python_signals(*addresses, c_void_p.in_dll(ctypes.pythonapi, "PyExc_KeyboardInterrupt").value)
 
 
 # Only the main thread handles signals.
@@ -199,19 +207,15 @@ def call(function: Any, *arguments: Any) -> None:
     error = c_void_p()
     code = function(*arguments, byref(error))
     if code:
-        if code == _INTERRUPTED:
+        made = make_error(lib, error)
+        if code == _INTERRUPTED and made.message == "interrupted":
             _raise_interrupt()
-        raise_error(lib, error)
+        raise made
 
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Reads a stream through another library, whose error takes the place of an exception such as KeyboardInterrupt."""
-    try:
-        # One that an earlier reader did not raise.
-        _raise_interrupt()
-    except BaseException:
-        pass
     try:
         yield
     except Exception:

@@ -685,12 +685,15 @@ void firn_stream_capsule_free(void *capsule);
 
 /*
 ** Lets Python handle signals while this thread waits for the library, as firn_set_interrupt: the addresses of
-** PyGILState_Ensure, PyGILState_Release, PyErr_CheckSignals, PyErr_Fetch and PyErr_Restore. firn_python_raise, called with
-** the interpreter's lock, sets the exception that a handler raised meanwhile, and returns 1; it returns 0 if there is none.
+** PyGILState_Ensure, PyGILState_Release, PyErr_CheckSignals, PyErr_Fetch, PyErr_Restore and PyErr_SetInterrupt, and the
+** object KeyboardInterrupt. firn_python_raise, called with the interpreter's lock, sets the exception that a handler raised
+** meanwhile, and returns 1; it returns 0 if there is none. After KeyboardInterrupt in get_next of a stream, SIGINT is
+** simulated, so that the interpreter raises it when the library that reads the stream returns.
 */
 void firn_python_signals(
     int32_t (*ensure)(void), void (*release)(int32_t state), int32_t (*check)(void),
-    void (*fetch)(void **type, void **value, void **trace), void (*restore)(void *type, void *value, void *trace));
+    void (*fetch)(void **type, void **value, void **trace), void (*restore)(void *type, void *value, void *trace),
+    void (*set_interrupt)(void), void *keyboard_interrupt);
 int32_t firn_python_raise(void);
 void firn_schema_capsule_free(void *capsule);
 
