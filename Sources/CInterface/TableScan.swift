@@ -52,8 +52,8 @@ final class TableScan<Output: Sendable> {
             guard left == .max, threads > 1, position > 0 else {
                 guard position < pieces.count else { return nil }
                 position += 1
-                let piece = pieces[position - 1]
-                let batch = try source.batch(piece, limit: left, threads: source.isSmall(piece) ? 1 : threads)
+                let piece = pieces[position - 1], threads = source.isSmall(piece) ? 1 : threads
+                let batch = try source.batch(piece, limit: left, threads: threads)
                 if left != .max { left -= batch.count }
                 if batch.count > 0 { ready = try convert(batch, threads)[...] }
                 continue

@@ -102,12 +102,12 @@ def key_bytes(key: bytes | str | None, name: str = "key") -> bytes | None:
     raise TypeError(f"{name} must be bytes or a str of hexadecimal digits")
 
 
-def path_bytes(path: Any, name: str = "path") -> bytes:
-    """Returns the path of a file for C."""
+def path_bytes(path: Any, name: str = "path", pinned: bool = False) -> bytes:
+    """Returns the path of a file for C; with `pinned`, that of the version of a database."""
     from ._database import Database
 
     if isinstance(path, Database):
-        path = path.path
+        path = f"{path.path}@{path.version}" if pinned else path.path
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"{name} must be a path, not {type(path).__name__}")
     path = os.fspath(path)
@@ -164,7 +164,7 @@ def convert(
         firn.convert("people.firn", "people.parquet", where="age > 30", columns=["id", "name"])
 
     Args:
-        source: a path, a folder, a pattern, or a list of them, which become one table.
+        source: a path, a folder, a pattern, or a list of them, which become one table; or a database, at its version.
         target: the file that is written; its extension is its format, unless `to` is given.
         overwrite: whether a file that exists is replaced.
         key: the primary key: a column, or a list of columns.
@@ -196,7 +196,7 @@ def convert(
 
 
 def _paths(values: list[Any]) -> tuple[Any, int]:
-    paths = [path_bytes(value, "source") for value in values]
+    paths = [path_bytes(value, "source", pinned=True) for value in values]
     return (c_char_p * (len(paths) + 1))(*paths, None), len(paths)
 
 
@@ -256,7 +256,7 @@ def hash(
         A report with `hash`, `rows` and `types`.
     """
     options = {**options, "key": key, "each-column": each_column}
-    return _run(lib.firn_hash, [path_bytes(path)], "hashing", progress, options, encryption_key)
+    return _run(lib.firn_hash, [path_bytes(path, pinned=True)], "hashing", progress, options, encryption_key)
 
 
 def write_changes(
@@ -273,7 +273,7 @@ def write_changes(
 ) -> Report:
     """Writes the differences between two files, or two versions (`"people.firn@3"`), to a changes file for `patch`."""
     options = {**options, "key": key, "ignore": ignore, "force": overwrite}
-    operands = [path_bytes(old, "old"), path_bytes(new, "new"), path_bytes(target, "target")]
+    operands = [path_bytes(old, "old", True), path_bytes(new, "new", True), path_bytes(target, "target")]
     return _run(lib.firn_write_changes, operands, "comparing", progress, options, encryption_key)
 
 

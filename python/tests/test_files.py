@@ -88,6 +88,12 @@ class Conversion(Files):
             firn.convert(self.csv, self.path("out.firn"), key="id")
         self.assertNotIn("--", str(caught.exception))
         self.assertFalse(self.path("out.firn").exists())
+        self.csv.write_text("id,n\n1,2\n3,3\n")
+        db = self.people()
+        with db.write() as transaction:
+            transaction["people"].delete(where="id >= 0")
+        firn.convert(db.refresh(1), self.path("first.firn"))
+        self.assertEqual((len(firn.open(self.path("first.firn"))["people"]), len(firn.open(db.path)["people"])), (2, 0))
         with self.assertRaises(FileNotFoundError):
             firn.convert(self.path("none.csv"), self.path("out.firn"))
 
