@@ -72,6 +72,7 @@ class Folder(_Readable):
         if version is not None and len(self.files) != 1:
             raise UsageError("a version can be chosen for one file only: each file of a folder has its own versions")
         self.versions: list[int] = []
+        self._types: list[str] = []
         self._key = key
         self._untag: Any = None
         self._open: dict[str, Database] = {}
@@ -83,6 +84,7 @@ class Folder(_Readable):
             db = Database(path, wanted, key)
             table = self._table_of(db, type or self.name or None)
             self.versions.append(db.version)
+            self._types.append(table.name)
             self.counts.append((len(table), table.segments))
             if i == 0:
                 self.name, self._first = table.name, table.schema
@@ -191,9 +193,9 @@ class Folder(_Readable):
         ours, rest = (None, None) if where is None else split(where, self._partitions.kinds)
         read = self._partitions.matching(ours) if ours else [True] * len(self.files)
         works: list[Work] = []
+        if rest is not None:
+            self._check(rest)
         for i, path in enumerate(self.files):
-            if rest is not None and i == 0:
-                self._check(rest)
             if not read[i]:
                 continue
             rows, total = self.counts[i]
@@ -206,24 +208,16 @@ class Folder(_Readable):
                 share = (stop - start) / max(1, total)
                 works.append(
                     Work(
-                        path, self.versions[i], self.type_of(i), schema, constants, rest,
+                        path, self.versions[i], self._types[i], schema, constants, rest,
                         None if segments is None else (start, stop), threads, round(rows * share), round(size * share), self._key,
                     )
                 )  # fmt: skip
         return works
 
-    def type_of(self, i: int) -> str:
-        """Returns the name of the type of a file."""
-        db = self._open.get(self.files[i])
-        if db is not None and not db.closed:
-            return self._table_of(db, self.name).name
-        with Database(self.files[i], self.versions[i], self._key) as again:
-            return self._table_of(again, self.name).name
-
     def _check(self, where: str) -> None:
         """Reports a wrong predicate before rows are read."""
         with Database(self.files[0], self.versions[0], self._key) as db:
-            db[self.type_of(0)].scan(where=where)
+            db[self._types[0]].scan(where=where)
 
     def to_dataset(self) -> pyarrow.dataset.Dataset:
         """Returns the folder as a pyarrow dataset. DuckDB pushes columns and filters into it."""
