@@ -87,7 +87,7 @@ class Partitions:
 
 
 _TOKEN = re.compile(
-    r"""\s+|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|[^\W\d][\w.]*|[\d@.:+-][\w@.:+-]*|&&|\|\||.""", re.DOTALL
+    r"""\s+|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|[^\W\d][\w.]*|[\d@.:][\w@.:+-]*|&&|\|\||.""", re.DOTALL
 )
 
 
@@ -123,7 +123,7 @@ def _is_one_group(tokens: list[str]) -> bool:
 
 _WORDS = {
     "and", "or", "not", "in", "between", "beginswith", "endswith", "contains", "like", "nil", "null", "true", "false",
-    "any", "all", "none", "some", "truepredicate", "falsepredicate", "c", "d", "cd",
+    "any", "all", "none", "some", "truepredicate", "falsepredicate",
 }  # fmt: skip
 
 
@@ -136,7 +136,9 @@ def split(where: str, names: Iterable[str]) -> tuple[str | None, str | None]:
     known, ours, others = set(names), [], []
     for tokens in _conjuncts(where):
         text = "".join(tokens).strip()
-        used = {token[1:-1] if token[0] == "`" else token.split(".")[0] for token in tokens if _is_name(token)}
+        # BEGINSWITH[c] ignores case: c is not a name.
+        names_of = [token for before, token in zip(["", *tokens], tokens) if before != "[" and _is_name(token)]
+        used = {token[1:-1] if token[0] == "`" else token.split(".")[0] for token in names_of}
         if not used & known:
             others.append(f"({text})")
         elif used <= known:

@@ -232,6 +232,8 @@ class Folders(unittest.TestCase):
             ("(a == 1 OR b == 2) AND year BETWEEN {1, 2}", "(year BETWEEN {1, 2})", "(a == 1 OR b == 2)"),
             ("(year == 1 OR year == 2) AND a.year == 2", "(year == 1 OR year == 2)", "(a.year == 2)"),
             ("a == 1 OR b == 2", None, "(a == 1 OR b == 2)"),
+            ("a BEGINSWITH[year] 'x' AND year == -3", "(year == -3)", "(a BEGINSWITH[year] 'x')"),
+            ("-year < 3 AND a > 2024-01-01@00:00:00", "(-year < 3)", "(a > 2024-01-01@00:00:00)"),
         ]:
             self.assertEqual(split(where, ["year"]), (ours, others), where)
 

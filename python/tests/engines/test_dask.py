@@ -14,7 +14,7 @@ from dask.distributed import Client, LocalCluster
 
 import firn
 import firn.dask
-from common import COUNT, Case, answer, rows
+from common import COMMAND, COUNT, Case, answer, rows
 
 client = None
 
@@ -62,6 +62,8 @@ class Dask(Case):
         self.assertEqual(firn.dask.write(firn.dask.read(self.path, segments=1), out, type="rows"), COUNT)
         self.assertEqual(len(os.listdir(out)), 3)
         self.assert_same_rows(firn.open_folder(out).to_arrow(), self.plain)
+        if COMMAND is not None:
+            self.assertEqual(answer(out), answer(self.path))
         more = dask.dataframe.from_pandas(rows(100, COUNT).to_pandas(types_mapper=pandas.ArrowDtype), npartitions=2)
         firn.dask.write(more, out, mode="append")
         self.assertEqual(len(firn.open_folder(out)), COUNT + 100)

@@ -12,7 +12,7 @@ import ray.data
 
 import firn
 import firn.ray
-from common import COUNT, Case, answer, rows
+from common import COMMAND, COUNT, Case, answer, rows
 
 
 def setUpModule() -> None:
@@ -54,6 +54,8 @@ class Ray(Case):
         out = self.new("out")
         firn.ray.write(firn.ray.read(self.path, override_num_blocks=3), out, type="rows")
         self.assert_same_rows(firn.open_folder(out).to_arrow(), self.plain)
+        if COMMAND is not None:
+            self.assertEqual(answer(out), answer(self.path))
         firn.ray.write(ray.data.from_arrow(rows(100, COUNT)), out, mode="append")
         self.assertEqual(firn.ray.read(out).count(), COUNT + 100)
         with self.assertRaises(FileExistsError):

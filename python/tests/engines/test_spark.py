@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 import firn
 import firn.spark
-from common import COUNT, FILTERS, Case, answer, rows
+from common import COMMAND, COUNT, FILTERS, Case, answer, rows
 
 spark = None
 
@@ -81,6 +81,8 @@ class Spark(Case):
         load(self.path, segments="1").write.format("firn").option("type", "rows").mode("append").save(out)
         self.assertEqual(len(os.listdir(out)), 3)
         self.assert_same_rows(firn.open_folder(out).to_arrow(), self.plain)
+        if COMMAND is not None:
+            self.assertEqual(answer(out), answer(self.path))
         load(self.path, where="id < 100").write.format("firn").mode("append").save(out)
         self.assertEqual(load(out).count(), COUNT + 100)
         load(self.path, where="id < 7").write.format("firn").mode("overwrite").save(out)
