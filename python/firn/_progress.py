@@ -85,6 +85,10 @@ def watching(progress: Progress, what: str) -> Iterator[Any]:
         if raised:
             raise raised[0] from None
         raise
+    else:
+        # The operation was complete before it could be cancelled.
+        if raised:
+            raise raised[0]
     finally:
         if line is not None:
             line.end()
