@@ -101,7 +101,7 @@ def with_dask():
         def ask():
             frame = firn.dask.read(path, columns=["city", "price", "quantity"], where=WHERE)
             found = frame.groupby("city").agg({"city": "count", "quantity": "sum", "price": "mean"})
-            return list(found.reset_index().compute().itertuples(index=False))
+            return list(found.compute().itertuples())
         report(f"Dask, {workers} worker{'s' * (workers > 1)}", session, ask)
         client.cluster.close()
         client.close()
