@@ -142,6 +142,9 @@ import Testing
         guard try run(["python3", "-c", "import sys; sys.exit(sys.version_info < (3, 10))"]).code == 0 else {
             return print("skipped: no Python 3.10")
         }
+        if Self.preloaded["LD_PRELOAD"]?.contains("tsan-") == true {
+            return print("skipped: Python does not run under the thread sanitizer")
+        }
         let folder = TemporaryFolder(), path = folder.file("sample.firn")
         try sample(path)
         let result = try run(
