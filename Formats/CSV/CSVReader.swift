@@ -43,10 +43,14 @@ package final class CSVReader: BatchReader {
     static let maximumBatchBytes = 8 << 20
     /// The maximum number of cells (rows × columns) of a batch that is combined from several blocks.
     static let maximumBatchCells = 1 << 22
+    /// With more columns than this, blocks and batches are smaller: each column of each block in work has arrays of its own.
+    static let manyColumns = 128
+    static let maximumWideBytes = 2 << 20
+    static let maximumWideCells = 1 << 20
     /// The minimum to which the memory limit reduces batches (in cells) and blocks of text (in bytes).
     private static let leastCells = 1 << 16
-    private let batchCells: Int
-    private let batchBytes: Int
+    private var batchCells: Int
+    private var batchBytes: Int
 
     /// The number of rows rejected so far.
     package var rejectedCount: Int { rejected + ((text as? CSVNormaliser)?.rejected ?? 0) }
@@ -164,6 +168,10 @@ package final class CSVReader: BatchReader {
         }
         let reading = CSVSetting(marks: header.marks, width: header.width, plans: plans, checksText: false)
         setting = reading
+        if plans.count > CSVReader.manyColumns {
+            batchCells = min(batchCells, CSVReader.maximumWideCells)
+            batchBytes = min(batchBytes, CSVReader.maximumWideBytes)
+        }
         (text as? CSVNormaliser)?.rejects = options.rejects
         try text.rewind()
         cutter = CSVCutter(text, header.marks)

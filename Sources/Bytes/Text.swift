@@ -95,7 +95,8 @@ package struct Text: Hashable, Sendable {
     package mutating func append(contentsOf other: Text, range: Range<Int>) {
         let base = bytes.count - other.offsets[range.lowerBound]
         bytes.append(contentsOf: other.bytes[other.offsets[range.lowerBound]..<other.offsets[range.upperBound]])
-        for i in range { offsets.append(base + other.offsets[i + 1]) }
+        // A lazy map has a known count, so the array grows only once.
+        offsets.append(contentsOf: range.lazy.map { base + other.offsets[$0 + 1] })
     }
 
     /// Appends the strings of `other` at the given positions, in that order.

@@ -37,6 +37,22 @@ extension Column {
         }
     }
 
+    /// Makes room for `rows` rows in total, if the rows that follow are as large as the present ones.
+    package mutating func reserve(rows: Int) {
+        guard rows > count, count > 0 else { return }
+        if type.isCollection { return offsets.reserveCapacity(rows + 1) }
+        if !words.isEmpty { words.reserveCapacity(rows) }
+        if !extra.isEmpty { extra.reserveCapacity(rows) }
+        if !reals.isEmpty { reals.reserveCapacity(rows) }
+        if !tags.isEmpty { tags.reserveCapacity(rows) }
+        if text.count > 0 {
+            text.offsets.reserveCapacity(rows + 1)
+            let bytes = Double(text.bytes.count) / Double(count) * Double(rows)
+            // A little more, because growing once more would double the memory.
+            text.bytes.reserveCapacity(Int(bytes * 1.06) + 64)
+        }
+    }
+
     package mutating func append(contentsOf other: Column) { append(contentsOf: other, range: 0..<other.count) }
 
     /// A column of the same type without rows.

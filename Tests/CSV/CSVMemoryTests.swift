@@ -41,7 +41,7 @@ import Testing
         let reader = try CSVReader(Input(bytes: Array((0...rows).map { _ in line }.joined().utf8), name: "test.csv"), options: options)
         var count = 0, batches = 0
         while let (_, batch) = try reader.next() {
-            #expect(batch.count * width <= max(CSVReader.maximumBatchCells, CSVReader.maximumBatchBytes + (1 << 19)))
+            #expect(batch.count * width <= max(CSVReader.maximumWideCells, CSVReader.maximumWideBytes + (1 << 19)))
             count += batch.count
             batches += 1
         }

@@ -8,11 +8,12 @@ struct EncodedGroup {
     var streams: [[UInt8]]
     var shared: [SharedBlob]
 
-    init(_ segments: [Text], present: [Bits?] = [], profile: Profile = .standard) {
-        let encoder = TextGroupEncoder(profile: profile)
+    init(_ segments: [Text], present: [Bits?] = [], profile: Profile = .standard, releasesContexts: Bool = false, trialRows: Int = 4096) {
+        let encoder = TextGroupEncoder(profile: profile, trialRows: trialRows)
         var all: [(Int, [UInt8])] = []
         for (i, segment) in segments.enumerated() {
             encoder.add(segment, present: present.isEmpty ? nil : present[i])
+            if releasesContexts { encoder.releaseContexts() }
             all += encoder.takeReady()
         }
         #expect(encoder.segmentCount == segments.count)
@@ -120,6 +121,26 @@ enum TextSample: String, CaseIterable {
 }
 
 @Suite struct TextTests {
+    @Test func `long strings that repeat after a few thousand rows get a dictionary in shorter segments too, if the trial is longer`() {
+        var random = Random(seed: 72)
+        let values = (0..<4096).map { "text \($0 &* 7919) of column" }
+        let segments = (0..<8).map { _ in Text((0..<4096).map { _ in values[random.below(values.count)] }) }
+        let early = EncodedGroup(segments), late = EncodedGroup(segments, trialRows: 8192)
+        #expect(late.shared.map { $0.kind } == [.values] && late.bytes * 5 < early.bytes * 4, "\(early.bytes), \(late.bytes)")
+    }
+
+    @Test func `contexts that are released after each segment change no byte`() {
+        for profile in [Profile.fast, .standard, .small] {
+            var random = Random(seed: 71)
+            let segments = (0..<4).map { part in
+                Text((0..<6000).map { _ in "order \(part) of customer \(random.below(1 << 40)) in street \(random.below(900))" })
+            }
+            let kept = EncodedGroup(segments, profile: profile)
+            let released = EncodedGroup(segments, profile: profile, releasesContexts: true)
+            #expect(kept.streams == released.streams && kept.shared.map { $0.bytes } == released.shared.map { $0.bytes })
+        }
+    }
+
     @Test(arguments: TextSample.allCases)
     func `a column of one segment round trips`(_ sample: TextSample) throws {
         for n in [0, 1, 2, 3, 100, 249, 1023, 1024, 1025, 5000] {

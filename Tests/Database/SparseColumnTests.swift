@@ -34,7 +34,7 @@ import Testing
             let (kind, collection) = [
                 (ScalarKind.int, CollectionKind.none), (.string, .none), (.double, .none), (.any, .none), (.int, .list), (.string, .list),
             ][Int(seed.number % 6)]
-            var buffered = BufferedColumn(ColumnType(kind, optional: true, collection: collection)), expected: [Value] = []
+            var buffered = BufferedColumn(ColumnType(kind, optional: true, collection: collection), rows: 1_000), expected: [Value] = []
             for _ in 0..<random.below(12) + 1 {
                 let piece = column(kind, collection, rows: random.below(400), oneIn: [1, 2, 30, 200, 0][random.below(5)], &random)
                 let low = random.below(piece.count + 1), high = low + random.below(piece.count - low + 1)
@@ -45,6 +45,23 @@ import Testing
                     whole.count == expected.count && (0..<whole.count).allSatisfy { whole.value(at: $0) == expected[$0] }, "seed \(seed)")
                 #expect((buffered.present?.ones ?? buffered.count) == ones)
                 #expect(buffered.slots <= max(64, 8 * ones), "seed \(seed): \(buffered.slots) slots for \(ones) values")
+            }
+        }
+    }
+
+    @Test func `a column that is collected in parts has room for one segment, not for twice as many rows`() {
+        let rows = 4096
+        for kind in [ScalarKind.int, .double, .string] {
+            for part in [1, 100, 257, 1000, 3000, 4096] {
+                var random = Random(seed: UInt64(part))
+                let source = column(kind, .none, rows: part, oneIn: 1, &random)
+                var buffered = BufferedColumn(ColumnType(kind, optional: true), rows: rows)
+                while buffered.count < rows { buffered.append(source, range: 0..<min(part, rows - buffered.count)) }
+                let held = buffered.column, most = rows + rows / 8
+                #expect(held.count == rows)
+                #expect(
+                    held.words.capacity <= most && held.reals.capacity <= most && held.text.offsets.capacity <= most, "\(kind), \(part)")
+                #expect(held.text.bytes.capacity <= held.text.bytes.count * 5 / 4 + 256, "\(kind), \(part)")
             }
         }
     }

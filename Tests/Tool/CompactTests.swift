@@ -49,6 +49,16 @@ import Testing
         #expect(scratch.names == ["a.firn"])
     }
 
+    @Test func `a file with very many columns lists only those whose sizes changed`() throws {
+        let scratch = try Scratch()
+        let header = (0..<300).map { "c\($0)" }.joined(separator: ","), row = (0..<300).map { "\($0)" }.joined(separator: ",")
+        try Data((header + "\n" + row + "\n" + row + "\n").utf8).write(to: scratch.file("t.csv"))
+        #expect(try scratch.firn("convert", "t.csv", "a.firn").code == 0)
+        let lines = try scratch.firn("compact", "a.firn", "b.firn").out.split(separator: "\n")
+        #expect(lines.count < 70 && lines.contains { $0.contains("other columns)") }, "\(lines.count) lines")
+        #expect(try scratch.firn("compact", "--json", "--force", "a.firn", "b.firn").out.split(separator: "\"column\"").count > 300)
+    }
+
     @Test func `compacting on a full disk leaves the file unchanged`() throws {
         let scratch = try Scratch(), disk = scratch.file("disk")
         grown(scratch.file("a.firn"))

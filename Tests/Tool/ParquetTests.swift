@@ -80,4 +80,15 @@ import Testing
         #expect(run.out == "id,d,k\n1,2024-01-02,a b\n1,2024-01-03,\n", "\(run.out) \(run.errors)")
         #expect(run.errors.contains("columns from the names of folders: \"d\", \"k\""), "\(run.errors)")
     }
+
+    @Test(arguments: ["firn", "arrow"]) func `names of folders are columns for other columnar formats, too`(format: String) throws {
+        let scratch = try scratch("orders")
+        for year in [2023, 2024] {
+            try FileManager.default.createDirectory(at: scratch.file("s/year=\(year)"), withIntermediateDirectories: true)
+            #expect(try scratch.firn("convert", "orders.parquet", "s/year=\(year)/a.\(format)").code == 0)
+        }
+        let run = try scratch.firn("query", "s", "id == 1", "--select", "id,year", "--format", "csv")
+        #expect(run.out == "id,year\n1,2023\n1,2024\n", "\(run.out) \(run.errors)")
+        #expect(run.errors.contains("columns from the names of folders: \"year\""), "\(run.errors)")
+    }
 }

@@ -178,11 +178,29 @@ struct CompactCommand {
             .init("change", isNumber: true),
         ])
         let named = columns.reduce((0, 0)) { ($0.0 + $1.before, $0.1 + $1.after) }
-        for change in columns { table.append([change.type, change.column] + figures(change.before, change.after)) }
+        let (shown, others) = CompactCommand.mostChanged(columns)
+        for change in shown { table.append([change.type, change.column] + figures(change.before, change.after)) }
+        if !others.isEmpty {
+            let rest = others.reduce((0, 0)) { ($0.0 + $1.before, $0.1 + $1.after) }
+            table.append(["", "(\(Quantity.count(others.count, "other column")))"] + figures(rest.0, rest.1))
+        }
         table.append(["", "(other versions, free space)"] + figures(max(0, before - named.0), max(0, after - named.1)))
         table.append(["", "file"] + figures(before, after))
         for line in table.lines(width: Machine.terminalWidth(1), style: session.outStyle) { try session.out.write(line) }
     }
+
+    /// Splits the columns into those that are listed, in their order, and the others. Files with very many columns list only those whose
+    /// sizes changed most; `--json` lists all.
+    private static func mostChanged(_ columns: [ColumnChange]) -> (shown: [ColumnChange], others: [ColumnChange]) {
+        guard columns.count > maximumListed else { return (columns, []) }
+        let order = columns.indices.sorted { abs(columns[$0].after - columns[$0].before) > abs(columns[$1].after - columns[$1].before) }
+        let listed = Set(order.prefix(maximumListed).filter { columns[$0].before != columns[$0].after })
+        return (
+            columns.indices.filter { listed.contains($0) }.map { columns[$0] },
+            columns.indices.filter { !listed.contains($0) }.map { columns[$0] }
+        )
+    }
+    private static let maximumListed = 60
 
     private func figures(_ before: Int, _ after: Int) -> [String] {
         let change = before > 0 ? "\(after > before ? "+" : "")\(Quantity.decimal(100 * (Double(after) / Double(before) - 1), 1)) %" : ""

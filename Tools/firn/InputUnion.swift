@@ -209,7 +209,7 @@ final class InputUnion {
             }
             types[0].columns.append(ColumnSchema(column, ColumnType(.string), id: UInt32(types[0].columns.count + 1)))
         }
-        if members.allSatisfy({ $0.format == .parquet || $0.format == .arrow }) {
+        if members.allSatisfy({ [.firn, .parquet, .arrow].contains($0.format) }) {
             // Columns of the files themselves have precedence.
             let found = HivePartitions(operands.map { Address($0).path })
             for (position, column) in found.columns.enumerated() where types[0].index(of: column.name) == nil {

@@ -6,8 +6,8 @@
     frame = spark.read.format("firn").load("sales")          # a file, or a folder of files as one table
     frame.write.format("firn").mode("append").save("out")    # one file for each task
 
-Spark 4.1 to 4.3 store the filters that a source in Python takes with the frame, and apply them to other queries of the
-same frame: `f.filter("id < 10").count()` and then `f.count()` both return 10. So filters are left to Spark, unless the
+Spark (4.3 was tested) stores the filters that a source in Python takes with the frame, and applies them to other queries
+of the same frame: `f.filter("id < 10").count()` and then `f.count()` both return 10. So filters are left to Spark, unless the
 option pushdown is "true"; the option where has a predicate that Firn applies.
 """
 

@@ -30,12 +30,20 @@ final class PageEncoder {
     enum Training { case none, inline([UInt8]), shared(Int) }
 
     let plan: PagePlan
-    private let compressor: PageCompressor
+    /// Created when needed: with its dictionary it takes several times the memory of a page.
+    private var context: PageCompressor?
 
-    init(_ plan: PagePlan) {
-        self.plan = plan
-        compressor = plan.dictionary.withUnsafeBytes { PageCompressor(level: plan.level, dictionary: $0) }
+    init(_ plan: PagePlan) { self.plan = plan }
+
+    private var compressor: PageCompressor {
+        if let context { return context }
+        let made = plan.dictionary.withUnsafeBytes { PageCompressor(level: plan.level, dictionary: $0) }
+        context = made
+        return made
     }
+
+    /// Frees the context of zstd until the next segment.
+    func releaseContext() { context = nil }
 
     func encode(_ text: Text, training: Training) -> [UInt8] {
         let outliers = (0..<text.count).filter { text.length($0) > Self.outlierBytes }

@@ -71,6 +71,12 @@ final class TextCoder {
         }
     }
 
+    /// Frees memory that the next segment can create again (see `PageEncoder.releaseContext`).
+    func releaseContexts() {
+        if case .pages(let encoder) = form { encoder.releaseContext() }
+        untrained?.releaseContext()
+    }
+
     func encode(_ text: Text, inline: Bool) -> [UInt8] {
         let stream = stream(text, inline: inline)
         streamBytes += stream.count

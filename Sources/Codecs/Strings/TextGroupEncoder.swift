@@ -26,10 +26,19 @@ package final class TextGroupEncoder {
     /// The size of the table in bytes at which the column leaves it.
     static let tableBudget = 32 << 20
 
-    package init(profile: Profile, isLookedUp: Bool = false) {
+    /// The number of rows from which long strings, of which more than half differ, leave the table.
+    private let trialRows: Int
+
+    /// `trialRows`: strings that repeat within a few thousand rows look almost unique in shorter segments, so callers with such segments
+    /// can let the decision wait for the next one.
+    package init(profile: Profile, isLookedUp: Bool = false, trialRows: Int = minimumRows) {
         self.profile = profile
         self.isLookedUp = isLookedUp
+        self.trialRows = trialRows
     }
+
+    /// The number of rows below which the share of different strings is not judged.
+    package static let minimumRows = 4096
 
     /// The memory in use in bytes; callers can end the group early to limit it.
     package var bufferedBytes: Int {
@@ -60,6 +69,9 @@ package final class TextGroupEncoder {
             coded = []
         }
     }
+
+    /// Frees memory that the next segment can create again, at a cost of time: for callers with very many columns.
+    package func releaseContexts() { coder?.releaseContexts() }
 
     /// Returns the segments whose bytes are final, each exactly once, as (index within the group, bytes).
     package func takeReady() -> [(Int, [UInt8])] {
@@ -99,9 +111,9 @@ package final class TextGroupEncoder {
     private func leavesTable(_ table: ValueTable) -> Bool {
         if isPinned { return false }
         if table.bufferedBytes > Self.tableBudget * 2 || table.valueBytes > Self.tableBudget { return true }
-        guard rows >= 4096 else { return false }
+        guard rows >= Self.minimumRows else { return false }
         if table.count * 10 > rows * 9 { return true }
-        if table.count * 2 > rows { return coded.count >= 4 || rawBytes > rows * 16 }
+        if table.count * 2 > rows { return coded.count >= 4 || rows >= trialRows && rawBytes > rows * 16 }
         return false
     }
 

@@ -10,14 +10,20 @@ struct BufferedColumn {
     private var values: Column
     /// The number of rows with a value.
     private var ones = 0
+    /// The number of rows of a full segment, until there is room for them; then 0. Arrays that only grow by doubling would end with up to
+    /// twice the memory that a full segment needs.
+    private var expectedRows = 0
 
     /// The column becomes sparse if fewer than one row in this many has a value, and dense again above twice that share.
     private static let sparseness = 8
     /// A dense column with fewer rows stays dense.
     private static let minimumRows = 64
 
-    /// Creates a column without rows. `type` is the type of the column as it is stored.
-    init(_ type: ColumnType) { values = Column(type) }
+    /// Creates a column without rows, for segments of `rows` rows. `type` is the type of the column as it is stored.
+    init(_ type: ColumnType, rows: Int) {
+        values = Column(type)
+        expectedRows = rows
+    }
 
     /// Creates a dense column with all rows of `column`.
     init(_ column: Column) {
@@ -62,6 +68,10 @@ struct BufferedColumn {
     }
 
     private mutating func appendDense(_ column: Column, _ range: Range<Int>, _ more: Int) {
+        if expectedRows > 0, values.count > 0, (values.count + range.count) * 2 > expectedRows {
+            values.reserve(rows: expectedRows)
+            expectedRows = 0
+        }
         values.append(contentsOf: column, range: range)
         ones += more
         count += range.count

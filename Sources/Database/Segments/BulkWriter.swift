@@ -10,11 +10,14 @@ import FirnTable
 /// Segments are encoded in groups that share dictionaries. A group ends at 64 segments, or earlier if it holds too much memory.
 package final class BulkWriter {
     /// The number of rows of a full segment: `segmentSize`, or fewer of a type with more than 128 columns, whose rows would otherwise need
-    /// much memory while they wait for the last one.
+    /// much memory while they wait for the last one. Twice as many columns have a quarter of the rows, until a segment has half as many
+    /// cells as one of 128 columns; after that, they have half of the rows.
     static func segmentRows(columns: Int) -> Int {
-        min(segmentSize, max(vectorSize, segmentCells / max(1, columns) / vectorSize * vectorSize))
+        guard columns > manyColumns else { return segmentSize }
+        let rows = segmentSize * manyColumns / columns
+        return max(vectorSize, max(rows / 2, rows * manyColumns / columns) / vectorSize * vectorSize)
     }
-    private static let segmentCells = segmentSize * 128
+    private static let manyColumns = 128
 
     /// The maximum number of segments that share dictionaries.
     private static let groupSize = 64
@@ -98,7 +101,7 @@ package final class BulkWriter {
         self.profile = profile
         schema = transaction.schema.types[type]
         segmentRows = BulkWriter.segmentRows(columns: schema.columns.count)
-        buffer = schema.columns.map { BufferedColumn($0.type.stored) }
+        buffer = schema.columns.map { [segmentRows] in BufferedColumn($0.type.stored, rows: segmentRows) }
     }
 
     /// Whether the writer holds rows that cannot be read before `finish`.
@@ -153,7 +156,7 @@ package final class BulkWriter {
         if !isPending, schema != transaction.schema.types[type] {
             schema = transaction.schema.types[type]
             segmentRows = BulkWriter.segmentRows(columns: schema.columns.count)
-            buffer = schema.columns.map { BufferedColumn($0.type.stored) }
+            buffer = schema.columns.map { [segmentRows] in BufferedColumn($0.type.stored, rows: segmentRows) }
         }
         let rows = runs.reduce(0) { $0 + $1.count }
         if buffered == 0, rows == segmentRows { return try seal(columns.map(BufferedColumn.init), rows: rows, rowIDs: RowIDs(runs)) }
@@ -225,7 +228,7 @@ package final class BulkWriter {
 
     private func sealBuffer() throws(FirnError) {
         let full = buffer, rows = buffered, ids = RowIDs(bufferedIDs)
-        for i in buffer.indices { buffer[i] = BufferedColumn(buffer[i].type) }
+        for i in buffer.indices { buffer[i] = BufferedColumn(buffer[i].type, rows: segmentRows) }
         buffered = 0
         bufferedIDs = []
         try seal(full, rows: rows, rowIDs: ids)
@@ -233,8 +236,11 @@ package final class BulkWriter {
 
     private func seal(_ columns: [BufferedColumn], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
         if encoders.isEmpty {
+            let minimum = TextGroupEncoder.minimumRows
+            let trialRows = columns.count > BulkWriter.manyColumns ? min(2 * minimum, max(minimum, 2 * segmentRows)) : minimum
             encoders = schema.columns.indices.map {
-                ColumnEncoder(schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0))
+                ColumnEncoder(
+                    schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0), trialRows: trialRows)
             }
         }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
@@ -253,6 +259,7 @@ package final class BulkWriter {
         let ready = transaction.inParallel(columns.count) { column in
             encoders.value[column].add(
                 columns[column].column, presence: presence[column], role: plan.roles[column], prepared: plan.prepared[column])
+            if columns.count > BulkWriter.manyColumns { encoders.value[column].releaseContexts() }
             return encoders.value[column].takeReady()
         }
         for (column, chunks) in ready.enumerated() { take(chunks, column) }

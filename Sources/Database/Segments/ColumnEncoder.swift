@@ -29,15 +29,22 @@ final class ColumnEncoder {
     private var segments = 0
 
     /// `isLookedUp`: single values will be read in random order.
-    init(_ type: ColumnType, profile: Profile, isLookedUp: Bool = false) {
+    /// `trialRows`: see `TextGroupEncoder`.
+    init(_ type: ColumnType, profile: Profile, isLookedUp: Bool = false, trialRows: Int = TextGroupEncoder.minimumRows) {
         self.type = type
         self.profile = profile
-        text = type.payload.contains(.text) ? TextGroupEncoder(profile: profile, isLookedUp: isLookedUp) : nil
+        text = type.payload.contains(.text) ? TextGroupEncoder(profile: profile, isLookedUp: isLookedUp, trialRows: trialRows) : nil
         keys = type.collection == .map ? TextGroupEncoder(profile: profile) : nil
     }
 
     /// The number of bytes held until the group ends.
     var bufferedBytes: Int { (text?.bufferedBytes ?? 0) + (keys?.bufferedBytes ?? 0) }
+
+    /// Frees memory that the next segment can create again, at a cost of time.
+    func releaseContexts() {
+        text?.releaseContexts()
+        keys?.releaseContexts()
+    }
 
     /// Whether text of the column can still become dictionary codes.
     var canBeCoded: Bool { text?.canBeCoded ?? true }

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnDisk
 import FirnTable
+import FirnThreads
 
 /// A run of rows of one type in stored form: embedded objects are row ids. It is the content of a table's segment without the version that
 /// it belongs to, so that versions can share it. Usable from any thread as long as no thread writes to it.
@@ -79,24 +80,21 @@ extension StoredRows {
     }
 
     /// Returns the live rows with their row ids.
-    func liveRows(columns count: Int) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
+    func liveRows(columns count: Int, threads: Int = 1) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
         var rows: [Int]?
         if let live, !live.allSet {
             var kept: [Int] = []
             live.forEachSet { kept.append($0) }
             rows = kept
         }
-        var columns: [Column] = []
-        for index in 0..<count {
+        let kept = rows
+        let columns = try parallelMap(count: count, threads: threads) { (index) throws(Damage) in
             let all = try allRows(index)
-            guard let rows else {
-                columns.append(all)
-                continue
-            }
+            guard let kept else { return all }
             var live = all.emptyCopy
             try live.hold(memory(index), adding: all.footprint)
-            live.appendGathered(all, rows: rows)
-            columns.append(live)
+            live.appendGathered(all, rows: kept)
+            return live
         }
         var rowIDs: [Int64] = []
         rowIDs.reserveCapacity(rows?.count ?? rowCount)

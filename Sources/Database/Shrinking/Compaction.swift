@@ -117,7 +117,9 @@ extension SnapshotCore {
             let writer = try transaction.bulkWriter(schema.types[type].name)
             for index in 0..<count {
                 let rows: (columns: [Column], rowIDs: [Int64])
-                do throws(Damage) { rows = try storedRows(type: type, segment: index) } catch { throw FirnError(error, in: source) }
+                do throws(Damage) { rows = try storedRows(type: type, segment: index, threads: threads) } catch {
+                    throw FirnError(error, in: source)
+                }
                 try writer.append(stored: rows.columns, rowIDs: rows.rowIDs)
                 try progress(rows.rowIDs.count)
             }
@@ -130,9 +132,12 @@ extension SnapshotCore {
 }
 
 extension SnapshotCore {
-    /// Returns the live rows of a segment in stored form, with their row ids.
-    func storedRows(type: Int, segment index: Int) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
+    /// Returns the live rows of a segment in stored form, with their row ids. Columns are read by several threads. The segment is not kept
+    /// open: callers read each segment once, and the readers of many columns take more memory than its rows.
+    func storedRows(type: Int, segment index: Int, threads: Int = Processors.count) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
         if index >= catalogue.types[type].segmentCount, try tail(type: type) == nil { return ([], []) }
-        return try rows(type: type, index: index).liveRows(columns: schema.types[type].columns.count)
+        let columns = schema.types[type].columns.count
+        MappedMemory.limit(columns: columns)
+        return try rows(type: type, index: index, isReadOnce: true).liveRows(columns: columns, threads: threads)
     }
 }

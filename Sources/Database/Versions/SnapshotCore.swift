@@ -127,11 +127,15 @@ final class SnapshotCore: TableHome {
         return (try store.read(entry.header), store)
     }
 
+    private func openSegment(type: Int, index: Int) throws(Damage) -> StoredSegment {
+        try StoredSegment.open(self, type: type, segment: index, entry: try directoryEntry(type: type, index: index))
+    }
+
     /// Returns a sealed segment as the file contains it.
     func segment(type: Int, index: Int) throws(Damage) -> StoredSegment {
         let key = type << 32 | index
         if let segment = caches.withLock({ $0.rows[key] }) as? StoredSegment { return segment }
-        let segment = try StoredSegment.open(self, type: type, segment: index, entry: try directoryEntry(type: type, index: index))
+        let segment = try openSegment(type: type, index: index)
         caches.withLock { caches in
             guard caches.rows[key] == nil else { return }
             let most = source.memory.isHalfUsed ? SnapshotCore.maximumUnderPressure : SnapshotCore.maximumSegments
@@ -148,10 +152,10 @@ final class SnapshotCore: TableHome {
 
     /// Returns the rows of a segment, from the file or as a transaction of this process left them. The index after the last sealed segment
     /// is that of the rows that exist only in the delta store.
-    func rows(type: Int, index: Int) throws(Damage) -> any StoredRows {
+    func rows(type: Int, index: Int, isReadOnce: Bool = false) throws(Damage) -> any StoredRows {
         if index >= catalogue.types[type].segmentCount, let tail = try tail(type: type) { return tail }
         if let rows = caches.withLock({ $0.rows[type << 32 | index] }) { return rows }
-        return try segment(type: type, index: index)
+        return isReadOnce ? try openSegment(type: type, index: index) : try segment(type: type, index: index)
     }
 
     func tableSegment(type: Int, index: Int) throws(Damage) -> TableSegment {

@@ -42,7 +42,7 @@ package final class StoredTable: Table {
 
     package func segment(_ position: Int) throws(Damage) -> any Segment {
         trap(unless: position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
-        MappedMemory.limit()
+        MappedMemory.limit(columns: type.columns.count)
         do throws(Damage) { return try core.tableSegment(type: index, index: position) } catch {
             guard position < core.catalogue.types[index].segmentCount else { throw error.naming("\(type.name), delta store") }
             let rows = (try? core.directoryEntry(type: index, index: position)).map { ", " + ($0.firstRowID...$0.lastRowID).rowsInWords }
