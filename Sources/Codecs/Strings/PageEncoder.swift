@@ -87,11 +87,11 @@ final class PageEncoder {
     func sampleSize(_ text: Text) -> Int {
         let perPage = 1 << Self.pageLog2(text, plan: plan), pages = (text.count + perPage - 1) / perPage
         let wanted = min(pages, max(4, (64 << 10) / plan.pageBytes))
+        let terminated = plan.terminated && !text.bytes.contains(0)
         var raw: [UInt8] = [], out: [UInt8] = []
         for k in 0..<wanted {
             let first = k * pages / wanted * perPage
-            Self.fillPage(
-                &raw, text, rows: first..<min(text.count, first + perPage), terminated: plan.terminated && !text.bytes.contains(0))
+            Self.fillPage(&raw, text, rows: first..<min(text.count, first + perPage), terminated: terminated)
             raw.withUnsafeBytes { _ = compressor.compress($0, into: &out) }
         }
         return out.count
