@@ -3,6 +3,7 @@ import FirnCodecs
 import FirnDisk
 import FirnStore
 import FirnTable
+import Synchronization
 
 /// Appends many rows of one type to a transaction. It builds sealed segments directly and encodes their columns on several threads.
 /// It does not compare keys: the caller checks a load as a whole.
@@ -106,6 +107,9 @@ package final class BulkWriter {
 
     /// Whether the writer holds rows that cannot be read before `finish`.
     var isPending: Bool { buffered > 0 || !group.isEmpty || !entries.isEmpty }
+    private let waiting = Atomic<Bool>(false)
+    /// The same, for threads that read while another one may call `finish`.
+    var isWaiting: Bool { waiting.load(ordering: .acquiring) }
 
     /// Appends the rows of a batch and returns the row id of the first. Embedded objects are inserted as rows of their own types.
     @discardableResult
@@ -159,6 +163,7 @@ package final class BulkWriter {
             buffer = schema.columns.map { [segmentRows] in BufferedColumn($0.type.stored, rows: segmentRows) }
         }
         let rows = runs.reduce(0) { $0 + $1.count }
+        waiting.store(true, ordering: .releasing)
         if buffered == 0, rows == segmentRows { return try seal(columns.map(BufferedColumn.init), rows: rows, rowIDs: RowIDs(runs)) }
         var start = 0, runs = runs[...]
         while start < rows {
@@ -348,6 +353,7 @@ package final class BulkWriter {
 
     /// Seals the remaining rows and adds the new segments to the transaction. Later rows begin a new group. `commit` calls it too.
     package func finish() throws(FirnError) {
+        defer { waiting.store(isPending, ordering: .releasing) }
         guard isPending else { return }
         if buffered > 0 { try sealBuffer() }
         try endGroup()

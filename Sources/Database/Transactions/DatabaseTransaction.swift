@@ -6,7 +6,8 @@ import FirnTable
 import FirnThreads
 import Synchronization
 
-/// One transaction: changes that become the next version together, or are cancelled together. Used from one thread at a time.
+/// One transaction: changes that become the next version together, or are cancelled together. Used from one thread at a time, except that
+/// several threads of a query may read its tables.
 ///
 /// Rows that are written one by one are stored in the delta store; `bulkWriter` builds sealed segments. A transaction that is released
 /// without `commit` changes nothing.
@@ -54,7 +55,10 @@ package final class DatabaseTransaction {
         get { mark.hasEnded }
         set { mark.hasEnded = newValue }
     }
-    private(set) lazy var home = TransactionHome(self)
+    private(set) var home: TransactionHome!
+    /// Held while a read creates state that other reads share: tables, the rows of the delta store, segments of rows that wait in a bulk
+    /// writer.
+    let sharing = Mutex(())
 
     private static let numbers = Atomic<UInt64>(0)
 
@@ -71,6 +75,7 @@ package final class DatabaseTransaction {
         }
         schema = baseOwner.core.schema
         states = baseOwner.core.catalogue.types
+        home = TransactionHome(self)
         if let damage = states.lazy.compactMap(\.indexDamage).first {
             store.cancel()
             throw database.failure(damage)
@@ -173,10 +178,12 @@ package final class DatabaseTransaction {
     package func table(_ type: String) -> WorkingTable { table(index(of: type)) }
 
     func table(_ type: Int) -> WorkingTable {
-        if let table = tables[type] { return table }
-        let table = WorkingTable(self, type: type)
-        tables[type] = table
-        return table
+        sharing.withLock { _ in
+            if let table = tables[type] { return table }
+            let table = WorkingTable(self, type: type)
+            tables[type] = table
+            return table
+        }
     }
 
     /// Assigns the next row id of a type to a row, which counts as live from now on.
@@ -223,6 +230,20 @@ package final class DatabaseTransaction {
     /// Finishes the writer of one type, so that its rows can be read.
     func finishBulk(of type: Int) throws(FirnError) { try bulkWriters[type]?.finish() }
 
+    /// Finishes the writers of a type and of all types that its columns lead to, so that a query which follows them writes nothing while its
+    /// threads read. The caller holds `sharing`.
+    func finishBulk(reachedFrom type: Int) throws(FirnError) {
+        guard bulkWriters.values.contains(where: \.isPending) else { return }
+        var reached: Set<Int> = [type], waiting = [type]
+        while let next = waiting.popLast() {
+            try bulkWriters[next]?.finish()
+            for column in schema.types[next].columns {
+                guard let name = column.type.target, let target = schema.types.firstIndex(where: { $0.name == name }) else { continue }
+                if reached.insert(target).inserted { waiting.append(target) }
+            }
+        }
+    }
+
     /// Runs reads of the file, and converts damage to an error for users.
     func reading<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {
         do throws(Damage) { return try body() } catch { throw database.failure(error) }
@@ -244,7 +265,7 @@ package final class DatabaseTransaction {
     }
 
     /// Returns the written state of the transaction (sealed segments and delta store), readable like a snapshot. It is reused until that
-    /// changes.
+    /// changes. Threads that only read must hold `sharing`.
     func current() -> SnapshotCore {
         if structures == 0 { return base }
         if let readable { return readable }
@@ -259,7 +280,7 @@ package final class DatabaseTransaction {
     func forgetReadable() {
         readable?.close()
         readable = nil
-        mark.structures += 1
+        mark.noteStructure()
     }
 
     // MARK: End

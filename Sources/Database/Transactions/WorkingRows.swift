@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnTable
+import Synchronization
 
 /// The rows of one segment as a transaction sees them: a base that is read, blocks of it that were changed, and new rows after the base.
 ///
@@ -17,6 +18,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
     let scalars: [ScalarKind?]
     /// Nil if there are no base rows, or none was requested yet.
     private(set) var base: (any StoredRows)?
+    private let hasBase: Atomic<Bool>
     let baseCount: Int
     let counts: ReadCounts
     @exclusivity(unchecked) private(set) var live: Bits?
@@ -43,6 +45,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         self.types = types
         scalars = types.map { $0.isCollection ? nil : $0.kind }
         self.base = base
+        hasBase = Atomic(base != nil)
         self.baseCount = baseCount
         self.firstGrown = firstGrown
         self.counts = counts
@@ -61,6 +64,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         types = old.types
         scalars = old.scalars
         base = old.base
+        hasBase = Atomic(old.base != nil)
         baseCount = old.baseCount
         firstGrown = old.firstGrown
         counts = old.counts
@@ -75,13 +79,15 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
     }
 
     var rowCount: Int { baseCount + grownCount + openCount }
-    var needsBase: Bool { base == nil && baseCount > 0 }
+    /// Whether `take` must be called before rows of the base are read. Threads that read may ask at the same time.
+    var needsBase: Bool { baseCount > 0 && !hasBase.load(ordering: .acquiring) }
 
     func take(base: any StoredRows) {
         trap(
             unless: needsBase && base.rowCount == baseCount && base.live == nil,
             "the base must have the announced number of rows, none of them deleted")
         self.base = base
+        hasBase.store(true, ordering: .releasing)
     }
 
     /// The number of changed blocks of the base.

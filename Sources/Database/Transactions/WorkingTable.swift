@@ -6,9 +6,10 @@ import Synchronization
 /// All rows of one type as a transaction sees them: the version that it began from, with its own changes. Rows are read and written in
 /// place.
 ///
-/// One thread at a time may write, and no thread may read meanwhile; between writes any thread may read. A segment or reader that was taken
-/// before a write may still show the previous state: request it again if `stamp` has grown. The table must not be used after the
-/// transaction has been released.
+/// One thread at a time may write, and no thread may read meanwhile. Between writes, several threads may read what `Table` and its segments
+/// give, after one of them has called `segmentCount`; single rows (`location`, `word`, `real`) are read by one thread at a time. A segment
+/// or reader that was taken before a write may still show the previous state: request it again if `stamp` has grown. The table must not be
+/// used after the transaction has been released.
 package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Like an `unowned` reference, which would be counted with every row.
     private let origin: Unmanaged<DatabaseTransaction>
@@ -25,7 +26,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var core: SnapshotCore { didSet { sealedCount = core.catalogue.types[index].segmentCount } }
     @exclusivity(unchecked) private(set) var sealedCount: Int
     /// The transaction's count of written structures that `core` reflects.
-    @exclusivity(unchecked) private var seen: Int
+    private let seen: Atomic<Int>
     /// The rows of the sealed segments that this transaction has changed, by segment. Empty if there are none.
     @exclusivity(unchecked) private(set) var edited: [WorkingRows?] = []
     /// The rows after the sealed segments and after those that the bulk writer holds.
@@ -57,7 +58,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         type = transaction.schema.types[index]
         core = transaction.current()
         sealedCount = core.catalogue.types[index].segmentCount
-        seen = transaction.structures
+        seen = Atomic(transaction.structures)
         writer = transaction.bulkWriters[index]
         columnStamps = Array(repeating: 0, count: type.columns.count)
         tail = WorkingTable.tail(of: transaction, index, core)
@@ -87,6 +88,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     package var rowCount: Int { transaction.states[index].liveRows }
 
     package var segmentCount: Int {
+        if !transaction.bulkWriters.isEmpty { settleReached() }
         settleBulk()
         return sealedCount + (tail.rowCount > 0 ? 1 : 0)
     }
@@ -98,6 +100,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     package func segment(_ position: Int) throws(Damage) -> any Segment {
         settleBulk()
         if let failure { throw failure }
+        // Before the segments are locked: a thread that keeps up with the transaction locks both in the other order.
+        if position >= sealedCount { try needTail() }
         return try segments.withLock { (segments) throws(Damage) -> TableSegment in
             if let segment = segments[position] { return segment }
             let segment = TableSegment(try rows(position), type: type, home: transaction.home)
@@ -147,16 +151,29 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
 
     /// Writes the rows that the bulk writer still holds, so that they can be read, and takes over what the transaction has written.
     func settleBulk() {
-        if let writer, writer.isPending {
-            do throws(FirnError) { try writer.finish() } catch {
-                failure = Damage("rows cannot be written: \(error.message)", isUnread: error.code != .damaged)
-            }
+        guard seen.load(ordering: .acquiring) != mark.structures || writer?.isWaiting ?? false else { return }
+        transaction.sharing.withLock { _ in
+            if let writer { finish { () throws(FirnError) in try writer.finish() } }
+            if seen.load(ordering: .relaxed) != mark.structures { keepUp() }
         }
-        if seen != mark.structures { keepUp() }
     }
 
+    /// Writes the rows of this type and of all types that it leads to.
+    private func settleReached() {
+        transaction.sharing.withLock { _ in finish { () throws(FirnError) in try transaction.finishBulk(reachedFrom: index) } }
+    }
+
+    private func finish(_ body: () throws(FirnError) -> Void) {
+        // Once only: other threads may be reading the error.
+        guard failure == nil else { return }
+        do throws(FirnError) { try body() } catch {
+            failure = Damage("rows cannot be written: \(error.message)", isUnread: error.code != .damaged)
+        }
+    }
+
+    /// The caller holds the lock of the transaction, or no other thread reads.
     private func keepUp() {
-        seen = transaction.structures
+        let now = transaction.structures
         core = transaction.current()
         bounds = nil
         last = nil
@@ -164,6 +181,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         segments.withLock { $0 = [:] }
         if !edited.isEmpty { while edited.count < sealedCount { edited.append(nil) } }
         rowStamp &+= 1
+        // Last: other threads may read from now on.
+        seen.store(now, ordering: .releasing)
     }
 
     /// Called when all changes have been written: they are read from the written form from now on.
@@ -194,7 +213,9 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Reads the rows of the delta store, unless they have been read.
     func needTail() throws(Damage) {
         guard tail.needsBase else { return }
-        tail.take(base: try transaction.current().delta(type: index))
+        try transaction.sharing.withLock { (_) throws(Damage) in
+            if tail.needsBase { tail.take(base: try transaction.current().delta(type: index)) }
+        }
     }
 
     // MARK: Rows
