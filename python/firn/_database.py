@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 from ._errors import ClosedError, ExistsError
 from ._library import call, encode, lib, take_text
 from ._progress import Progress, watching
-from ._run import key_bytes
+from ._run import key_bytes, path_bytes
 from ._table import Table
 from ._values import decode
 from ._write import Transaction
@@ -29,12 +30,26 @@ def _time(nanoseconds: int) -> datetime.datetime:
     return epoch + datetime.timedelta(microseconds=nanoseconds // 1000)
 
 
-class Pin:
-    """A pinned version. It is released with the last reference to this object."""
+class Handle:
+    """An object of the library. It is released with the last reference to this object: a call of another thread keeps it until
+    it returns, also if the database is closed meanwhile."""
 
-    def __init__(self, handle: c_void_p) -> None:
+    def __init__(self, handle: c_void_p, release: Any) -> None:
         self.handle = handle
-        weakref.finalize(self, lib.firn_snapshot_free, handle).atexit = False
+        weakref.finalize(self, release, handle).atexit = False
+
+
+class _Version:
+    """A pinned version, and the tables of it that were asked for."""
+
+    def __init__(self, database: Handle, version: int | str | None) -> None:
+        wanted = None if version is None else encode(str(version))
+        snapshot = c_void_p()
+        call(lib.firn_snapshot_open, database.handle, wanted, byref(snapshot))
+        self.pin = Handle(snapshot, lib.firn_snapshot_free)
+        self.tables: dict[str, Table] = {}
+        count = lib.firn_snapshot_type_count(snapshot)
+        self.types: list[str] = [lib.firn_snapshot_type_name(snapshot, i).decode() for i in range(count)]
 
 
 class Database(Mapping[str, Table]):
@@ -52,49 +67,60 @@ class Database(Mapping[str, Table]):
         _create: bool = False,
     ):
         key = key_bytes(key)
-        if not isinstance(path, (str, bytes, os.PathLike)):
-            raise TypeError(f"path must be a path, not {type(path).__name__}")
+        given = path_bytes(path)
         self._pid = os.getpid()
-        self._database = c_void_p()
-        self._snapshot = c_void_p()
-        self._pin_held: Pin | None = None
         self._active: Any = None
-        path = os.fspath(path)
-        given = path if isinstance(path, bytes) else encode(path)
         self._arguments = (given, key, 0 if key is None else len(key))
+        self._reading: Handle | None = self._opened(1) if _create else self._opened(None)
         # The database that writes; the same as the one that reads, if the file is new.
-        self._writable: c_void_p | None = None
-        if _create:
-            call(lib.firn_open_writable, *self._arguments, 1, byref(self._database))
-            self._writable = self._database
-        else:
-            call(lib.firn_open, *self._arguments, byref(self._database))
-        self._finalizers = [weakref.finalize(self, lib.firn_database_close, self._database)]
-        self._finalizers[0].atexit = False
-        self._tables: dict[str, Table] = {}
+        self._writable: Handle | None = self._reading if _create else None
         self.path: str = os.fsdecode(path)
-        notice = lib.firn_database_notice(self._database)
+        notice = lib.firn_database_notice(self._held().handle)
         if notice is not None:
             warnings.warn(f"{self.path}: {notice.decode('utf-8', 'replace')}", stacklevel=3)
+        self._current: _Version | None = None
+        self.types: list[str] = []
         self._pin(version)
         self._follows = version is None
 
-    def _writing(self) -> c_void_p:
+    def _opened(self, creates: int | None) -> Handle:
+        """Opens the file, for reading if `creates` is None."""
+        pointer = c_void_p()
+        if creates is None:
+            call(lib.firn_open, *self._arguments, byref(pointer))
+        else:
+            call(lib.firn_open_writable, *self._arguments, creates, byref(pointer))
+        return Handle(pointer, lib.firn_database_close)
+
+    def _held(self) -> Handle:
+        """Returns the database, which stays valid as long as the object is kept."""
+        reading = self._reading
+        if reading is None:
+            raise ClosedError(f"{self.path} is closed")
+        if os.getpid() != self._pid:
+            raise RuntimeError(f"{self.path} was opened before this process was forked; open it again here")
+        return reading
+
+    def _version(self) -> _Version:
+        self._held()
+        current = self._current
+        if current is None:
+            raise ClosedError(f"{self.path} is closed")
+        return current
+
+    def _writing(self) -> Handle:
         """Returns the database that writes, which is opened when it is first needed."""
-        self._check()
-        if self._writable is None:
-            writable = c_void_p()
-            call(lib.firn_open_writable, *self._arguments, 0, byref(writable))
-            finalizer = weakref.finalize(self, lib.firn_database_close, writable)
-            finalizer.atexit = False
-            self._finalizers.append(finalizer)
-            self._writable = writable
-        return self._writable
+        self._held()
+        writable = self._writable
+        if writable is None:
+            writable = self._writable = self._opened(0)
+        return writable
 
     def _committed(self) -> None:
         """Moves to the newest version after a commit, unless another version was asked for."""
-        if self._follows and not self.closed:
-            self._pin(None)
+        if self._follows:
+            with contextlib.suppress(ClosedError):
+                self._pin(None)
 
     def write(self, timeout: float | None = None) -> Transaction:
         """Begins a transaction; use it as a context manager, which commits at the end, or aborts after an exception.
@@ -121,7 +147,8 @@ class Database(Mapping[str, Table]):
     def tag(self, name: str, version: int | str | None = None) -> None:
         """Names a version, which is then kept until the tag is deleted; None for the version of this database. A tag that
         exists is moved."""
-        call(lib.firn_tag, self._writing(), encode(name), encode(str(self.version if version is None else version)))
+        writing, wanted = self._writing(), encode(str(self.version if version is None else version))
+        call(lib.firn_tag, writing.handle, encode(name), wanted)
 
     def untag(self, name: str) -> None:
         """Deletes a tag.
@@ -129,34 +156,27 @@ class Database(Mapping[str, Table]):
         Raises:
             FileNotFoundError: there is no such tag.
         """
-        call(lib.firn_untag, self._writing(), encode(name))
+        writing = self._writing()
+        call(lib.firn_untag, writing.handle, encode(name))
 
     def log(self) -> list[dict[str, Any]]:
         """Returns the versions that are kept, the newest first: number, time of the commit, tags."""
-        self._check()
+        database = self._held()
         text, length = c_void_p(), c_size_t()
-        call(lib.firn_log_text, self._database, byref(text), byref(length))
+        call(lib.firn_log_text, database.handle, byref(text), byref(length))
         versions = json.loads(take_text(text, length.value))
         for version in versions:
             version["time"] = _time(version["time"])
         return versions
 
     def _pin(self, version: int | str | None) -> None:
-        wanted = None if version is None else encode(str(version))
-        snapshot = c_void_p()
-        database = self._database if self._writable is None else self._writable
-        call(lib.firn_snapshot_open, database, wanted, byref(snapshot))
-        self._pin_held = Pin(snapshot)
-        self._snapshot = snapshot
-        self._tables = {}
-        count = lib.firn_snapshot_type_count(snapshot)
-        self.types: list[str] = [lib.firn_snapshot_type_name(snapshot, i).decode() for i in range(count)]
+        database = self._held()
+        self._current = current = _Version(self._writable or database, version)
+        self.types = current.types
 
-    def _pinned(self) -> Pin:
+    def _pinned(self) -> Handle:
         """Returns the version that is read, which stays valid as long as the object is kept."""
-        self._check()
-        assert self._pin_held is not None
-        return self._pin_held
+        return self._version().pin
 
     def sql(
         self,
@@ -181,57 +201,48 @@ class Database(Mapping[str, Table]):
         """Returns the content hash of all types, as `firn hash` prints it: the same for the same rows, however they are
         stored."""
         out = create_string_buffer(33)
+        pin = self._pinned()
         with watching(progress, f"hashing {self.path}") as watch:
-            call(lib.firn_snapshot_hash, self._pinned().handle, watch, None, out)
+            call(lib.firn_snapshot_hash, pin.handle, watch, None, out)
         return out.value.decode()
 
     def metadata(self, of: str | None = None) -> dict[str, str | bytes]:
         """Returns the metadata of the file, of a type (`"Person"`) or of a column (`"Person.height"`): texts, or bytes that
         are not UTF-8. `Transaction.set_metadata` sets them."""
         text, length = c_void_p(), c_size_t()
-        owner = None if of is None else encode(of)
-        call(lib.firn_metadata_text, self._pinned().handle, owner, byref(text), byref(length))
+        owner, pin = None if of is None else encode(of), self._pinned()
+        call(lib.firn_metadata_text, pin.handle, owner, byref(text), byref(length))
         return {key: value for key, value in decode(take_text(text, length.value))}
-
-    def _check(self) -> None:
-        if not self._finalizers[0].alive:
-            raise ClosedError(f"{self.path} is closed")
-        if os.getpid() != self._pid:
-            raise RuntimeError(f"{self.path} was opened before this process was forked; open it again here")
 
     @property
     def version(self) -> int:
         """The number of the version."""
-        self._check()
-        return lib.firn_snapshot_version(self._snapshot)
+        pin = self._pinned()
+        return lib.firn_snapshot_version(pin.handle)
 
     @property
     def time(self) -> datetime.datetime:
         """The time of the version's commit, in UTC."""
-        self._check()
-        return _time(lib.firn_snapshot_time(self._snapshot))
+        pin = self._pinned()
+        return _time(lib.firn_snapshot_time(pin.handle))
 
     def refresh(self, version: int | str | None = None) -> Database:
         """Moves to another version, by default the newest. Tables that were taken before keep theirs. Returns itself."""
-        self._check()
         self._pin(version)
         self._follows = version is None
         return self
 
     def close(self) -> None:
         """Releases the file. Calls after the first one do nothing."""
-        self._pin_held = None
-        for finalizer in self._finalizers:
-            finalizer()
-        self._tables = {}
+        self._reading = self._writable = self._current = None
 
     @property
     def closed(self) -> bool:
         """Whether `close` was called."""
-        return not self._finalizers[0].alive
+        return self._reading is None
 
     def __enter__(self) -> Database:
-        self._check()
+        self._held()
         return self
 
     def __exit__(
@@ -245,8 +256,8 @@ class Database(Mapping[str, Table]):
         Raises:
             KeyError: there is no such type.
         """
-        self._check()
-        table = self._tables.get(name)
+        version = self._version()
+        table = version.tables.get(name)
         if table is None:
             pid, path = self._pid, self.path
 
@@ -254,8 +265,7 @@ class Database(Mapping[str, Table]):
                 if os.getpid() != pid:
                     raise RuntimeError(f"{path} was opened before this process was forked; open it again here")
 
-            table = Table(self._snapshot, name, check)
-            self._tables[name] = table
+            table = version.tables[name] = Table(version.pin.handle, name, check)
         return table
 
     def __iter__(self) -> Iterator[str]:
@@ -278,13 +288,15 @@ class Database(Mapping[str, Table]):
     def __repr__(self) -> str:
         if self.closed:
             return f"<firn.Database {self.path!r}, closed>"
+        if os.getpid() != self._pid:
+            return f"<firn.Database {self.path!r}, of another process>"
         return f"<firn.Database {self.path!r}, version {self.version}: {', '.join(self.types)}>"
 
     def _repr_html_(self) -> str:
         """Returns the tables and their sizes, for notebooks."""
         import html
 
-        if self.closed:
+        if self.closed or os.getpid() != self._pid:
             return html.escape(repr(self))
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{len(self[name]):,}</td><td>{len(self[name].schema)}</td></tr>"
@@ -323,8 +335,6 @@ def create(path: str | os.PathLike[str], key: bytes | str | None = None) -> Data
     Raises:
         FileExistsError: the file exists.
     """
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        raise TypeError(f"path must be a path, not {type(path).__name__}")
-    if os.path.exists(path):
+    if os.path.exists(path_bytes(path)):
         raise ExistsError(f"{os.fsdecode(path)}: the file exists; open it with firn.open")
     return Database(path, None, key, _create=True)

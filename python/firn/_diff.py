@@ -122,7 +122,7 @@ def diff(
     """
     for table, name in ((old, "old"), (new, "new")):
         if not isinstance(table, Table):
-            raise TypeError(f"{name} must be a firn.Table, not {type(table).__name__}")
+            raise TypeError(f"{name} must be a firn.Table, such as firn.open(path)[type], not {type(table).__name__}")
     if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
         raise TypeError(f"tolerance must be a number, not {type(tolerance).__name__}")
     key, ignore = key_names(key), key_names(ignore, "ignore")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -21,13 +22,17 @@ class Error(Exception):
         advice: what to do, or None.
     """
 
-    code: str
-    message: str
-    file: str | None
-    byte: int | None
-    line: int | None
-    column: int | None
-    advice: str | None
+    code: str = "usage"
+    file: str | None = None
+    byte: int | None = None
+    line: int | None = None
+    column: int | None = None
+    advice: str | None = None
+    _message: str | None = None
+
+    @property
+    def message(self) -> str:
+        return str(self) if self._message is None else self._message
 
     def __str__(self) -> str:
         return str(self.args[-1]) if self.args else ""
@@ -61,6 +66,10 @@ class AccessError(ReadError, PermissionError):
     """The operating system does not permit to read or write the file."""
 
 
+class FolderError(ReadError, IsADirectoryError):
+    """The path is a folder, and not a file. `firn.open_folder` reads folders of .firn files."""
+
+
 class CancelledError(Error):
     """A progress function cancelled the operation. Files are as before."""
 
@@ -84,7 +93,7 @@ class ConflictError(RejectedError):
         report: the report of the operation.
     """
 
-    report: Any
+    report: Any = None
 
 
 class DuplicateKeyError(Error, ValueError):
@@ -127,21 +136,35 @@ _CLASSES: dict[str, type[Error]] = {
     "outOfMemory": MemoryLimitError,
 }
 
-_ENOENT, _EEXIST, _ENOSPC = 2, 17, 28
+# The code of errors that the package raises itself.
+for _code, _kind in reversed(_CLASSES.items()):
+    _kind.code = _code
+RowNotFoundError.code = "notFound"
+
+_ENOENT, _EEXIST, _EISDIR, _ENOSPC = 2, 17, 21, 28
 # EPERM, EACCES, EROFS
 _DENIED = (1, 13, 30)
 
 # Flags of the command that have another name in Python.
 _SPELLINGS = {"force": "overwrite=True", "key-file": "encryption_key=", "new-key-file": "new_encryption_key=", "output": "target"}
+# Advice that shows a command line.
+_ADVICE = {"name all files before the statements: firn sql a.firn b.firn 'SELECT …'": "pass all files to firn.sql"}
+# A command in quotes is left as it is.
+_FLAG = re.compile(r"'firn [^']*'|(?<![\w\"/-])--(?:param (?P<name>\w+)(?P<value>=…)?|(?P<flag>[a-z][a-z-]*)(?![\w./-]))")
 
 
 def _python(text: str) -> str:
     """Returns a message in which flags of the command are arguments of Python."""
 
     def spelling(found: re.Match[str]) -> str:
-        return _SPELLINGS.get(found[1], found[1].replace("-", "_") + "=")
+        if found["name"] is not None:
+            name = found["name"]
+            return f'parameters={{"{name}": …}}' if found["value"] else f'"{name}" in parameters'
+        if found["flag"] is None:
+            return found[0]
+        return _SPELLINGS.get(found["flag"], found["flag"].replace("-", "_") + "=")
 
-    return re.sub(r"(?<![\w\"/-])--([a-z][a-z-]*)(?![\w./-])", spelling, text)
+    return _ADVICE.get(text) or _FLAG.sub(spelling, text)
 
 
 def make_error(lib: Any, error: Any) -> Error:
@@ -160,7 +183,10 @@ def make_error(lib: Any, error: Any) -> Error:
     finally:
         lib.firn_error_free(error)
     kind = _CLASSES.get(code, Error)
-    if code == "inputOutput" and system == _ENOENT:
+    if file and code in ("notThisFormat", "inputOutput") and system in (0, _EISDIR) and os.path.isdir(file):
+        kind, system = FolderError, _EISDIR
+        message, advice = "it is a folder, not a file", "firn.open_folder reads folders of .firn files"
+    elif code == "inputOutput" and system == _ENOENT:
         kind = NotFoundError
     elif code == "inputOutput" and system in _DENIED:
         kind = AccessError
@@ -168,12 +194,13 @@ def make_error(lib: Any, error: Any) -> Error:
         system = _ENOSPC
     elif code == "exists" and file is not None:
         system = _EEXIST
-    place = "" if file is None else f"{file} at byte {byte}: " if byte >= 0 else f"{file}: "
+    shown = '""' if file == "" else file
+    place = "" if file is None else f"{shown} at byte {byte}: " if byte >= 0 else f"{shown}: "
     if file is not None and line > 0:
-        place = f"{file}:{line}:{column}: " if column > 0 else f"{file}:{line}: "
+        place = f"{shown}:{line}:{column}: " if column > 0 else f"{shown}:{line}: "
     whole = place + message + ("" if advice is None else f"; {advice}")
     made = kind(system, whole, file) if issubclass(kind, OSError) and system else kind(whole)
-    made.code, made.message, made.file, made.advice = code, message, file, advice
+    made.code, made._message, made.file, made.advice = code, message, file, advice
     made.byte = byte if byte >= 0 else None
     made.line = line if line > 0 else None
     made.column = column if column > 0 else None

@@ -14,6 +14,7 @@ from ._database import Database
 from ._errors import Error, NotFoundError, SchemaError, UsageError
 from ._html import first_rows
 from ._partitions import Partitions, split
+from ._run import path_bytes
 from ._table import Table, _Readable
 from ._work import Work
 
@@ -31,9 +32,9 @@ def files_of(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
 
     As in `firn query FOLDER`, names that begin with a point, and links to folders, are left out.
     """
-    if not isinstance(source, (str, os.PathLike)):
+    if isinstance(source, (list, tuple)):
         return [path for part in source for path in files_of(part)]
-    given = os.fspath(source)
+    given = os.fsdecode(path_bytes(source, "source"))
     if os.path.isdir(given):
         found = []
         for folder, below, names in os.walk(given):
@@ -95,6 +96,10 @@ class Folder(_Readable):
                 self._open[path] = db
             else:
                 db.close()
+        if type is not None and type not in self._types:
+            self.close()
+            known = ", ".join(f'"{name}"' for name in dict.fromkeys(self._types))
+            raise UsageError(f'{source}: no file has the type "{type}"; the types are {known}')
         self._partitions = Partitions(self.files, [field.name for field in schema])
         schema += [self._partitions.arrow(name) for name in self._partitions.kinds]
         self.schema: pyarrow.Schema = pyarrow.schema(schema)
@@ -258,6 +263,10 @@ class Folder(_Readable):
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.scan().__arrow_c_stream__()
+
+    def to_reader(self) -> pyarrow.RecordBatchReader:
+        """Returns a pyarrow reader of record batches, which decodes rows when they are asked for."""
+        return self.scan().to_reader()
 
     def __arrow_c_schema__(self) -> object:
         return self.schema.__arrow_c_schema__()

@@ -111,7 +111,7 @@ def path_bytes(path: Any, name: str = "path", pinned: bool = False) -> bytes:
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"{name} must be a path, not {type(path).__name__}")
     path = os.fspath(path)
-    text = path if isinstance(path, bytes) else encode(path)
+    text = path if isinstance(path, bytes) else path.encode("utf-8", "surrogateescape")
     if b"\0" in text:
         raise ValueError(f"{name} contains a zero character")
     return text

@@ -6,6 +6,7 @@ import os
 from ctypes import POINTER, Structure, byref, c_char_p, c_size_t, c_void_p, cast, pointer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
+from ._errors import UsageError
 from ._library import KeyValue, call, encode, lib, names, stream_capsule
 from ._progress import Progress, watching
 from ._run import RunOptions, path_bytes, run_options
@@ -41,6 +42,16 @@ def _named(parameters: Mapping[str, Any] | Sequence[Any] | None) -> dict[str, An
     raise TypeError(f"parameters must be a dict or a list, not {type(parameters).__name__}")
 
 
+def _converted(name: Any, value: Any) -> Any:
+    """Returns the value of a parameter for C."""
+    try:
+        return key_values((value,))
+    except TypeError:
+        raise TypeError(f'the parameter "{name}" cannot be a {type(value).__name__}: SQL has numbers, texts, bytes and None') from None
+    except KeyError:
+        raise UsageError(f'the parameter "{name}" is {value}, which is not an integer of 64 bits') from None
+
+
 class SQLResult(_Readable):
     """The rows of an SQL statement. Each time they are read after the first, the statement runs again."""
 
@@ -63,7 +74,8 @@ class SQLResult(_Readable):
         self._parameters = _named(parameters)
         self._key, self._progress, self._options = encryption_key, progress, dict(options)
         # Errors in the statement are reported here, and not when the rows are read.
-        self._first: Any = stream_capsule(self._fill_stream)
+        # A list, from which one thread takes it.
+        self._first: list[Any] = [stream_capsule(self._fill_stream)]
 
     def _fill_stream(self, address: int) -> None:
         if os.getpid() != self._pid:
@@ -71,8 +83,8 @@ class SQLResult(_Readable):
         values = list(self._parameters.values())
         made = (KeyValue * (len(values) + 1))()
         kept = []
-        for i, value in enumerate(values):
-            converted = key_values((value,))
+        for i, (name, value) in enumerate(self._parameters.items()):
+            converted = _converted(name, value)
             kept.append(converted)
             made[i] = converted if isinstance(converted, KeyValue) else converted[0]
         parameter_names, count = names([encode_name(name) for name in self._parameters])
@@ -95,8 +107,10 @@ class SQLResult(_Readable):
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Returns an Arrow C stream of the rows in a capsule."""
-        first, self._first = self._first, None
-        return first if first is not None else stream_capsule(self._fill_stream)
+        try:
+            return self._first.pop()
+        except IndexError:
+            return stream_capsule(self._fill_stream)
 
     def __arrow_c_schema__(self) -> object:
         """Returns the Arrow C schema of the rows in a capsule. The statement runs for it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 import time
 import weakref
@@ -11,11 +12,13 @@ from ctypes import byref, c_int64, c_uint64, c_void_p
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Sequence
 
-from ._errors import ClosedError, LockedError, RowNotFoundError
+from ._errors import ClosedError, Error, LockedError, NotFoundError, RejectedError, RowNotFoundError, SchemaError
 from ._library import ProgressFunction, call, encode, lib, names, stream_address
 from ._progress import Progress, watching
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from ._database import Database
 
 
@@ -48,6 +51,39 @@ def _check_names(data: Any) -> None:
             raise ValueError(f"the name of the column {name!r} contains a zero character")
 
 
+class _Rows:
+    """The Arrow stream of an object, and the exception of Python code that makes its rows."""
+
+    def __init__(self, data: Any, same_columns: bool) -> None:
+        self.raised: BaseException | None = None
+        # None: no rows.
+        self.capsule: Any = None
+        if isinstance(data, _readers()):
+            import pyarrow
+
+            reader = data if isinstance(data, pyarrow.RecordBatchReader) else data.to_reader()
+            data = pyarrow.RecordBatchReader.from_batches(reader.schema, self._batches(reader))
+        self.capsule = _capsule(data, same_columns)
+
+    def _batches(self, reader: Iterable[Any]) -> Iterator[Any]:
+        # pyarrow makes an exception a text: a KeyboardInterrupt would become an error of the stream.
+        try:
+            yield from reader
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            self.raised = error
+            raise
+
+
+def _readers() -> tuple[type, ...]:
+    """Returns the classes whose rows code in Python may make."""
+    from ._folder import Folder, FolderScan
+
+    pyarrow = sys.modules.get("pyarrow")
+    return (Folder, FolderScan) if pyarrow is None else (Folder, FolderScan, pyarrow.RecordBatchReader)
+
+
 def _capsule(data: Any, same_columns: bool) -> Any:
     """Returns a capsule with an Arrow stream of the rows of an object. None: no rows.
 
@@ -55,32 +91,49 @@ def _capsule(data: Any, same_columns: bool) -> Any:
     """
     _check_names(data)
     if hasattr(data, "__arrow_c_stream__"):
-        return data.__arrow_c_stream__()
+        capsule = data.__arrow_c_stream__()
+        if capsule is None:
+            raise TypeError(f"__arrow_c_stream__ of {type(data).__name__} returned None")
+        return capsule
     import pyarrow
 
     if hasattr(data, "__arrow_c_array__"):
         batch = pyarrow.record_batch(data)
         return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch]).__arrow_c_stream__()
     if isinstance(data, dict):
-        for name in data:
-            encode(name)
-        return pyarrow.table(data).__arrow_c_stream__()
+        return _table(data).__arrow_c_stream__()
     if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
-        raise TypeError(f"a {type(data).__name__} has no rows: give an Arrow stream, a frame, or dicts")
+        raise TypeError(f"{type(data).__name__} has no rows: give an Arrow stream, a frame, or dicts")
     rows = list(data)
     if not rows:
         return None
     columns: dict[str, None] = {}
     for number, row in enumerate(rows):
         if not isinstance(row, dict):
-            raise TypeError(f"a row is a {type(row).__name__}, not a dict")
+            raise TypeError(f"row {number + 1} is of type {type(row).__name__}: give a dict")
         if same_columns and number > 0 and row.keys() != columns.keys():
             raise ValueError(f"row {number + 1} has other columns than the first: change such rows in calls of their own")
         columns.update(dict.fromkeys(row))
-    for name in columns:
-        encode(name)
     # pyarrow itself would take the columns of the first row only.
-    return pyarrow.table({name: [row.get(name) for row in rows] for name in columns}).__arrow_c_stream__()
+    return _table({name: [row.get(name) for row in rows] for name in columns}).__arrow_c_stream__()
+
+
+def _table(columns: dict[Any, Any]) -> pyarrow.Table:
+    """Returns a table of columns of Python's values."""
+    import pyarrow
+
+    arrays = {}
+    for name, values in columns.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a column must be a str, not {name!r}")
+        encode(name)
+        try:
+            arrays[name] = pyarrow.table({name: values}).column(0)
+        except TypeError as error:
+            raise SchemaError(f'column "{name}": {error}') from error
+        except (ValueError, ArithmeticError, pyarrow.ArrowException) as error:
+            raise RejectedError(f'column "{name}": {error}') from error
+    return pyarrow.table(arrays)
 
 
 class Writer:
@@ -158,8 +211,8 @@ class Writer:
     def _call(self, function: Any, data: Any, *arguments: Any, watch: Any = None) -> int:
         self._transaction._handle()
         name, count = encode(self.name), c_int64()
-        capsule = _capsule(data, function is lib.firn_upsert)
-        if capsule is None:
+        rows = _Rows(data, function is lib.firn_upsert)
+        if rows.capsule is None:
             if function is lib.firn_replace:
                 self.delete(where="TRUEPREDICATE")
             return 0
@@ -167,9 +220,13 @@ class Writer:
             if watch:
                 lib.firn_transaction_watch(handle, watch, None)
             try:
-                call(function, handle, name, stream_address(capsule), *arguments, byref(count))
-            except FileNotFoundError as error:
-                raise RowNotFoundError(str(error)) from None
+                call(function, handle, name, stream_address(rows.capsule), *arguments, byref(count))
+            except Error as error:
+                if rows.raised is not None:
+                    raise rows.raised from None
+                if isinstance(error, NotFoundError):
+                    raise RowNotFoundError(str(error)) from None
+                raise
             finally:
                 if watch:
                     lib.firn_transaction_watch(handle, ProgressFunction(), None)
@@ -199,7 +256,7 @@ class Transaction:
         while True:
             left = _SLICE if end is None else end - time.monotonic()
             try:
-                call(lib.firn_begin, writable, min(max(0.0, left), _SLICE), byref(self._pointer))
+                call(lib.firn_begin, writable.handle, min(max(0.0, left), _SLICE), byref(self._pointer))
                 break
             except LockedError:
                 if end is not None and left <= _SLICE:

@@ -106,7 +106,7 @@ class Files(unittest.TestCase):
             cases = [
                 (lambda: firn.open(folder + "/none.firn"), FileNotFoundError),
                 (lambda: firn.open(other), ValueError),
-                (lambda: firn.open(folder), firn.FormatError),
+                (lambda: firn.open(folder), IsADirectoryError),
                 (lambda: firn.open(SAMPLE, key=b"1" * 64), PermissionError),
                 (lambda: firn.open(SAMPLE, key="short"), ValueError),
                 (lambda: firn.open(SAMPLE, key=5), TypeError),
