@@ -34,7 +34,8 @@ final class ArrowTable: Table, AccountingTable, @unchecked Sendable {
     func related(_ typeName: String) throws(Damage) -> (any Table)? { typeName == type.name ? self : nil }
 
     func segment(_ index: Int) throws(Damage) -> any Segment {
-        MappedMemory.limit(columns: type.columns.count)
+        // About as many bytes as numbers take.
+        MappedMemory.willRead(type.columns.count * segmentSize * 8)
         let part = try parts.part(ofSegment: index)
         return try held.segment(index) { () throws(Damage) in ArrowSegment(source, try source.batch(part.group), part) }
     }

@@ -1,5 +1,6 @@
 import CFirn
 import FirnBytes
+import FirnDisk
 
 /// An error, as the functions of `firn_error_…` read it.
 final class CError: COwned {
@@ -33,9 +34,16 @@ final class CError: COwned {
 /// Where a caller wants an error, or NULL.
 public typealias ErrorOut = UnsafeMutablePointer<OpaquePointer?>?
 
+/// A process that calls the library holds no more of the mapped files than the command, apart from what it maps itself.
+private let limitsMappings: Bool = {
+    MappedMemory.limit(to: MappedMemory.standard, of: .mappings)
+    return true
+}()
+
 /// Runs the body of a function of the interface. Returns its code, and stores the error if the caller wants it.
 func attempt(_ out: ErrorOut, _ body: () throws(FirnError) -> Void) -> Int32 {
     out?.pointee = nil
+    _ = limitsMappings
     do throws(FirnError) { try body() } catch {
         let object = CError(error)
         out?.pointee = object.retained

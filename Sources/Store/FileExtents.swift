@@ -41,6 +41,7 @@ package final class FileExtents: ExtentSource, Sendable {
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         try check(ref)
         guard let mapping else { return try copy(ref) }
+        MappedMemory.willRead(Int(truncatingIfNeeded: ref.length))
         var bytes = storedBytes(ref, mapping)
         if let held {
             bytes = try held.read(ref, bytes)

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 import FirnKit
 import FirnStore
 import Foundation
@@ -42,6 +43,64 @@ import Testing
             }
         }
         return bytes
+    }
+
+    /// Writes 16 segments with two columns of random integers: each takes a megabyte of the file.
+    private static func incompressible(_ path: String, key: EncryptionKey? = nil) throws {
+        let rows = 16 * segmentSize, type = TypeSchema("T", columns: ["a", "b"].map { ColumnSchema($0, ColumnType(.int)) })
+        var random = Random(seed: 1), columns: [Column] = []
+        for _ in type.columns {
+            var column = Column(ColumnType(.int))
+            column.words = (0..<rows).map { _ in Int64(bitPattern: random.next()) }
+            column.count = rows
+            columns.append(column)
+        }
+        let transaction = try Database.create(path: path, key: key).begin()
+        try transaction.extendSchema([type])
+        let writer = try transaction.bulkWriter("T")
+        try writer.append(Batch(count: rows, columns: columns))
+        try writer.finish()
+        try transaction.commit()
+    }
+
+    /// Returns the sum of all integers of a table.
+    private static func sum(_ table: StoredTable, afterColumn: () -> Void) throws -> Int64 {
+        var sum: Int64 = 0
+        for index in 0..<table.segmentCount {
+            let segment = try table.segment(index)
+            for position in table.type.columns.indices {
+                let reader = try segment.column(position)
+                var values = Column(reader.type)
+                for vector in 0..<segment.vectorCount {
+                    try reader.read(vector: vector, into: &values)
+                    sum = values.words.reduce(sum, &+)
+                }
+                afterColumn()
+            }
+        }
+        return sum
+    }
+
+    @Test(.enabled(if: MappedBytes.areKnown)) func `a limit of mapped memory bounds the resident pages of the files that are scanned`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let folder = TemporaryFolder(onDisk: true), limit = 4 << 20
+            MappedMemory.limit(to: limit, of: .mappings)
+            var sums: Set<Int64> = []
+            for (name, key) in [("plain.firn", nil), ("encrypted.firn", EncryptionKey([UInt8](repeating: 7, count: 64)))] {
+                let path = folder.file(name)
+                try Self.incompressible(path, key: key)
+                let database = try Database.open(path: path, key: key)
+                var most = 0
+                for _ in 0..<3 {
+                    sums.insert(try Self.sum(try database.snapshot().tables[0]) { most = max(most, MappedBytes.resident(path)) })
+                }
+                // The limit, the bytes between two questions, a segment, and twice what the system can map around a byte.
+                precondition(most > limit / 2 && most <= limit + 6 << 20, "\(name): \(most) bytes are resident")
+            }
+            precondition(sums.count == 1, "a scan has read other values")
+        }
     }
 
     @Test func `columns of long text are read up to the memory limit, and the error names the column`() throws {

@@ -46,6 +46,7 @@ package final class Session {
                 if arguments.has("no-mmap") { FileReading.standard = .copied }
                 FallbackNotices.isStrict = arguments.has("strict")
                 ProcessMemory.isOwned = true
+                MappedMemory.limit(to: MappedMemory.standard, of: .process)
                 if let limit = try arguments.size("memory") { MemoryBudget.process.limit = limit }
                 let session = Session(arguments)
                 let code = try session.perform()

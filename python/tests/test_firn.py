@@ -364,6 +364,40 @@ class Arrow(unittest.TestCase):
             self.assertEqual(stored.to_table(columns=["i"]).column_names, ["i"])
             self.assertEqual(stored.count_rows(pyarrow.compute.field("i") == 3), plain["i"].to_pylist().count(3))
 
+    @unittest.skipUnless(os.path.exists("/proc/self/smaps"), "the system does not report the pages of mappings")
+    def test_a_scan_of_a_large_file_keeps_few_of_its_pages(self):
+        import pyarrow
+
+        with tempfile.TemporaryDirectory() as folder:
+            path, count, columns = os.path.realpath(Path(folder, "large.firn")), 4_000_000, 4
+            with firn.create(path) as db, db.write() as transaction:
+                data = [pyarrow.py_buffer(os.urandom(8 * count)) for _ in range(columns)]
+                arrays = [pyarrow.Array.from_buffers(pyarrow.int64(), count, [None, bytes]) for bytes in data]
+                transaction["rows"].append(pyarrow.table(arrays, names=list("abcd")))
+            self.assertGreater(os.path.getsize(path), 8 * count * columns)
+
+            def resident():
+                total, inside = 0, False
+                for line in Path("/proc/self/smaps").read_text().splitlines():
+                    name, *rest = line.split()
+                    if not name.endswith(":"):
+                        inside = line.endswith(path)
+                    elif name == "Rss:" and inside:
+                        total += int(rest[0]) * 1024
+                return total
+
+            table = firn.open(path)["rows"]
+            for _ in range(2):
+                held, most, start = [], 0, 0
+                for batch in table.to_reader():
+                    held.append((start, batch.column(0)))
+                    start += len(batch)
+                    most = max(most, resident())
+                # 64 MB, a quarter of them until the next question, and the segments that the threads read.
+                self.assertLess(most, 100 << 20)
+                for start, values in held:
+                    self.assertTrue(values.equals(arrays[0].slice(start, len(values))), start)
+
     def test_damaged_files_are_exceptions(self):
         import pyarrow
 

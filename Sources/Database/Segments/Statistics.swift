@@ -70,7 +70,6 @@ extension SnapshotCore {
         }
         var counted: Set<ExtentRef> = []
         for index in 0..<state.segmentCount {
-            MappedMemory.limit(columns: schema.columns.count)
             let segment: StoredSegment
             do throws(Damage) { segment = try self.segment(type: type, index: index) } catch {
                 out.defects.append(try SnapshotCore.defect(error, of: schema.name, part: "segment \(index)"))

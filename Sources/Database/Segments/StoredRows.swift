@@ -8,6 +8,8 @@ import FirnThreads
 protocol StoredRows: AnyObject, Sendable {
     /// The number of rows, including deleted ones.
     var rowCount: Int { get }
+    /// The number of bytes that a reader of all columns reads of the file.
+    var storedBytes: Int { get }
     /// The rows that are not deleted; nil if no row is deleted.
     var live: Bits? { get }
     func rowID(at position: Int) throws(Damage) -> Int64
@@ -28,6 +30,7 @@ protocol StoredRows: AnyObject, Sendable {
 }
 
 extension StoredRows {
+    var storedBytes: Int { 0 }
     func zone(of column: Int) throws(Damage) -> Zone? { try storedColumn(column).zone() }
 }
 

@@ -7,6 +7,7 @@ import Synchronization
 /// A sealed segment at one version: its chunks, its chunk overlays, and the delta records about its rows.
 final class StoredSegment: StoredRows {
     let rowCount: Int
+    let storedBytes: Int
     let live: Bits?
     let source: SegmentSource
     /// The reference of its header; none if the header is inside the catalogue.
@@ -39,6 +40,9 @@ final class StoredSegment: StoredRows {
         self.deltaOverlays = deltaOverlays
         self.live = live
         rowCount = header.rowCount
+        storedBytes = header.entries.reduce(headerBytes.count) {
+            $0 &+ Int(truncatingIfNeeded: ($1.chunk?.length ?? 0) &+ ($1.overlay?.length ?? 0))
+        }
         sharedIndices = Dictionary(grouping: header.shared.indices) { header.shared[$0].column }
         held = MemoryCharge(source.memory)
         raws = Mutex(Array(repeating: nil, count: type.columns.count))

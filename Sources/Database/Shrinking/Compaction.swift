@@ -137,7 +137,6 @@ extension SnapshotCore {
     func storedRows(type: Int, segment index: Int, threads: Int = Processors.count) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
         if index >= catalogue.types[type].segmentCount, try tail(type: type) == nil { return ([], []) }
         let columns = schema.types[type].columns.count
-        MappedMemory.limit(columns: columns)
         return try rows(type: type, index: index, isReadOnce: true).liveRows(columns: columns, threads: threads)
     }
 }

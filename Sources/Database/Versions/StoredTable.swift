@@ -42,8 +42,12 @@ package final class StoredTable: Table {
 
     package func segment(_ position: Int) throws(Damage) -> any Segment {
         trap(unless: position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
-        MappedMemory.limit(columns: type.columns.count)
-        do throws(Damage) { return try core.tableSegment(type: index, index: position) } catch {
+        do throws(Damage) {
+            let segment = try core.tableSegment(type: index, index: position)
+            // Open readers do not ask for their extents again.
+            MappedMemory.willRead(segment.rows.storedBytes)
+            return segment
+        } catch {
             guard position < core.catalogue.types[index].segmentCount else { throw error.naming("\(type.name), delta store") }
             let rows = (try? core.directoryEntry(type: index, index: position)).map { ", " + ($0.firstRowID...$0.lastRowID).rowsInWords }
             throw error.naming("\(type.name), segment \(position)\(rows ?? "")")
