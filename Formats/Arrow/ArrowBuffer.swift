@@ -9,6 +9,7 @@ enum ArrowBuffer: Sendable {
     case words([Int64])
     case reals([Double])
     case bits(Bits)
+    case codes([Int32])
 
     init(_ bits: Bits?) { self = bits.map { .bits($0) } ?? .none }
 
@@ -20,6 +21,7 @@ enum ArrowBuffer: Sendable {
         case .words(let words): words.count * 8
         case .reals(let reals): reals.count * 8
         case .bits(let bits): (bits.count + 7) / 8
+        case .codes(let codes): codes.count * 4
         }
     }
 
@@ -30,6 +32,7 @@ enum ArrowBuffer: Sendable {
         case .bytes(let bytes): try bytes.withBytes(body)
         case .words(let words): try words.withUnsafeBufferPointer { (words) throws(E) in try body(UnsafeRawBufferPointer(words)) }
         case .reals(let reals): try reals.withUnsafeBufferPointer { (reals) throws(E) in try body(UnsafeRawBufferPointer(reals)) }
+        case .codes(let codes): try codes.withUnsafeBufferPointer { (codes) throws(E) in try body(UnsafeRawBufferPointer(codes)) }
         case .bits(let bits):
             try bits.words.withUnsafeBufferPointer { (words) throws(E) in
                 try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(words)[..<count]))

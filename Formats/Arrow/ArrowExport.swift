@@ -29,8 +29,13 @@ extension ArrowRecord {
 private final class SchemaMemory {
     private var texts: [UnsafeMutablePointer<CChar>] = []
     private let children: ChildList<CArrow.ArrowSchema>
+    /// The values of a dictionary, if the field has one.
+    private let dictionary: ChildList<CArrow.ArrowSchema>
 
-    private init(_ field: ArrowField) { children = ChildList(field.children.map { SchemaMemory.schema($0) }) }
+    private init(_ field: ArrowField) {
+        children = ChildList(field.stored.map { SchemaMemory.schema($0) })
+        dictionary = ChildList(field.dictionary.map { [SchemaMemory.schema($0.values)] } ?? [])
+    }
 
     deinit { for text in texts { text.deallocate() } }
 
@@ -47,7 +52,7 @@ private final class SchemaMemory {
     private static func schema(_ field: ArrowField) -> CArrow.ArrowSchema {
         let memory = SchemaMemory(field)
         var out = CArrow.ArrowSchema()
-        out.format = memory.text(field.type.format.utf8)
+        out.format = memory.text((field.dictionary?.index ?? field.type).format.utf8)
         // A name ends at its first zero byte.
         out.name = memory.text(field.name.utf8.prefix { $0 != 0 })
         out.metadata = field.metadata.isEmpty ? nil : memory.text(SchemaMemory.bytes(field.metadata))
@@ -55,12 +60,13 @@ private final class SchemaMemory {
         if case .map(true) = field.type { out.flags |= Int64(ARROW_FLAG_MAP_KEYS_SORTED) }
         out.n_children = Int64(memory.children.count)
         out.children = memory.children.pointers
+        out.dictionary = memory.dictionary.pointers?.pointee
         out.private_data = Unmanaged.passRetained(memory).toOpaque()
         out.release = { schema in
             guard let schema, schema.pointee.release != nil, let data = schema.pointee.private_data else { return }
             schema.pointee.release = nil
             let memory = Unmanaged<SchemaMemory>.fromOpaque(data).takeRetainedValue()
-            memory.children.release { child in child.pointee.release?(child) }
+            for list in [memory.children, memory.dictionary] { list.release { child in child.pointee.release?(child) } }
         }
         return out
     }
@@ -110,21 +116,27 @@ private final class ArrayMemory {
     private let charge: MemoryCharge?
     private let pointers: UnsafeMutablePointer<UnsafeRawPointer?>
     private let children: ChildList<CArrow.ArrowArray>
+    /// The values of a dictionary, if the array has codes.
+    private let dictionary: ChildList<CArrow.ArrowArray>
 
-    private init(_ buffers: [ArrowBuffer], _ children: [CArrow.ArrowArray], _ charge: MemoryCharge?) {
+    private init(
+        _ buffers: [ArrowBuffer], _ children: [CArrow.ArrowArray], dictionary: [CArrow.ArrowArray], _ charge: MemoryCharge?
+    ) {
         self.buffers = buffers
         self.charge = charge
         self.children = ChildList(children)
+        self.dictionary = ChildList(dictionary)
         pointers = .allocate(capacity: buffers.count)
         for (i, buffer) in buffers.enumerated() { (pointers + i).initialize(to: buffer.withBytes { $0.baseAddress }) }
     }
 
     deinit { pointers.deallocate() }
 
-    static func array(length: Int, nulls: Int, _ buffers: [ArrowBuffer], _ children: [CArrow.ArrowArray], charge: MemoryCharge?)
-        -> CArrow.ArrowArray
-    {
-        let memory = ArrayMemory(buffers, children, charge)
+    static func array(
+        length: Int, nulls: Int, _ buffers: [ArrowBuffer], _ children: [CArrow.ArrowArray], dictionary: [CArrow.ArrowArray] = [],
+        charge: MemoryCharge?
+    ) -> CArrow.ArrowArray {
+        let memory = ArrayMemory(buffers, children, dictionary: dictionary, charge)
         var out = CArrow.ArrowArray()
         out.length = Int64(length)
         out.null_count = Int64(nulls)
@@ -132,12 +144,13 @@ private final class ArrayMemory {
         out.buffers = memory.pointers
         out.n_children = Int64(memory.children.count)
         out.children = memory.children.pointers
+        out.dictionary = memory.dictionary.pointers?.pointee
         out.private_data = Unmanaged.passRetained(memory).toOpaque()
         out.release = { array in
             guard let array, array.pointee.release != nil, let data = array.pointee.private_data else { return }
             array.pointee.release = nil
             let memory = Unmanaged<ArrayMemory>.fromOpaque(data).takeRetainedValue()
-            memory.children.release { child in child.pointee.release?(child) }
+            for list in [memory.children, memory.dictionary] { list.release { child in child.pointee.release?(child) } }
         }
         return out
     }
@@ -153,6 +166,15 @@ private struct ArrayCursor {
     mutating func array(_ field: ArrowField) -> CArrow.ArrowArray {
         let length = Int(part.nodes[node]), nulls = Int(part.nodes[node + 1])
         node += 2
+        if let dictionary = field.dictionary {
+            let values = part.dictionary.map { part in
+                var cursor = ArrayCursor(part: part)
+                return cursor.array(dictionary.values)
+            }
+            buffer += 2
+            return ArrayMemory.array(
+                length: length, nulls: nulls, Array(part.buffers[buffer - 2..<buffer]), [], dictionary: values, charge: part.charge)
+        }
         let count =
             switch field.type {
             case .structure, .fixedList: 1

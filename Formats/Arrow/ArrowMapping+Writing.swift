@@ -55,11 +55,16 @@ extension ArrowMapping {
             return
         }
         guard values.type.kind == .date else { return }
+        if case .date = field.type, ArrowLeaf.wholeDays(values) != nil { return }
         var needsTime = false, needsNanos = false, fitsNanos = true
-        for i in 0..<values.count where values.isPresent(i) {
-            if values.extra[i] != 0 || values.words[i] % 86_400 != 0 { needsTime = true }
-            if values.extra[i] % 1000 != 0 { needsNanos = true }
-            if values.words[i].magnitude >= 9_223_372_036 { fitsNanos = false }
+        values.words.withUnsafeBufferPointer { words in
+            values.extra.withUnsafeBufferPointer { extra in
+                for i in 0..<values.count where values.present?[i] ?? true {
+                    if extra[i] != 0 || words[i] % 86_400 != 0 { needsTime = true }
+                    if extra[i] % 1000 != 0 { needsNanos = true }
+                    if words[i].magnitude >= 9_223_372_036 { fitsNanos = false }
+                }
+            }
         }
         switch field.type {
         case .date where needsTime: field.type = .timestamp(needsNanos && fitsNanos ? .nanosecond : .microsecond, zone: nil)

@@ -19,8 +19,12 @@ package struct ArrowRows: @unchecked Sendable {
     /// The columns of a type, or of the result of a query. Dates without a logical type get the unit that the values of `sample` need; it has
     /// the same columns.
     ///
-    /// - Parameter type: the type whose rows they are, if they are those of a table: readers that know Firn then restore its schema.
-    package init(_ columns: [ColumnSchema], of type: TypeSchema? = nil, in schema: Schema, sample: [Column]? = nil) {
+    /// - Parameters:
+    ///   - type: the type whose rows they are, if they are those of a table: readers that know Firn then restore its schema.
+    ///   - coded: the positions of columns of texts whose Arrow type is a dictionary, if `canBeCoded` permits it.
+    package init(
+        _ columns: [ColumnSchema], of type: TypeSchema? = nil, in schema: Schema, sample: [Column]? = nil, coded: Set<Int> = []
+    ) {
         self.schema = schema
         self.columns = columns
         let mapping = ArrowMapping(schema)
@@ -29,7 +33,7 @@ package struct ArrowRows: @unchecked Sendable {
             guard let field = mapping.field(column) else { continue }
             if let sample { ArrowMapping.chooseUnits(field, sample[position], column) }
             positions.append(position)
-            fields.append(field)
+            fields.append(coded.contains(position) ? ArrowRows.dictionary(of: field) : field)
         }
         self.positions = positions
         self.fields = fields
@@ -39,13 +43,32 @@ package struct ArrowRows: @unchecked Sendable {
     /// Whether the Arrow type of a column depends on its values.
     package static func needsSample(_ column: ColumnSchema) -> Bool { column.type.kind == .date && column.logical == nil }
 
+    /// Whether all values of a column of dates are whole days, for which Arrow has a type.
+    package static func hasOnlyDays(_ column: Column) -> Bool { ArrowLeaf.wholeDays(column) != nil }
+
+    /// Whether a column has texts that Arrow types of dictionaries can have.
+    package static func canBeCoded(_ column: ColumnSchema) -> Bool {
+        column.type.kind == .string && !column.type.isCollection && column.logical == nil
+    }
+
+    private static func dictionary(of values: ArrowField) -> ArrowField {
+        let field = ArrowField(values.name, values.type, nullable: values.isNullable, metadata: values.metadata)
+        field.dictionary = .init(
+            id: 0, index: .int(bits: 32, isSigned: true), isOrdered: false, values: ArrowField(values.name, values.type, nullable: false))
+        return field
+    }
+
     /// Converts the values of all columns given to the initializer. `name` is the file, for errors.
+    /// - Parameter codes: the columns of dictionaries by position, in place of their values.
     /// - Throws: `FirnError` if the Arrow type of a column cannot express one of its values.
-    package func record(_ values: [Column], count: Int, threads: Int = 1, name: String) throws(FirnError) -> ArrowRecord {
+    package func record(_ values: [Column], codes: [Int: CodedColumn] = [:], count: Int, threads: Int = 1, name: String)
+        throws(FirnError) -> ArrowRecord
+    {
         let encoded = try parallelMap(count: positions.count, threads: threads) { (index) throws(FirnError) -> ArrowRecord.Part in
             let position = positions[index], column = columns[position]
             var encoder = ArrowEncoder(schema)
             do throws(ArrowFault) {
+                if let coded = codes[position] { return try coded.part(fields[index]) }
                 try encoder.append(fields[index], values[position], column, present: values[position].present)
                 try encoder.loss.check()
             } catch { throw error.error(in: name, "column \"\(column.name)\"") }
@@ -66,6 +89,8 @@ package struct ArrowRecord: @unchecked Sendable {
         var nodes: [Int64]
         var buffers: [ArrowBuffer]
         var charge: MemoryCharge?
+        /// The values of a dictionary, if the column has one.
+        var dictionary: [Part] = []
     }
 }
 

@@ -76,16 +76,13 @@ extension ArrowRows {
     private static let maximumBytes = 256 << 20
 
     /// Converts a batch in parts of bounded size: texts of a batch have at most 2 GiB.
-    func records(_ batch: Batch, threads: Int, name: String) throws(FirnError) -> [ArrowRecord] {
-        guard batch.count > 1, batch.columns.reduce(0, { $0 + $1.footprint }) > ArrowRows.maximumBytes else {
-            return [try record(batch.columns, count: batch.count, threads: threads, name: name)]
+    func records(_ rows: ScannedRows, threads: Int, name: String) throws(FirnError) -> [ArrowRecord] {
+        guard rows.count > 1, rows.footprint > ArrowRows.maximumBytes else {
+            return [try record(rows.batch.columns, codes: rows.codes, count: rows.count, threads: threads, name: name)]
         }
-        let half = batch.count / 2
+        let half = rows.count / 2
         var out: [ArrowRecord] = []
-        for rows in [0..<half, half..<batch.count] {
-            let part = Batch(count: rows.count, columns: batch.columns.map { $0.slice(rows) })
-            out += try records(part, threads: threads, name: name)
-        }
+        for part in [0..<half, half..<rows.count] { out += try records(rows[part], threads: threads, name: name) }
         return out
     }
 }

@@ -100,7 +100,7 @@ private final class QueryStream {
         let rows = try rows()
         while ready.isEmpty {
             guard let batch = try batch() else { return nil }
-            ready = try rows.records(batch, threads: threads, name: table.path)[...]
+            ready = try rows.records(ScannedRows(batch: batch), threads: threads, name: table.path)[...]
         }
         return ready.popFirst()
     }

@@ -140,10 +140,12 @@ final class CCursor: CReader {
 
     init(_ table: CTable, _ request: ScanRequest) throws(FirnError) {
         var request = request
+        request.coded = []
         // With a predicate, each piece of a segment would test all of its rows.
         if request.filter == nil { request.vectors = 1 }
         let columns = request.columns.map { table.table.type.columns[$0] }, schema = table.table.schema
-        let scan = try TableScan<[UInt8]>(table.table, request, path: table.path) { (batch, _) throws(FirnError) in
+        let scan = try TableScan<[UInt8]>(table.table, request, path: table.path) { (rows, _) throws(FirnError) in
+            let batch = rows.batch
             var out: [[UInt8]] = []
             for start in stride(from: 0, to: batch.count, by: CCursor.maximumRows) {
                 var text = [UInt8(ascii: "[")]

@@ -85,7 +85,7 @@ private final class SQLStream {
     func next() throws(FirnError) -> ArrowRecord? {
         while ready.isEmpty {
             guard case .rows(let batch) = try pipe.next() else { return nil }
-            ready = try rows.records(batch, threads: threads, name: "SQL")[...]
+            ready = try rows.records(ScannedRows(batch: batch), threads: threads, name: "SQL")[...]
         }
         return ready.popFirst()
     }

@@ -8,13 +8,9 @@ import FirnThreads
 extension CTable {
     /// Reads the options of a scan; NULL: all rows and columns.
     func request(_ options: UnsafePointer<firn_scan_options>?) throws(FirnError) -> ScanRequest {
-        var given = firn_scan_options()
-        if let options {
-            guard options.pointee.size >= MemoryLayout<firn_scan_options>.size else {
-                throw FirnError(.usage, "the size of the options is \(options.pointee.size)", advice: "set it to sizeof the structure")
-            }
-            given = options.pointee
-        }
+        // The first header with the structure ends before the flags.
+        let given = try FirnCInterface.options(
+            options, first: MemoryLayout<firn_scan_options>.offset(of: \.flags) ?? 0, firn_scan_options())
         let total = table.segmentCount
         guard given.first_segment >= 0 else { throw FirnError(.usage, "the first segment is \(given.first_segment)") }
         let start = min(Int(given.first_segment), total)
@@ -24,6 +20,10 @@ extension CTable {
             segments: start..<end, threads: CTable.threads(given.threads))
         if let filter = given.where { request.filter = try text(filter, "the predicate") }
         if given.limit > 0 { request.limit = Int(given.limit) }
+        guard given.flags & ~Int64(FIRN_SCAN_DICTIONARIES.rawValue) == 0 else {
+            throw FirnError(.usage, "the options have the unknown flags \(given.flags)")
+        }
+        if given.flags != 0 { request.coded = try coded(request.columns) }
         return request
     }
 
@@ -40,12 +40,13 @@ public func firnScan(
         let table = try CTable.reading(table, "table")
         guard let out else { throw FirnError(.usage, "the stream is NULL") }
         var request = try table.request(options)
-        let rows = try table.arrowRows(request.columns), path = table.path, kept = rows.positions
+        let rows = try table.arrowRows(request.columns, coded: request.coded), path = table.path, kept = rows.positions
         // Columns that Arrow cannot hold are not read.
-        let all = request.columns
+        let all = request.columns, coded = request.coded
         guard kept.count == all.count else {
             request.columns = kept.map { all[$0] }
-            let fewer = try table.arrowRows(request.columns)
+            request.coded = Set(kept.indices.filter { coded.contains(kept[$0]) })
+            let fewer = try table.arrowRows(request.columns, coded: request.coded)
             return try export(table, request, fewer, path, out)
         }
         try export(table, request, rows, path, out)
@@ -55,8 +56,8 @@ public func firnScan(
 private func export(
     _ table: CTable, _ request: ScanRequest, _ rows: ArrowRows, _ path: String, _ out: UnsafeMutablePointer<ArrowArrayStream>
 ) throws(FirnError) {
-    let scan = try TableScan<ArrowRecord>(table.table, request, path: path) { (batch, threads) throws(FirnError) in
-        try rows.records(batch, threads: threads, name: path)
+    let scan = try TableScan<ArrowRecord>(table.table, request, path: path) { (read, threads) throws(FirnError) in
+        try rows.records(read, threads: threads, name: path)
     }
     StreamState.export(to: out, rows: { rows }) { () throws(FirnError) in try scan.next() }
 }

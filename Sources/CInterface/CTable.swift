@@ -43,7 +43,8 @@ final class CTable: CReader {
 
     /// Returns how columns become Arrow columns. The unit of dates without a logical type is that which the values of the table's first
     /// segment need, so that all scans of the table have the same schema.
-    func arrowRows(_ positions: [Int]) throws(FirnError) -> ArrowRows {
+    /// - Parameter coded: the positions in `positions` of texts that become dictionaries.
+    func arrowRows(_ positions: [Int], coded: Set<Int> = []) throws(FirnError) -> ArrowRows {
         let columns = positions.map { table.type.columns[$0] }
         var sample: [Column]?
         if columns.contains(where: ArrowRows.needsSample), table.segmentCount > 0 {
@@ -51,12 +52,43 @@ final class CTable: CReader {
                 let segment = try table.segment(0), reader = SegmentReader(segment, of: table)
                 sample = []
                 for (position, column) in zip(positions, columns) {
-                    sample?.append(ArrowRows.needsSample(column) ? try reader.column(position) : Column(column, in: table.schema))
+                    var isNeeded = ArrowRows.needsSample(column)
+                    if isNeeded { isNeeded = !(try CTable.hasOnlyDays(try segment.column(position), segment)) }
+                    sample?.append(isNeeded ? try reader.column(position) : Column(column, in: table.schema))
                 }
             } catch { throw FirnError(error, in: path) }
         }
-        return ArrowRows(columns, of: table.type, in: table.schema, sample: sample)
+        return ArrowRows(columns, of: table.type, in: table.schema, sample: sample, coded: coded)
     }
+
+    /// Whether all dates of a segment are whole days, so that a sample of them would say no more than none.
+    private static func hasOnlyDays(_ reader: any ColumnReader, _ segment: any Segment) throws(Damage) -> Bool {
+        guard !reader.type.isCollection else { return false }
+        var part = Column(reader.type)
+        for vector in 0..<segment.vectorCount {
+            try reader.read(vector: vector, into: &part)
+            guard ArrowRows.hasOnlyDays(part) else { return false }
+        }
+        return true
+    }
+
+    /// Returns the positions in `positions` of the columns of texts that repeat. The first segment decides, so that all scans of the table have
+    /// the same schema.
+    func coded(_ positions: [Int]) throws(FirnError) -> Set<Int> {
+        guard table.segmentCount > 0 else { return [] }
+        do throws(Damage) {
+            let segment = try table.segment(0)
+            var out: Set<Int> = []
+            for (i, position) in positions.enumerated() where ArrowRows.canBeCoded(table.type.columns[position]) {
+                guard let values = try CodedTexts.dictionary(of: try segment.column(position)) else { continue }
+                if values.count <= segment.rowCount / CTable.leastRepeated { out.insert(i) }
+            }
+            return out
+        } catch { throw FirnError(error, in: path) }
+    }
+
+    /// A text that is a code must be that of so many rows on average.
+    private static let leastRepeated = 8
 }
 
 /// `firn_table_open` of `firn.h`.

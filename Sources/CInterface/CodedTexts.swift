@@ -1,45 +1,79 @@
+import FirnArrow
 import FirnBytes
 import FirnTable
 
-/// Texts of a column with a dictionary: codes are collected first, and then all texts are copied together.
+/// Texts of a column with a dictionary: codes are collected first, and then all texts are copied together, unless a consumer takes the codes.
 struct CodedTexts {
     private let dictionary: Text
     private let type: ColumnType
-    private var codes: [Int32] = []
+    private var codes: [Int32]
+    /// The number of codes that are known so far.
+    private var count = 0
     private var present: Bits?
     private var part: Column
 
     /// Fails if the column has no dictionary.
     init?(_ reader: any ColumnReader, rows: Int) throws(Damage) {
-        guard !reader.type.isCollection, reader.type.kind == .string || reader.type.kind == .data, let known = try reader.dictionary(),
-            known.count > 0
-        else { return nil }
+        guard let known = try CodedTexts.dictionary(of: reader) else { return nil }
         dictionary = known
         type = reader.type
         part = Column(ColumnType(.int, optional: type.isOptional))
-        codes.reserveCapacity(rows)
+        codes = [Int32](repeating: 0, count: rows)
     }
 
-    /// Appends some rows of a vector; nil: all.
-    mutating func append(_ reader: any ColumnReader, vector: Int, rows: [Int32]?) throws(Damage) {
+    /// Returns the dictionary of a column of texts; nil if it has none.
+    static func dictionary(of reader: any ColumnReader) throws(Damage) -> Text? {
+        guard !reader.type.isCollection, reader.type.kind == .string || reader.type.kind == .data, let known = try reader.dictionary(),
+            known.count > 0
+        else { return nil }
+        return known
+    }
+
+    /// The number of different texts, also of those that no row has.
+    var valueCount: Int { dictionary.count }
+
+    /// Appends some rows of a vector. The vectors that are appended have at most the rows that were announced to the initializer.
+    mutating func append(_ reader: any ColumnReader, vector: Int, rows: VectorRows) throws(Damage) {
         try reader.readCodes(vector: vector, into: &part)
-        let before = codes.count, count = dictionary.count
-        var isWrong = false
-        func code(_ row: Int) -> Int32 {
-            let value = part.isPresent(row) ? part.words[row] : 0
-            isWrong = isWrong || value < 0 || value >= count
-            return Int32(truncatingIfNeeded: value)
+        if let present = part.present { for row in 0..<part.count where !present[row] { part.words[row] = 0 } }
+        // Codes are compared together: negative ones are large without their sign.
+        var largest: UInt64 = 0
+        for word in part.words { largest = max(largest, UInt64(bitPattern: word)) }
+        guard largest < UInt64(dictionary.count) else { throw Damage("a code is outside of the dictionary") }
+        let before = count
+        var end = count
+        part.words.withUnsafeBufferPointer { words in
+            codes.withUnsafeMutableBufferPointer { codes in
+                switch rows {
+                case .all: CodedTexts.narrow(words[0..<part.count], to: codes, at: &end)
+                case .runs(let runs): for run in runs { CodedTexts.narrow(words[run], to: codes, at: &end) }
+                case .some(let rows): for row in rows { CodedTexts.narrow(words[Int(row)...Int(row)], to: codes, at: &end) }
+                }
+            }
         }
-        if let rows { for row in rows { codes.append(code(Int(row))) } } else { for row in 0..<part.count { codes.append(code(row)) } }
-        guard !isWrong else { throw Damage("a code is outside of the dictionary") }
+        count = end
         guard part.present != nil || present != nil else { return }
         var bits = present ?? Bits(repeating: true, count: before)
-        if let rows {
-            for row in rows { bits.append(part.isPresent(Int(row))) }
-        } else {
+        if case .all = rows {
             bits.append(contentsOf: part.present ?? Bits(repeating: true, count: part.count))
+        } else {
+            for row in rows.list(of: part.count) { bits.append(part.isPresent(Int(row))) }
         }
         present = bits
+    }
+
+    private static func narrow(
+        _ words: Slice<UnsafeBufferPointer<Int64>>, to codes: UnsafeMutableBufferPointer<Int32>, at count: inout Int
+    ) {
+        let words = UnsafeBufferPointer(rebasing: words)
+        for i in 0..<words.count { codes[count &+ i] = Int32(truncatingIfNeeded: words[i]) }
+        count += words.count
+    }
+
+    /// Returns the codes of all rows that were announced.
+    func coded(_ memory: MemoryScope) throws(Damage) -> CodedColumn {
+        try memory.note(codes.count * MemoryLayout<Int32>.size)
+        return CodedColumn(codes: codes, present: present, values: dictionary)
     }
 
     /// Returns the texts. Rows without a value have an empty text.
@@ -47,17 +81,7 @@ struct CodedTexts {
         var column = Column(type)
         column.count = codes.count
         column.present = present
-        var total = 0
-        let offsets = [Int](unsafeUninitializedCapacity: codes.count + 1) { out, filled in
-            out[0] = 0
-            dictionary.offsets.withUnsafeBufferPointer { ends in
-                for (i, code) in codes.enumerated() {
-                    if present?[i] ?? true { total &+= ends[Int(code) &+ 1] &- ends[Int(code)] }
-                    out[i &+ 1] = total
-                }
-            }
-            filled = codes.count + 1
-        }
+        let offsets = self.offsets(), total = offsets[codes.count]
         try column.text.reserve(total + offsets.count * 8, memory)
         column.text.offsets = offsets
         // Each text is copied with up to seven bytes after it, which the next one replaces.
@@ -77,5 +101,28 @@ struct CodedTexts {
             filled = total
         }
         return column
+    }
+
+    /// Returns where the text of each row begins, and where the last one ends.
+    private func offsets() -> [Int] {
+        let ends = dictionary.offsets, lengths = (0..<dictionary.count).map { ends[$0 &+ 1] &- ends[$0] }
+        return [Int](unsafeUninitializedCapacity: codes.count + 1) { out, filled in
+            var total = 0
+            out[0] = 0
+            lengths.withUnsafeBufferPointer { lengths in
+                if let present {
+                    for (i, code) in codes.enumerated() {
+                        if present[i] { total &+= lengths[Int(code)] }
+                        out[i &+ 1] = total
+                    }
+                } else {
+                    for (i, code) in codes.enumerated() {
+                        total &+= lengths[Int(code)]
+                        out[i &+ 1] = total
+                    }
+                }
+            }
+            filled = codes.count + 1
+        }
     }
 }

@@ -1,3 +1,4 @@
+import FirnArrow
 import FirnBytes
 import FirnTable
 
@@ -11,10 +12,9 @@ struct SegmentReader: Sendable {
     /// Whether they are all physical rows of the segment.
     private let isWhole: Bool
 
-    /// The rows of one vector; nil: all of them.
     private struct Chosen {
         var vector: Int
-        var rows: [Int32]?
+        var rows: VectorRows
         var count: Int
     }
 
@@ -30,18 +30,18 @@ struct SegmentReader: Sendable {
         var chosen: [Chosen] = [], left = limit, isWhole = vectors == 0..<segment.vectorCount
         for vector in vectors where left > 0 {
             let range = segment.rows(ofVector: vector)
-            var found: [Int32]?, count = range.count
+            var found = VectorRows.all, count = range.count
             if let rows {
-                let positions = range.filter { rows[$0] }
-                count = positions.count
-                if count < range.count { found = positions.map { Int32($0 - range.lowerBound) } }
+                let bits = rows.slice(range)
+                count = bits.ones
+                found = VectorRows(bits, count: count)
             }
             if count > left {
                 count = left
-                found = Array((found ?? (0..<Int32(range.count)).map { $0 }).prefix(left))
+                found = found.prefix(left, of: range.count)
             }
             if count > 0 { chosen.append(Chosen(vector: vector, rows: found, count: count)) }
-            if found != nil || count == 0 { isWhole = false }
+            if count < range.count { isWhole = false }
             left -= count
         }
         self.chosen = chosen
@@ -66,11 +66,12 @@ struct SegmentReader: Sendable {
         if isWhole, let whole = try reader.wholeColumn() { return whole }
         var part = Column(reader.type)
         for (i, chosen) in chosen.enumerated() {
-            guard let rows = chosen.rows else {
+            if case .all = chosen.rows {
                 try reader.read(vector: chosen.vector, into: &part)
                 try take(part, isFirst: i == 0, into: &column, memory)
                 continue
             }
+            let rows = chosen.rows.list(of: segment.rows(ofVector: chosen.vector).count)
             if rows.count < vectorSize / 8,
                 try rows.withUnsafeBufferPointer({ (rows) throws(Damage) in try reader.gather(rows, vector: chosen.vector, into: &part) })
             {
@@ -83,6 +84,17 @@ struct SegmentReader: Sendable {
             column.appendGathered(part, rows: rows.map { Int($0) })
         }
         return column
+    }
+
+    /// Returns the texts of a column as codes. If there are more different texts than rows, or no dictionary, each row has a text of its own.
+    func coded(_ position: Int) throws(Damage) -> CodedColumn {
+        let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[position].name)
+        let reader = try segment.column(position)
+        guard count > 0, var texts = try CodedTexts(reader, rows: count), texts.valueCount <= count else {
+            return CodedColumn(try column(position))
+        }
+        for chosen in chosen { try texts.append(reader, vector: chosen.vector, rows: chosen.rows) }
+        return try texts.coded(memory)
     }
 
     private func take(_ part: Column, isFirst: Bool, into column: inout Column, _ memory: MemoryScope) throws(Damage) {
@@ -129,10 +141,17 @@ struct SegmentReader: Sendable {
             guard var next = room.baseAddress else { return }
             do throws(Damage) {
                 for chosen in chosen where isDone {
-                    if let rows = chosen.rows {
+                    switch chosen.rows {
+                    case .all: isDone = try fill(chosen.vector, nil, next)
+                    case .some(let rows):
                         isDone = try rows.withUnsafeBufferPointer { (rows) throws(Damage) in try fill(chosen.vector, rows, next) }
-                    } else {
+                    case .runs(let runs):
                         isDone = try fill(chosen.vector, nil, next)
+                        var end = next
+                        for run in runs where isDone {
+                            end.update(from: next + run.lowerBound, count: run.count)
+                            end += run.count
+                        }
                     }
                     if isDone { next += chosen.count }
                 }

@@ -1,3 +1,4 @@
+import FirnArrow
 import FirnBytes
 import FirnDatabase
 import FirnQuery
@@ -8,6 +9,8 @@ import Synchronization
 /// What a scan reads.
 struct ScanRequest: Sendable {
     var columns: [Int]
+    /// The positions in `columns` of texts that are read as codes.
+    var coded: Set<Int> = []
     var filter: String?
     /// The maximum number of rows.
     var limit = Int.max
@@ -17,11 +20,29 @@ struct ScanRequest: Sendable {
     var vectors = segmentSize / vectorSize
 }
 
+/// Rows that a scan has read.
+struct ScannedRows: Sendable {
+    /// All columns; those of `codes` without values.
+    var batch: Batch
+    var codes: [Int: CodedColumn] = [:]
+    var count: Int { batch.count }
+    var footprint: Int { batch.columns.reduce(0) { $0 + $1.footprint } + codes.values.reduce(0) { $0 + $1.footprint } }
+
+    subscript(rows: Range<Int>) -> ScannedRows {
+        var out = ScannedRows(batch: Batch(count: rows.count, columns: []))
+        for (position, column) in batch.columns.enumerated() {
+            out.codes[position] = codes[position]?[rows]
+            out.batch.columns.append(codes[position] == nil ? column.slice(rows) : column)
+        }
+        return out
+    }
+}
+
 /// Reads a table in batches, which `convert` makes outputs of. Several threads read ahead of the consumer, unless there is a limit: then
 /// nothing is read that is not needed, and the threads share the columns of a batch.
 final class TableScan<Output: Sendable> {
     private let source: ScanSource
-    private let convert: @Sendable (Batch, _ threads: Int) throws(FirnError) -> [Output]
+    private let convert: @Sendable (ScannedRows, _ threads: Int) throws(FirnError) -> [Output]
     private let threads: Int
     private var pieces: [ScanSource.Piece]?
     private var position = 0
@@ -32,7 +53,7 @@ final class TableScan<Output: Sendable> {
     /// - Throws: `FirnError` if the predicate is wrong.
     init(
         _ table: StoredTable, _ request: ScanRequest, path: String,
-        convert: @escaping @Sendable (Batch, _ threads: Int) throws(FirnError) -> [Output]
+        convert: @escaping @Sendable (ScannedRows, _ threads: Int) throws(FirnError) -> [Output]
     ) throws(FirnError) {
         source = try ScanSource(table, request, path: path)
         self.convert = convert
@@ -143,18 +164,24 @@ final class ScanSource: Sendable {
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
     /// Returns at most `limit` rows of a piece. The columns are divided among `threads`.
-    func batch(_ piece: Piece, limit: Int, threads: Int) throws(FirnError) -> Batch {
+    func batch(_ piece: Piece, limit: Int, threads: Int) throws(FirnError) -> ScannedRows {
+        let none = ScannedRows(batch: Batch(columns: []))
         let segment = try located { () throws(Damage) in try table.segment(piece.segment) }
         let vectors = piece.vectors.clamped(to: 0..<segment.vectorCount)
-        guard !vectors.isEmpty else { return Batch(columns: []) }
+        guard !vectors.isEmpty else { return none }
         let reader = SegmentReader(segment, of: table, vectors: vectors, rows: try rows(piece, of: segment), limit: limit)
-        guard reader.count > 0 else { return Batch(columns: []) }
+        guard reader.count > 0 else { return none }
         let columns = request.columns
-        let read = try parallelMap(count: columns.count, threads: threads) { (index) throws(FirnError) in
+        let read = try parallelMap(count: columns.count, threads: threads) { (index) throws(FirnError) -> (Column, CodedColumn?) in
             guard !isCancelled.load(ordering: .relaxed) else { throw FirnError(.interrupted, "the scan was released") }
-            return try located { () throws(Damage) in try reader.column(columns[index]) }
+            return try located { () throws(Damage) in
+                guard request.coded.contains(index) else { return (try reader.column(columns[index]), nil) }
+                return (Column(table.type.columns[columns[index]], in: table.schema), try reader.coded(columns[index]))
+            }
         }
-        return Batch(count: reader.count, columns: read)
+        var out = ScannedRows(batch: Batch(count: reader.count, columns: read.map(\.0)))
+        for index in request.coded { out.codes[index] = read[index].1 }
+        return out
     }
 
     private func located<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {

@@ -95,6 +95,21 @@ static firn_table *table(const char *path, const char *type) {
     return table;
 }
 
+/* Reads texts as dictionaries: the columns are "n" and "name", which has ten texts. */
+static void dictionaries(const firn_table *numbers, struct firn_scan_options *options) {
+    struct ArrowArrayStream stream;
+    struct ArrowSchema schema;
+    CHECK(firn_scan(numbers, options, &stream, &error) == FIRN_OK && stream.get_schema(&stream, &schema) == 0);
+    CHECK(strcmp(schema.children[1]->format, "i") == 0 && strcmp(schema.children[1]->dictionary->format, "u") == 0);
+    schema.release(&schema);
+    CHECK(drain(&stream, NULL) == 1000);
+    options->size = offsetof(struct firn_scan_options, flags); /* as in the first header */
+    CHECK(firn_scan(numbers, options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 1000);
+    options->size = sizeof *options, options->flags = 2;
+    fails(firn_scan(numbers, options, &stream, &error), FIRN_USAGE, "flags");
+    options->flags = 0;
+}
+
 static void scans(const char *path) {
     firn_table *numbers = table(path, "Number");
     struct ArrowArrayStream stream;
@@ -119,6 +134,7 @@ static void scans(const char *path) {
     options.column_count = 2;
     options.where = "n < 66000 AND n >= 65000";
     CHECK(firn_scan(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 1000);
+    options.flags = FIRN_SCAN_DICTIONARIES, dictionaries(numbers, &options);
     options.limit = 7;
     options.threads = 1;
     CHECK(firn_scan(numbers, &options, &stream, &error) == FIRN_OK && drain(&stream, NULL) == 7);

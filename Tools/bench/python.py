@@ -44,8 +44,8 @@ Q6 = ("SELECT sum(l_extendedprice * l_discount) FROM {} WHERE l_shipdate >= DATE
       "AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24")
 try:
     import duckdb
-    lineitem = table.to_dataset()
-    for name, query in [("Q1", Q1), ("Q6", Q6)]:
+    for name, query, dictionaries in [("Q1", Q1, False), ("Q1, dictionaries", Q1, True), ("Q6", Q6, False)]:
+        lineitem = table.to_dataset(dictionaries=dictionaries)
         compare(f"DuckDB, TPC-H {name}", lambda: duckdb.sql(query.format("lineitem")).fetchall(), lambda: duckdb.sql(query.format(f"'{theirs}'")).fetchall())
 except ImportError: print("skipped: no duckdb")
 try:

@@ -39,7 +39,7 @@ class PlainScanner:
     def head(self, num_rows: int) -> pyarrow.Table:
         """Returns the first rows."""
         scan = self._scan
-        return Scan(scan.table, scan.columns, scan.where, num_rows).to_arrow()
+        return Scan(scan.table, scan.columns, scan.where, num_rows, dictionaries=scan.dictionaries).to_arrow()
 
     def count_rows(self) -> int:
         """Returns the number of rows."""
@@ -50,10 +50,11 @@ class TableDataset(pyarrow.dataset.Dataset):
     """A table as a pyarrow dataset. Filters are translated to predicates as far as possible; pyarrow applies the
     others."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, dictionaries: bool = False) -> None:
         # The initializer of the base class is for datasets of Arrow's C++ library.
         self._table = table
-        self._schema = pyarrow.schema(table)
+        self._dictionaries = dictionaries
+        self._schema = pyarrow.schema(table.scan(dictionaries=True) if dictionaries else table)
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -72,8 +73,8 @@ class TableDataset(pyarrow.dataset.Dataset):
             written = "" if filter is None else str(filter)
             names = [name for name in self._schema.names if name in columns or name in written]
         if filter is None and isinstance(columns, list) and len(set(columns)) == len(columns):
-            return PlainScanner(self._table.scan(columns, where))
-        reader = self._table.scan(names, where).to_reader()
+            return PlainScanner(self._table.scan(columns, where, dictionaries=self._dictionaries))
+        reader = self._table.scan(names, where, dictionaries=self._dictionaries).to_reader()
         known = {key: options[key] for key in ("batch_size", "use_threads", "memory_pool") if key in options}
         return pyarrow.dataset.Scanner.from_batches(
             reader, columns=columns, filter=filter, **known

@@ -18,6 +18,8 @@ from ._errors import make_error
 
 ABI_VERSION = 2
 _INTERRUPTED = 11
+# FIRN_SCAN_DICTIONARIES of firn.h.
+SCAN_DICTIONARIES = 1
 
 # int32 (void *context, int64 done, int64 total)
 ProgressFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, c_int64, c_int64)
@@ -33,6 +35,7 @@ class ScanOptions(Structure):
         ("first_segment", c_int64),
         ("segment_count", c_int64),
         ("threads", c_int32),
+        ("flags", c_int64),
     ]
 
 

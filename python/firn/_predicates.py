@@ -38,7 +38,9 @@ class ArrowFilter:
     """Reads the text of a pyarrow expression, which is the only form of it that can be read without another library."""
 
     def __init__(self, expression: str, schema: Any) -> None:
-        self._types = {field.name: str(field.type) for field in schema}
+        self._types = {
+            field.name: str(field.type.value_type if hasattr(field.type, "index_type") else field.type) for field in schema
+        }
         self._tokens: list[tuple[str, str]] = []
         # Whether the predicate matches exactly the rows of the expression.
         self.is_exact = True

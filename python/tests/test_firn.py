@@ -11,6 +11,7 @@ import decimal
 import gc
 import os
 import pickle
+import random
 import sys
 import tempfile
 import threading
@@ -325,11 +326,11 @@ class Arrow(unittest.TestCase):
         import polars
         import pyarrow
 
-        count = 1000
+        count, chosen = 3000, random.Random(1).choices(range(5), k=3000)
         plain = pyarrow.table({
             "i": [None if n % 17 == 0 else n % 50 for n in range(count)],
             "f": [None if n % 13 == 0 else float("nan") if n % 11 == 0 else n / 8 for n in range(count)],
-            "t": [None if n % 7 == 0 else ["a", "b'c", 'd"e', "", "and (x"][n % 5] for n in range(count)],
+            "t": [None if n % 7 == 0 else ["a", "b'c", 'd"e', "", "and (x"][chosen[n]] for n in range(count)],
             "d": [datetime.date(2020, 1, 1) + datetime.timedelta(n % 90) for n in range(count)],
             "b": [None if n % 3 == 0 else n % 2 == 0 for n in range(count)],
             "odd name": list(range(count)),
@@ -339,6 +340,8 @@ class Arrow(unittest.TestCase):
             with db.write() as transaction:
                 transaction["rows"].append(plain)
             stored, lazy = db["rows"].to_dataset(), db["rows"].to_lazy()
+            coded = db["rows"].to_dataset(dictionaries=True)
+            self.assertEqual(str(coded.schema.field("t").type), "dictionary<values=string, indices=int32, ordered=0>")
             for where in (
                 "i > 10", "i >= 10 AND i < 20 AND t = 'a'", "f > 100", "f <= 100.5", "f <> 5", "i <> 5", "t = 'b''c'",
                 "t = 'd\"e' OR i = 3", "t = 'and (x'", "t <> 'a'", "t > 'a' AND t < 'c'", "t IS NULL", "t IS NOT NULL AND b",
@@ -346,8 +349,9 @@ class Arrow(unittest.TestCase):
                 "\"odd name\" < 100 AND i + 1 > 3", "t LIKE 'b%'", "i = 1 OR f < 3 OR d > DATE '2020-03-20'",
             ):
                 query = "SELECT count(*), sum(\"odd name\"), min(t) FROM {} WHERE " + where
-                found = duckdb.sql(query.format("stored")).fetchall()
-                self.assertEqual(found, duckdb.sql(query.format("plain")).fetchall(), where)
+                expected = duckdb.sql(query.format("plain")).fetchall()
+                for dataset in ("stored", "coded"):
+                    self.assertEqual(duckdb.sql(query.format(dataset)).fetchall(), expected, where)
             frame, c = polars.DataFrame(plain), polars.col
             for filter in (
                 c("i") > 10, (c("i") >= 10) & (c("t") == "a"), c("f") > 100, c("f") <= 100.5, c("f") != 5, c("i") != 5,
@@ -363,6 +367,45 @@ class Arrow(unittest.TestCase):
             self.assertEqual(stored.head(3).num_rows, 3)
             self.assertEqual(stored.to_table(columns=["i"]).column_names, ["i"])
             self.assertEqual(stored.count_rows(pyarrow.compute.field("i") == 3), plain["i"].to_pylist().count(3))
+
+    def test_texts_that_repeat_are_dictionaries_if_a_scan_wants_them(self):
+        import pyarrow
+
+        count, chosen = 70_000, random.Random(1).choices(range(5), k=70_000)
+        # Segments with few texts, with a different one in each row, and with others and nulls.
+        parts = [
+            [f"first {code}" for code in chosen], [f"text {n}" for n in range(count)],
+            [None if n % 7 == 0 else f"last {code}" for n, code in enumerate(chosen)],
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            db = firn.create(Path(folder, "texts.firn"))
+            for i, part in enumerate(parts):
+                with db.write() as transaction:
+                    transaction["rows"].append(pyarrow.table({
+                        "n": range(i * count, (i + 1) * count), "t": pyarrow.array(part, pyarrow.string()),
+                        "u": [f"unique {n}" for n in range(count)], "same": ["x"] * count,
+                    }))
+            table = db["rows"]
+            for options in (
+                {}, {"limit": 100}, {"columns": ["t"]}, {"columns": ["u", "t"], "segments": range(1, 3)}, {"where": "n < 0"},
+                {"where": "n >= 3 AND n < 70003 AND n != 77"}, {"where": "n IN {66000, 69999, 209999}", "columns": ["same", "t"]},
+                {"where": "t ENDSWITH '3'", "threads": 1},
+            ):
+                with self.subTest(str(options)):
+                    plain, scan = table.scan(**options).to_arrow(), table.scan(dictionaries=True, **options)
+                    found = scan.to_arrow()
+                    found.validate(full=True)
+                    for name in found.column_names:
+                        kind = found.schema.field(name).type
+                        self.assertEqual(pyarrow.types.is_dictionary(kind), name in ("t", "same"), name)
+                        self.assertEqual(pyarrow.schema(scan).field(name).type, kind)
+                    self.assertTrue(found.cast(plain.schema).equals(plain))
+                    self.assertEqual([row.get("t") for row in scan][:100], plain.slice(0, 100)["t"].to_pylist())
+            values = [value for part in parts for value in part]
+            self.assertEqual(table.scan(["t"], dictionaries=True).to_arrow()["t"].to_pylist(), values)
+            with db.write() as transaction:
+                transaction["copy"].append(table.scan(dictionaries=True))
+            self.assertTrue(db["copy"].to_arrow().cast(table.to_arrow().schema).equals(table.to_arrow()))
 
     @unittest.skipUnless(os.path.exists("/proc/self/smaps"), "the system does not report the pages of mappings")
     def test_a_scan_of_a_large_file_keeps_few_of_its_pages(self):

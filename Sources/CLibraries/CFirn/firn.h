@@ -291,6 +291,14 @@ void firn_table_free(firn_table *table);
 
 /* ---- Scans ------------------------------------------------------------------------------------------------------- */
 
+enum firn_scan_flag {
+    /*
+    ** Columns of texts that repeat are Arrow dictionaries with indexes of 32 bits, which engines group and compare
+    ** faster. The first segment of the table decides which columns these are. firn_cursor_open ignores this flag.
+    */
+    FIRN_SCAN_DICTIONARIES = 1
+};
+
 /* What a scan reads. Set everything to zero, then size, then what differs from the default. */
 struct firn_scan_options {
     size_t size;                 /* sizeof(struct firn_scan_options) */
@@ -301,6 +309,7 @@ struct firn_scan_options {
     int64_t first_segment;       /* the first segment that is read */
     int64_t segment_count;       /* the number of segments that are read; 0 or less: all from the first on */
     int32_t threads;             /* the number of threads; 0 or less: as many as the machine has processors */
+    int64_t flags;               /* enum firn_scan_flag, combined by | */
 };
 
 /*
