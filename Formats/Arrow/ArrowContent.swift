@@ -14,6 +14,8 @@ final class ArrowLayout: @unchecked Sendable {
     /// The types of the folder that the rows were written into.
     let folderTypes: [String]
     let remarks: [String]
+    /// Those of the remarks that are about values which are lost.
+    let losses: [String]
 
     /// - Parameters:
     ///   - more: Metadata in addition to that of the schema.
@@ -64,6 +66,7 @@ final class ArrowLayout: @unchecked Sendable {
         whole.metadata = ArrowMetadata.kept(entries).filter { !ofType.contains($0) || ofFile.contains($0) }
         self.schema = whole
         let lost = ArrowMetadata.lost(entries)
+        losses = planner.leftOut
         remarks = planner.remarks + (lost > 0 ? ["\(lost) entries of the metadata are too many or too long, and are left out"] : [])
     }
 

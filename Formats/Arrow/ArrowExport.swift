@@ -73,6 +73,7 @@ private final class SchemaMemory {
 
     /// The number of entries, then the length and the bytes of each key and value, in 32 bits of the machine's order.
     private static func bytes(_ metadata: [MetadataEntry]) -> [UInt8] {
+        let metadata = ArrowMetadata.written(metadata)
         var out: [UInt8] = []
         func append(_ count: Int) { for i in 0..<4 { out.append(UInt8(truncatingIfNeeded: count >> (8 * i))) } }
         append(metadata.count)

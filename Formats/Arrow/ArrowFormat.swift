@@ -49,6 +49,8 @@ enum ArrowFormat {
     static let extensionMetadata = "ARROW:extension:metadata"
     /// The key under which Firn's own schema is kept: base64 of `ArrowSchemaRecord`. Permanent.
     static let firnSchema = "firn.schema"
+    /// Begins the keys of metadata whose value is not UTF-8: the rest is the key, and the value is base64. Permanent.
+    static let binaryPrefix = "firn.binary:"
     /// Keys that begin with this are no metadata of applications.
     static let firnPrefix = "firn."
 }

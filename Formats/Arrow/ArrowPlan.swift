@@ -61,6 +61,8 @@ final class ArrowPlan {
 struct ArrowPlanner {
     private(set) var embedded: [TypeSchema] = []
     private(set) var remarks: [String] = []
+    /// Those of the remarks that are about fields without a column.
+    private(set) var leftOut: [String] = []
     private var names = DistinctNames()
     /// The schema that Firn wrote; nil if there is none.
     private let record: Schema?
@@ -98,7 +100,9 @@ struct ArrowPlanner {
 
     private mutating func add(_ field: ArrowField, _ used: inout DistinctNames, path: String) throws(ArrowFault) -> ArrowPlan? {
         guard !field.isEmpty else {
-            remarks.append("column \"\(field.path)\" is a struct without fields, and is left out")
+            let remark = "column \"\(field.path)\" is a struct without fields, and is left out"
+            remarks.append(remark)
+            leftOut.append(remark)
             return nil
         }
         let name = used.add(field.name)

@@ -101,6 +101,8 @@ package class ArrowReader: BatchReader {
 
     package var remarks: [String] { source.remarks + work.remarks }
     package var guesses: [String] { source.layout.remarks }
+    /// The remarks about values that were lost so far.
+    package var losses: [String] { source.layout.losses + work.remarks }
     package var folderTypes: [String] { source.layout.folderTypes }
 
     /// About the number of bytes that were read since the mapping of the file was released.

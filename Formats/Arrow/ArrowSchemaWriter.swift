@@ -12,7 +12,7 @@ enum ArrowSchemaWriter {
     private static func entries(_ metadata: [MetadataEntry]) -> FlatBuilder.Content? {
         guard !metadata.isEmpty else { return nil }
         return .tables(
-            metadata.map { entry in
+            ArrowMetadata.written(metadata).map { entry in
                 var pair = FlatBuilder()
                 pair.set(0, .text(Array(entry.key.utf8)))
                 pair.set(1, .text(entry.value))
