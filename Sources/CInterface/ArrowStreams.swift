@@ -2,10 +2,13 @@ import CArrow
 import FirnArrow
 import FirnBytes
 import FirnTable
+import FirnThreads
 
 /// What an Arrow stream of this library refers to.
 final class StreamState {
     private let process = MakingProcess()
+    /// Held by each callback: consumers that share a stream between threads get one batch each.
+    private let lock = Lock()
     private let rows: () throws(FirnError) -> ArrowRows
     private let advance: () throws(FirnError) -> ArrowRecord?
     private var failure: (code: Int32, text: CText)?
@@ -32,7 +35,7 @@ final class StreamState {
                 if let record = try state.advance() { record.export(to: out) } else { out.initialize(to: ArrowArray()) }
             }
         }
-        stream.get_last_error = { stream in StreamState.at(stream)?.failure.map { UnsafePointer($0.text.pointer) } }
+        stream.get_last_error = { stream in StreamState.at(stream)?.lastFailure.map { UnsafePointer($0.text.pointer) } }
         stream.release = { stream in
             guard let stream, stream.pointee.release != nil, let data = stream.pointee.private_data else { return }
             stream.pointee.release = nil
@@ -53,6 +56,14 @@ final class StreamState {
 
     /// Runs the body of a callback. After an error, all further calls return it.
     private func run(_ body: () throws(FirnError) -> Void) -> Int32 {
+        // In a forked child, the lock may be held by a thread that does not exist there.
+        process.isThis ? lock.withLock { runAlone(body) } : runAlone(body)
+    }
+
+    /// The text stays valid as long as the stream.
+    private var lastFailure: (code: Int32, text: CText)? { process.isThis ? lock.withLock { failure } : failure }
+
+    private func runAlone(_ body: () throws(FirnError) -> Void) -> Int32 {
         if let failure { return failure.code }
         do throws(FirnError) {
             try process.check()

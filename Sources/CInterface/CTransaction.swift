@@ -113,8 +113,15 @@ final class CTransaction: CReader {
             try progress.report(count, -1)
             try CInterrupt.check()
         }
+        // A remark would not be read.
+        if let loss = reader.losses.first { throw FirnError(.rejected, "values would be lost: \(loss)", at: .init(file: "the stream")) }
         return count
     }
+
+    private static let interval = 4096
+
+    /// Lets the caller interrupt a loop over rows.
+    private func pause(_ row: Int) throws(FirnError) { if row % CTransaction.interval == 0 { try CInterrupt.check() } }
 
     /// Appends the rows of a stream. A type that does not exist is made, with the columns of the stream and the key.
     func append(_ stream: UnsafeMutablePointer<ArrowArrayStream>, to name: String, key: [String]?) throws(FirnError) -> Int {
@@ -200,6 +207,7 @@ final class CTransaction: CReader {
         let type = try keyed(name)
         return try forEachBatch(stream, of: type, only: type.key) { (batch, fit) throws(FirnError) in
             for row in 0..<batch.count {
+                try pause(row)
                 let values = batch.columns.map { $0.value(at: row) }
                 guard let known = try transaction.find(name, key: type.key.map { values[$0] }) else {
                     for (i, column) in type.columns.enumerated() where !fit.has(i) && !column.type.isOptional {
@@ -222,6 +230,7 @@ final class CTransaction: CReader {
         var found: [Int64] = []
         _ = try forEachBatch(stream, of: type, only: type.key) { (batch, _) throws(FirnError) in
             for row in 0..<batch.count {
+                try pause(row)
                 if let known = try transaction.find(name, key: type.key.map { batch.columns[$0].value(at: row) }) { found.append(known) }
             }
         }
@@ -245,7 +254,10 @@ final class CTransaction: CReader {
 
     private func delete(_ rows: [Int64], from name: String) throws(FirnError) -> Int {
         guard !rows.isEmpty else { return 0 }
-        for row in rows { try transaction.delete(name, rowID: row) }
+        for (i, row) in rows.enumerated() {
+            try pause(i)
+            try transaction.delete(name, rowID: row)
+        }
         if transaction.schema.types.contains(where: { $0.columns.contains { $0.type.kind == .link && $0.type.target == name } }) {
             try transaction.deleteLinks(to: name, rows: rows)
         }
