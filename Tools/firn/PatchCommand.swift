@@ -3,6 +3,7 @@ import FirnChange
 import FirnCommandLine
 import FirnDatabase
 import FirnDisk
+import FirnExchange
 import FirnThreads
 
 /// `firn patch FILE CHANGES`
@@ -40,6 +41,12 @@ struct PatchCommand {
         var options = DifferenceOptions()
         options.execution.threads = try session.threads()
         options.newName = path
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+        options.execution.progress = { (rows) throws(FirnError) in
+            progress.add(rows: rows)
+            try progress.check()
+        }
         switch try changes.apply(to: type, in: transaction, options: options) {
         case .refused(let conflicts, let count, let isReached):
             try report(path, type, changes, conflicts, count: count)
@@ -49,6 +56,7 @@ struct PatchCommand {
             return .no
         case .applied(let hash, let isProven):
             let left = changes.parts.filter { $0.after == nil }.map { remaining(type ?? $0.name, path, transaction) }
+            try progress.check()
             let version = arguments.has("check") || changes.isEmpty ? nil : try transaction.commit()
             try report(path, type, changes, [], count: 0, version: version, hash: hash, isProven: isProven)
             for remark in left { session.remark(remark) }

@@ -26,7 +26,7 @@ extension Changeset {
     ///
     /// - Parameters:
     ///   - type: The name in the file of the one type that is changed, if it differs from the name in the changes.
-    ///   - options: Threads, and the name of the file as `newName`.
+    ///   - options: Threads, the name of the file as `newName`, and a function that can end the work.
     package func apply(to type: String? = nil, in transaction: any TableTransaction, options: DifferenceOptions) throws(FirnError)
         -> Outcome
     {
@@ -153,8 +153,15 @@ struct ChangesetApplication {
         asked.key = key
         asked.name = options.newName
         asked.threads = options.execution.threads
+        asked.progress = { [progress = options.execution.progress] rows in
+            do throws(FirnError) { try progress(rows) } catch { return false }
+            return true
+        }
         return try ContentHash(of: table, options: asked).hash
     }
+
+    /// Lets the caller stop a loop over rows.
+    func pause(_ row: Int) throws(FirnError) { if row % 4096 == 0 { try options.execution.progress(0) } }
 
     func damaged(_ what: String) -> FirnError {
         Changeset.damaged(FirnError(.damaged, what, at: .init(file: changes.name)))

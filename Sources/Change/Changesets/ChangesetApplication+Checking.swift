@@ -84,6 +84,7 @@ extension ChangesetApplication {
             let pairing = ColumnPairing(column.name, old: tables.old, new: tables.new)
             let recorded = cells.column(column.name)
             for (k, location) in locations.enumerated() where plan.ids[k] >= 0 {
+                try pause(k)
                 let value = try was.value(location, pairing.old.index)
                 if k < part.pairs, try !recorded.isRecorded(k, isNull: value.isNull) { continue }
                 if try !pairing.same(value, stands.value(there[k], pairing.new.index), tolerance: 0) {

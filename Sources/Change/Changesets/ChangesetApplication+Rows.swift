@@ -50,6 +50,7 @@ extension ChangesetApplication {
                 mayLink = table.schema.mayHoldLinks(column.type)
             var found = LinkedCells(plan: number, column: columnPosition)
             for k in 0..<plan.part.pairs {
+                try pause(k)
                 let value = try becomes.value(locations[k], columnPosition)
                 if let twin {
                     let former = try was.value(old[k], twin)
@@ -76,7 +77,8 @@ extension ChangesetApplication {
         let reader = RowReader(table, name: changes.name), sources = own.columns.map { table.type.index(of: $0.name) }
         let mayLink = table.type.columns.map { table.schema.mayHoldLinks($0.type) }, first = firstTypes(plan, table)
         var linked = table.type.columns.indices.map { LinkedCells(plan: number, column: $0) }
-        for location in locations {
+        for (i, location) in locations.enumerated() {
+            try pause(i)
             var values: [Value] = [], withLinks: [Int] = []
             for (column, source) in zip(own.columns, sources) {
                 guard let source else {
@@ -104,7 +106,8 @@ extension ChangesetApplication {
             let plan = plans[group.plan]
             guard let after = plan.part.after, let table = after.table else { continue }
             let column = table.type.columns[group.column], reader = RowReader(table, name: changes.name)
-            for cell in group.cells {
+            for (i, cell) in group.cells.enumerated() {
+                try pause(i)
                 var missing: (type: String, row: Int64)?
                 let value = try reader.value(cell.location, group.column).mapLinks(column.type, in: table.schema) {
                     (type, row) throws(FirnError) -> (type: String, row: Int64?) in

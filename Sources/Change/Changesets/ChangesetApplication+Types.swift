@@ -6,7 +6,10 @@ extension ChangesetApplication {
     func removeRows() throws(FirnError) {
         for plan in plans where plan.ids.count > plan.part.pairs {
             let ids = plan.ids[plan.part.pairs...]
-            for id in ids { try transaction.delete(plan.name, rowID: id) }
+            for (i, id) in ids.enumerated() {
+                try pause(i)
+                try transaction.delete(plan.name, rowID: id)
+            }
             try transaction.deleteLinks(to: plan.name, rows: Array(ids))
         }
     }
