@@ -61,7 +61,9 @@ struct SQLNames {
                 let near = split.count > 1 ? nil : Suggestion.nearest(to: wanted, among: names)
                 advised.advice =
                     near.map { "did you mean \(SQLNames.written($0))?" }
-                    ?? "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")"
+                    ?? (names.isEmpty
+                        ? "no file was given, and there is no file of this name"
+                        : "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")")
             }
             throw advised
         }
