@@ -110,8 +110,8 @@ class Job:
     def commit(self, parts: Iterable[Part]) -> int:
         """Publishes the files of the tasks, and returns the number of rows.
 
-        A new or replaced folder appears as a whole. Files are added to an existing one by renaming, one after the
-        other; if one cannot be renamed, the ones before are removed again.
+        A new or replaced folder appears as a whole. So do the files that are added to an existing one: several of them are
+        in a folder of their own below it.
         """
         parts = list(parts)
         names = [part.name for part in parts if part.name]
@@ -142,24 +142,25 @@ class Job:
             Folder([*known, *new]).close()
 
     def _add(self, names: list[str]) -> None:
-        done: list[str] = []
-        try:
-            for name in names:
-                target = os.path.join(self.folder, name)
-                os.rename(os.path.join(self.staging, name), target)
-                done.append(target)
-        except BaseException:
-            for target in done:
-                os.unlink(target)
-            raise
+        if not names:
+            return
+        if len(names) == 1:
+            os.rename(os.path.join(self.staging, names[0]), os.path.join(self.folder, names[0]))
+        else:
+            self._keep(names)
+            os.rename(self.staging, os.path.join(self.folder, f"part-{self.id}"))
         _sync(self.folder)
 
-    def _replace(self, names: list[str]) -> None:
-        os.makedirs(self.staging, exist_ok=True)
+    def _keep(self, names: list[str]) -> None:
+        """Removes the other files of the hidden folder."""
         for name in os.listdir(self.staging):
             if name not in names:
                 os.unlink(os.path.join(self.staging, name))
         _sync(self.staging)
+
+    def _replace(self, names: list[str]) -> None:
+        os.makedirs(self.staging, exist_ok=True)
+        self._keep(names)
         try:
             os.rename(self.staging, self.folder)
         except OSError:

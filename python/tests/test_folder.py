@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import pickle
 import tempfile
 import unittest
@@ -213,6 +214,17 @@ class Folders(unittest.TestCase):
         more = Job(out, smaller.schema, "append")
         more.commit([more.write(smaller.to_batches())])
         self.assertEqual(list(firn.open_folder(out).scan(where="id == 3")), [{"id": 3, "name": None}])
+        several = Job(out, smaller.schema, "append")
+        written = [several.write(smaller.to_batches(), number) for number in range(3)]
+        several.write(smaller.to_batches(), 1)
+        seen = []
+        rename, os.rename = os.rename, lambda *names: (seen.append(len(firn.open_folder(out))), rename(*names))
+        try:
+            self.assertEqual(several.commit(written), 3)
+        finally:
+            os.rename = rename
+        # One step makes all of them visible.
+        self.assertEqual((seen, len(firn.open_folder(out))), ([5], 8))
         replaced = Job(out, smaller.schema, "overwrite")
         replaced.commit([replaced.write(smaller.to_batches())])
         self.assertEqual(list(firn.open_folder(out)), [{"id": 3}])
