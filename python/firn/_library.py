@@ -211,9 +211,13 @@ def call(function: Any, *arguments: Any) -> None:
     code = function(*arguments, byref(error))
     if code:
         made = make_error(lib, error)
-        if code == _INTERRUPTED and made.message == "interrupted":
-            _raise_interrupt()
-        raise made
+        try:
+            if code == _INTERRUPTED and made.message == "interrupted":
+                _raise_interrupt()
+            raise made
+        finally:
+            # The traceback refers to this frame: the error would keep files open until the garbage collector runs.
+            del made
 
 
 @contextlib.contextmanager

@@ -83,12 +83,12 @@ def watching(progress: Progress, what: str) -> Iterator[Any]:
         yield ProgressFunction(report)
     except BaseException:
         if raised:
-            raise raised[0] from None
+            raise raised.pop() from None
         raise
     else:
         # The operation was complete before it could be cancelled.
         if raised:
-            raise raised[0]
+            raise raised.pop()
     finally:
         if line is not None:
             line.end()

@@ -305,5 +305,9 @@ def patch(
         first = f": {rows[0]['key']} {rows[0]['what']}" if rows else ""
         error = ConflictError(f"{os.fsdecode(operands[0])}: {report.get('conflicts', 0)} rows are not as the changes expect{first}")
         error.report = report
-        raise error
+        try:
+            raise error
+        finally:
+            # See call.
+            del error
     return report

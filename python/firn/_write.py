@@ -222,8 +222,13 @@ class Writer:
             try:
                 call(function, handle, name, stream_address(rows.capsule), *arguments, byref(count))
             except Error as error:
-                if rows.raised is not None:
-                    raise rows.raised from None
+                raised, rows.raised = rows.raised, None
+                try:
+                    if raised is not None:
+                        raise raised from None
+                finally:
+                    # See call.
+                    del raised
                 if isinstance(error, NotFoundError):
                     raise RowNotFoundError(str(error)) from None
                 raise

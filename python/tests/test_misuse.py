@@ -1,7 +1,9 @@
-"""Tests of wrong use: threads that share objects, rows that raise, paths that are no files. FIRN_LIBRARY is the path of libfirn."""
+"""Tests of wrong use: rows that raise, paths that are no files, interrupts. FIRN_LIBRARY is the path of libfirn."""
 
+import contextlib
 import os
 import pickle
+import signal
 import tempfile
 import threading
 import unittest
@@ -24,84 +26,6 @@ class Misuse(unittest.TestCase):
         csv.write_text("id,name\n" + "".join(f"{i},n{i % 7}\n" for i in range(20_000)))
         self.path = self.folder / "people.firn"
         firn.convert(csv, self.path, key="id")
-
-
-class Threads(Misuse):
-    def run_together(self, *bodies):
-        """Runs functions at the same time; returns the errors that they raised."""
-        errors = []
-
-        def guarded(body):
-            try:
-                body()
-            except Exception as error:
-                errors.append(error)
-
-        threads = [threading.Thread(target=guarded, args=(body,)) for body in bodies]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return errors
-
-    def test_a_database_is_closed_while_others_use_it(self):
-        def use(db):
-            db["people"][5]
-            db.metadata(), db.log(), db.version, db.hash()
-            db.refresh()["people"].hash()
-
-        for _ in range(60):
-            db = firn.open(self.path)
-            errors = self.run_together(lambda: use(db), lambda: use(db), db.close)
-            for error in errors:
-                self.assertIsInstance(error, firn.ClosedError)
-            self.assertTrue(db.closed)
-
-    def test_a_database_moves_while_others_read_it(self):
-        with firn.open(self.path).write() as transaction:
-            transaction["people"].delete(where="id >= 10")
-        db = firn.open(self.path)
-        lengths = {1: 20_000, 2: 10}
-
-        def read():
-            for _ in range(300):
-                self.assertIn(len(db["people"]), lengths.values())
-
-        def move():
-            for i in range(300):
-                db.refresh(1 + i % 2)
-
-        self.assertEqual(self.run_together(read, read, move), [])
-        for version, length in lengths.items():
-            self.assertEqual(len(db.refresh(version)["people"]), length)
-
-    def test_a_commit_is_no_error_if_the_database_is_closed(self):
-        db = firn.open(self.path)
-        with db.write() as transaction:
-            transaction["people"].delete(where="id = 1")
-            db.close()
-        self.assertEqual(len(firn.open(self.path)["people"]), 19_999)
-
-    @unittest.skipIf(pyarrow is None, "no pyarrow")
-    def test_threads_share_a_reader(self):
-        reader, counts = firn.open(self.path)["people"].scan(threads=2).to_reader(), []
-
-        def read():
-            for batch in iter(reader.read_next_batch, None):
-                counts.append(batch.num_rows)
-
-        for error in self.run_together(read, read, read, read):
-            self.assertIsInstance(error, StopIteration)
-        self.assertEqual(sum(counts), 20_000)
-
-    @unittest.skipUnless(hasattr(os, "fork"), "no fork")
-    def test_objects_of_another_process_are_shown(self):
-        db = firn.open(self.path)
-        child = os.fork()
-        if child == 0:
-            is_shown = "of another process" in repr(db) and "of another process" in db._repr_html_()
-            os._exit(0 if is_shown else 1)
-        self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
 @unittest.skipIf(pyarrow is None, "no pyarrow")
@@ -160,6 +84,47 @@ class Rows(Misuse):
         with self.assertRaisesRegex(TypeError, "name of a column must be a str"), db.write() as transaction:
             transaction["people"].append([{1: 2}])
 
+    def test_values_are_never_left_out(self):
+        for column, error in (
+            (pyarrow.array([[("a", 1), ("a", 2)]], pyarrow.map_(pyarrow.string(), pyarrow.int64())), "a key that follows again"),
+            (pyarrow.array([{}], pyarrow.struct([])), '"x" is a struct without fields'),
+            (pyarrow.array([{"b": 1, "a": {}}], pyarrow.struct([("b", pyarrow.int64()), ("a", pyarrow.struct([]))])), '"x.a" is a struct'),
+            (pyarrow.array([[{}]], pyarrow.list_(pyarrow.struct([]))), "without fields"),
+            (pyarrow.array([86_400_001], pyarrow.int64()).view(pyarrow.date64()), "dates have a time"),
+        ):
+            db = firn.create(self.folder / f"{len(os.listdir(self.folder))}.firn")
+            with self.assertRaisesRegex(ValueError, error), db.write() as transaction:
+                transaction["t"].append(pyarrow.table({"y": [1], "x": column}))
+            self.assertFalse(os.path.exists(db.path))
+
+    def test_metadata_that_are_not_text(self):
+        db = firn.create(self.folder / "m.firn")
+        values = {"b": b"\xff\0", "t": "text", "e": ""}
+        with db.write() as transaction:
+            transaction["t"].append([{"x": 1}])
+            for owner in (None, "t", "t.x"):
+                for key, value in values.items():
+                    transaction.set_metadata(f"{key}{owner}", value, of=owner)
+        schema = db["t"].to_arrow().schema
+        for metadata in (schema.metadata, schema.field("x").metadata):
+            for part in (part for pair in metadata.items() for part in pair):
+                part.decode()
+        firn.convert(db, self.folder / "m.arrow")
+        firn.convert(self.folder / "m.arrow", self.folder / "back.firn")
+        with firn.create(self.folder / "copy.firn") as copy, copy.write() as transaction:
+            transaction["t"].append(db["t"])
+        for name in ("back.firn", "copy.firn"):
+            for owner in (None, "t", "t.x"):
+                expected = {f"{key}{owner}": value for key, value in values.items()}
+                if name == "back.firn" or owner == "t.x":
+                    self.assertEqual(firn.open(self.folder / name).metadata(owner), expected)
+        try:
+            import polars
+        except ImportError:
+            return
+        self.assertEqual(polars.DataFrame(db["t"]).rows(), [(1,)])
+        self.assertEqual(polars.read_ipc(self.folder / "m.arrow").rows(), [(1,)])
+
     def test_objects_with_a_wrong_stream_are_errors(self):
         class Rows:
             def __init__(self, stream):
@@ -176,6 +141,43 @@ class Rows(Misuse):
             transaction["people"].append(used)
             transaction["people"].append(used)
         self.assertEqual(len(firn.open(self.path).log()), 1)
+
+
+class Interrupts(Misuse):
+    def test_long_changes_are_cancelled(self):
+        table = {"id": list(range(300_000)), "x": [i / 7 for i in range(300_000)]}
+        if pyarrow is None:
+            self.skipTest("no pyarrow")
+        with firn.create(self.folder / "a.firn") as db, db.write() as transaction:
+            transaction["t"].append(table, key="id")
+        firn.convert(self.folder / "a.firn", self.folder / "b.firn", where="id < 3")
+        firn.write_changes(self.folder / "a.firn", self.folder / "b.firn", self.folder / "c.firn", key="id")
+        path, calls = self.folder / "a.firn", []
+        before = firn.hash(path)["hash"]
+
+        def cancel(done, total):
+            calls.append(done)
+            return len(calls) > 1
+
+        with self.assertRaises(firn.CancelledError):
+            firn.patch(path, self.folder / "c.firn", progress=cancel)
+
+        def interrupt():
+            # Until the signal is there.
+            for _ in range(1000):
+                with firn.open(path).write() as transaction:
+                    change(transaction["t"])
+                    raise RuntimeError
+
+        for change in (lambda t: t.upsert(table), lambda t: t.delete(where="id >= 0"), lambda t: t.replace(table)):
+            thread = threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT])
+            with self.assertRaises(KeyboardInterrupt):
+                thread.start()
+                while True:
+                    with contextlib.suppress(RuntimeError):
+                        interrupt()
+            thread.join()
+        self.assertEqual((firn.hash(path)["hash"], len(firn.open(path).log())), (before, 1))
 
 
 class Paths(Misuse):
