@@ -9,7 +9,8 @@ enum ArrowBuffer: Sendable {
     case words([Int64])
     case reals([Double])
     case bits(Bits)
-    case codes([Int32])
+    /// Some bytes of a buffer of a scan's pool.
+    case pooled(PooledBuffer, Range<Int>)
 
     init(_ bits: Bits?) { self = bits.map { .bits($0) } ?? .none }
 
@@ -21,7 +22,7 @@ enum ArrowBuffer: Sendable {
         case .words(let words): words.count * 8
         case .reals(let reals): reals.count * 8
         case .bits(let bits): (bits.count + 7) / 8
-        case .codes(let codes): codes.count * 4
+        case .pooled(_, let bytes): bytes.count
         }
     }
 
@@ -32,7 +33,10 @@ enum ArrowBuffer: Sendable {
         case .bytes(let bytes): try bytes.withBytes(body)
         case .words(let words): try words.withUnsafeBufferPointer { (words) throws(E) in try body(UnsafeRawBufferPointer(words)) }
         case .reals(let reals): try reals.withUnsafeBufferPointer { (reals) throws(E) in try body(UnsafeRawBufferPointer(reals)) }
-        case .codes(let codes): try codes.withUnsafeBufferPointer { (codes) throws(E) in try body(UnsafeRawBufferPointer(codes)) }
+        case .pooled(let buffer, let bytes):
+            try buffer.withValues(UInt8.self) { (all) throws(E) in
+                try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(all)[bytes]))
+            }
         case .bits(let bits):
             try bits.words.withUnsafeBufferPointer { (words) throws(E) in
                 try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(words)[..<count]))

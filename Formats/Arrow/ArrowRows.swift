@@ -51,6 +51,18 @@ package struct ArrowRows: @unchecked Sendable {
         column.type.kind == .string && !column.type.isCollection && column.logical == nil
     }
 
+    /// The positions of the columns whose values Arrow lays out as Firn does, if no row is null: integers and doubles of 64 bits.
+    package var numbers: Set<Int> {
+        var out: Set<Int> = []
+        for (position, field) in zip(positions, fields) where !columns[position].type.isCollection {
+            switch (field.type, columns[position].type.kind) {
+            case (.int(64, true), .int), (.duration, .int), (.float(64), .double), (.float(64), .float): out.insert(position)
+            default: break
+            }
+        }
+        return out
+    }
+
     private static func dictionary(of values: ArrowField) -> ArrowField {
         let field = ArrowField(values.name, values.type, nullable: values.isNullable, metadata: values.metadata)
         field.dictionary = .init(
@@ -59,16 +71,16 @@ package struct ArrowRows: @unchecked Sendable {
     }
 
     /// Converts the values of all columns given to the initializer. `name` is the file, for errors.
-    /// - Parameter codes: the columns of dictionaries by position, in place of their values.
+    /// - Parameter ready: columns in Arrow's layout by position, in place of their values; among them are all columns of dictionaries.
     /// - Throws: `FirnError` if the Arrow type of a column cannot express one of its values.
-    package func record(_ values: [Column], codes: [Int: CodedColumn] = [:], count: Int, threads: Int = 1, name: String)
+    package func record(_ values: [Column], ready: [Int: ReadyColumn] = [:], count: Int, threads: Int = 1, name: String)
         throws(FirnError) -> ArrowRecord
     {
         let encoded = try parallelMap(count: positions.count, threads: threads) { (index) throws(FirnError) -> ArrowRecord.Part in
             let position = positions[index], column = columns[position]
             var encoder = ArrowEncoder(schema)
             do throws(ArrowFault) {
-                if let coded = codes[position] { return try coded.part(fields[index]) }
+                if let ready = ready[position] { return try ready.part(fields[index]) }
                 try encoder.append(fields[index], values[position], column, present: values[position].present)
                 try encoder.loss.check()
             } catch { throw error.error(in: name, "column \"\(column.name)\"") }

@@ -89,7 +89,7 @@ extension ArrowRows {
     /// Converts a batch in parts of bounded size: texts of a batch have at most 2 GiB.
     func records(_ rows: ScannedRows, threads: Int, name: String) throws(FirnError) -> [ArrowRecord] {
         guard rows.count > 1, rows.footprint > ArrowRows.maximumBytes else {
-            return [try record(rows.batch.columns, codes: rows.codes, count: rows.count, threads: threads, name: name)]
+            return [try record(rows.batch.columns, ready: rows.ready, count: rows.count, threads: threads, name: name)]
         }
         let half = rows.count / 2
         var out: [ArrowRecord] = []

@@ -56,6 +56,8 @@ public func firnScan(
 private func export(
     _ table: CTable, _ request: ScanRequest, _ rows: ArrowRows, _ path: String, _ out: UnsafeMutablePointer<ArrowArrayStream>
 ) throws(FirnError) {
+    var request = request
+    request.numbers = rows.numbers
     let scan = try TableScan<ArrowRecord>(table.table, request, path: path) { (read, threads) throws(FirnError) in
         try rows.records(read, threads: threads, name: path)
     }

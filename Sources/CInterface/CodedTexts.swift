@@ -6,19 +6,22 @@ import FirnTable
 struct CodedTexts {
     private let dictionary: Text
     private let type: ColumnType
-    private var codes: [Int32]
+    private let codes: PooledBuffer
+    /// The number of codes of all rows.
+    private let rows: Int
     /// The number of codes that are known so far.
     private var count = 0
     private var present: Bits?
     private var part: Column
 
     /// Fails if the column has no dictionary.
-    init?(_ reader: any ColumnReader, rows: Int) throws(Damage) {
+    init?(_ reader: any ColumnReader, rows: Int, _ pool: BufferPool) throws(Damage) {
         guard let known = try CodedTexts.dictionary(of: reader) else { return nil }
         dictionary = known
         type = reader.type
         part = Column(ColumnType(.int, optional: type.isOptional))
-        codes = [Int32](repeating: 0, count: rows)
+        self.rows = rows
+        codes = pool.buffer(rows * MemoryLayout<Int32>.size)
     }
 
     /// Returns the dictionary of a column of texts; nil if it has none.
@@ -43,7 +46,7 @@ struct CodedTexts {
         let before = count
         var end = count
         part.words.withUnsafeBufferPointer { words in
-            codes.withUnsafeMutableBufferPointer { codes in
+            codes.withValues(Int32.self) { codes in
                 switch rows {
                 case .all: CodedTexts.narrow(words[0..<part.count], to: codes, at: &end)
                 case .runs(let runs): for run in runs { CodedTexts.narrow(words[run], to: codes, at: &end) }
@@ -66,22 +69,29 @@ struct CodedTexts {
         _ words: Slice<UnsafeBufferPointer<Int64>>, to codes: UnsafeMutableBufferPointer<Int32>, at count: inout Int
     ) {
         let words = UnsafeBufferPointer(rebasing: words)
+        trap(unless: words.count <= codes.count - count, "there are more rows than were announced")
         for i in 0..<words.count { codes[count &+ i] = Int32(truncatingIfNeeded: words[i]) }
         count += words.count
     }
 
     /// Returns the codes of all rows that were announced.
     func coded(_ memory: MemoryScope) throws(Damage) -> CodedColumn {
-        try memory.note(codes.count * MemoryLayout<Int32>.size)
-        return CodedColumn(codes: codes, present: present, values: dictionary)
+        trap(unless: count == rows, "rows that were announced are missing")
+        try memory.note(rows * MemoryLayout<Int32>.size)
+        return CodedColumn(codes, count: rows, present: present, values: dictionary)
     }
 
     /// Returns the texts. Rows without a value have an empty text.
     func column(_ memory: MemoryScope) throws(Damage) -> Column {
+        try codes.withValues(Int32.self) { (codes) throws(Damage) in try column(UnsafeBufferPointer(rebasing: codes[..<rows]), memory) }
+    }
+
+    private func column(_ codes: UnsafeBufferPointer<Int32>, _ memory: MemoryScope) throws(Damage) -> Column {
+        trap(unless: count == rows, "rows that were announced are missing")
         var column = Column(type)
-        column.count = codes.count
+        column.count = rows
         column.present = present
-        let offsets = self.offsets(), total = offsets[codes.count]
+        let offsets = self.offsets(codes), total = offsets[rows]
         try column.text.reserve(total + offsets.count * 8, memory)
         column.text.offsets = offsets
         // Each text is copied with up to seven bytes after it, which the next one replaces.
@@ -104,7 +114,7 @@ struct CodedTexts {
     }
 
     /// Returns where the text of each row begins, and where the last one ends.
-    private func offsets() -> [Int] {
+    private func offsets(_ codes: UnsafeBufferPointer<Int32>) -> [Int] {
         let ends = dictionary.offsets, lengths = (0..<dictionary.count).map { ends[$0 &+ 1] &- ends[$0] }
         return [Int](unsafeUninitializedCapacity: codes.count + 1) { out, filled in
             var total = 0

@@ -7,6 +7,7 @@ struct SegmentReader: Sendable {
     private let segment: any Segment
     private let table: any Table
     private let chosen: [Chosen]
+    private let pool: BufferPool
     /// The number of rows that are read.
     let count: Int
     /// Whether they are all physical rows of the segment.
@@ -24,7 +25,10 @@ struct SegmentReader: Sendable {
     }
 
     /// The first `limit` of the rows of some vectors that are set in `rows`, which has a bit for each physical row; nil: all.
-    init(_ segment: any Segment, of table: any Table, vectors: Range<Int>, rows: Bits?, limit: Int) {
+    init(
+        _ segment: any Segment, of table: any Table, vectors: Range<Int>, rows: Bits?, limit: Int, pool: BufferPool = BufferPool()
+    ) {
+        self.pool = pool
         self.segment = segment
         self.table = table
         var chosen: [Chosen] = [], left = limit, isWhole = vectors == 0..<segment.vectorCount
@@ -59,7 +63,7 @@ struct SegmentReader: Sendable {
             try column.hold(memory)
             return column
         }
-        if var texts = try CodedTexts(reader, rows: count) {
+        if var texts = try CodedTexts(reader, rows: count, pool) {
             for chosen in chosen { try texts.append(reader, vector: chosen.vector, rows: chosen.rows) }
             return try texts.column(memory)
         }
@@ -86,12 +90,33 @@ struct SegmentReader: Sendable {
         return column
     }
 
+    /// Returns the integers or doubles of a column; nil if a row has no value, or if the column has other values.
+    func numbers(_ position: Int) throws(Damage) -> NumberColumn? {
+        let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[position].name)
+        let reader = try segment.column(position)
+        guard count > 0, !reader.type.isCollection else { return nil }
+        let buffer = pool.buffer(room * MemoryLayout<Int64>.size), isDone: Bool
+        switch reader.type.kind {
+        case .int:
+            isDone = try buffer.withValues(Int64.self) { (out) throws(Damage) in
+                try fill(out) { (vector, rows, room) throws(Damage) in try reader.numbers(vector: vector, only: rows, into: .words(room)) }
+            }
+        case .double, .float:
+            isDone = try buffer.withValues(Double.self) { (out) throws(Damage) in
+                try fill(out) { (vector, rows, room) throws(Damage) in try reader.numbers(vector: vector, only: rows, into: .reals(room)) }
+            }
+        default: return nil
+        }
+        let charge = try memory.holding(count * MemoryLayout<Int64>.size)
+        return isDone ? NumberColumn(buffer, count: count, charge: charge) : nil
+    }
+
     /// Returns the texts of a column as codes. If there are more different texts than rows, or no dictionary, each row has a text of its own.
     func coded(_ position: Int) throws(Damage) -> CodedColumn {
         let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[position].name)
         let reader = try segment.column(position)
-        guard count > 0, var texts = try CodedTexts(reader, rows: count), texts.valueCount <= count else {
-            return CodedColumn(try column(position))
+        guard count > 0, var texts = try CodedTexts(reader, rows: count, pool), texts.valueCount <= count else {
+            return CodedColumn(try column(position), pool)
         }
         for chosen in chosen { try texts.append(reader, vector: chosen.vector, rows: chosen.rows) }
         return try texts.coded(memory)
@@ -131,34 +156,46 @@ struct SegmentReader: Sendable {
         return true
     }
 
-    /// Returns the values that `fill` writes for each vector; nil if it returns false.
+    /// The number of values for which a buffer must have room: a vector that is not read as a whole may need room for all of its rows.
+    private var room: Int { count + vectorSize }
+
+    /// Returns the values that `read` writes for each vector; nil if it returns false.
     private func filled<T>(
-        _ type: T.Type, _ fill: (Int, UnsafeBufferPointer<Int32>?, UnsafeMutablePointer<T>) throws(Damage) -> Bool
+        _ type: T.Type, _ read: (Int, UnsafeBufferPointer<Int32>?, UnsafeMutablePointer<T>) throws(Damage) -> Bool
     ) throws(Damage) -> [T]? {
-        var failure: Damage?, isDone = true
-        // A vector that is not read as a whole may need room for all of its rows.
-        let values = [T](unsafeUninitializedCapacity: count + vectorSize) { room, filled in
-            guard var next = room.baseAddress else { return }
-            do throws(Damage) {
-                for chosen in chosen where isDone {
-                    switch chosen.rows {
-                    case .all: isDone = try fill(chosen.vector, nil, next)
-                    case .some(let rows):
-                        isDone = try rows.withUnsafeBufferPointer { (rows) throws(Damage) in try fill(chosen.vector, rows, next) }
-                    case .runs(let runs):
-                        isDone = try fill(chosen.vector, nil, next)
-                        var end = next
-                        for run in runs where isDone {
-                            end.update(from: next + run.lowerBound, count: run.count)
-                            end += run.count
-                        }
-                    }
-                    if isDone { next += chosen.count }
-                }
-            } catch { failure = error }
-            filled = isDone && failure == nil ? count : 0
+        var failure: Damage?, isDone = false
+        let values = [T](unsafeUninitializedCapacity: room) { out, filled in
+            do throws(Damage) { isDone = try fill(out, read) } catch { failure = error }
+            filled = isDone ? count : 0
         }
         if let failure { throw failure }
         return isDone ? values : nil
+    }
+
+    /// Lets `read` write the values of each vector. Returns false if it does.
+    private func fill<T>(
+        _ out: UnsafeMutableBufferPointer<T>, _ read: (Int, UnsafeBufferPointer<Int32>?, UnsafeMutablePointer<T>) throws(Damage) -> Bool
+    ) throws(Damage) -> Bool {
+        trap(unless: out.count >= room, "a buffer for the values of a scan has too little room")
+        guard var next = out.baseAddress else { return false }
+        for chosen in chosen {
+            switch chosen.rows {
+            case .all: guard try read(chosen.vector, nil, next) else { return false }
+            case .some(let rows):
+                guard try rows.withUnsafeBufferPointer({ (rows) throws(Damage) in try read(chosen.vector, rows, next) }) else {
+                    return false
+                }
+            case .runs(let runs):
+                guard try read(chosen.vector, nil, next) else { return false }
+                // Rows ascend, so none is overwritten before it is moved.
+                var end = next
+                for run in runs {
+                    end.update(from: next + run.lowerBound, count: run.count)
+                    end += run.count
+                }
+            }
+            next += chosen.count
+        }
+        return true
     }
 }

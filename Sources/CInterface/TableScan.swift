@@ -11,6 +11,8 @@ struct ScanRequest: Sendable {
     var columns: [Int]
     /// The positions in `columns` of texts that are read as codes.
     var coded: Set<Int> = []
+    /// The positions in `columns` of integers and doubles that are read into Arrow's layout.
+    var numbers: Set<Int> = []
     var filter: String?
     /// The maximum number of rows.
     var limit = Int.max
@@ -22,17 +24,17 @@ struct ScanRequest: Sendable {
 
 /// Rows that a scan has read.
 struct ScannedRows: Sendable {
-    /// All columns; those of `codes` without values.
+    /// All columns; those of `ready` without values.
     var batch: Batch
-    var codes: [Int: CodedColumn] = [:]
+    var ready: [Int: ReadyColumn] = [:]
     var count: Int { batch.count }
-    var footprint: Int { batch.columns.reduce(0) { $0 + $1.footprint } + codes.values.reduce(0) { $0 + $1.footprint } }
+    var footprint: Int { batch.columns.reduce(0) { $0 + $1.footprint } + ready.values.reduce(0) { $0 + $1.footprint } }
 
     subscript(rows: Range<Int>) -> ScannedRows {
         var out = ScannedRows(batch: Batch(count: rows.count, columns: []))
         for (position, column) in batch.columns.enumerated() {
-            out.codes[position] = codes[position]?[rows]
-            out.batch.columns.append(codes[position] == nil ? column.slice(rows) : column)
+            out.ready[position] = ready[position]?[rows]
+            out.batch.columns.append(ready[position] == nil ? column.slice(rows) : column)
         }
         return out
     }
@@ -109,6 +111,7 @@ final class ScanSource: Sendable {
     private let path: String
     private let filters: FilterPool?
     private let isCancelled = Atomic(false)
+    private let pool = BufferPool()
 
     /// Some rows of a segment.
     struct Piece: Sendable {
@@ -169,19 +172,28 @@ final class ScanSource: Sendable {
         let segment = try located { () throws(Damage) in try table.segment(piece.segment) }
         let vectors = piece.vectors.clamped(to: 0..<segment.vectorCount)
         guard !vectors.isEmpty else { return none }
-        let reader = SegmentReader(segment, of: table, vectors: vectors, rows: try rows(piece, of: segment), limit: limit)
+        let reader = SegmentReader(segment, of: table, vectors: vectors, rows: try rows(piece, of: segment), limit: limit, pool: pool)
         guard reader.count > 0 else { return none }
         let columns = request.columns
-        let read = try parallelMap(count: columns.count, threads: threads) { (index) throws(FirnError) -> (Column, CodedColumn?) in
+        let read = try parallelMap(count: columns.count, threads: threads) { (index) throws(FirnError) -> (Column, ReadyColumn?) in
             guard !isCancelled.load(ordering: .relaxed) else { throw FirnError(.interrupted, "the scan was released") }
             return try located { () throws(Damage) in
-                guard request.coded.contains(index) else { return (try reader.column(columns[index]), nil) }
-                return (Column(table.type.columns[columns[index]], in: table.schema), try reader.coded(columns[index]))
+                let ready = try self.ready(index, reader)
+                return (
+                    ready == nil ? try reader.column(columns[index]) : Column(table.type.columns[columns[index]], in: table.schema), ready
+                )
             }
         }
         var out = ScannedRows(batch: Batch(count: reader.count, columns: read.map(\.0)))
-        for index in request.coded { out.codes[index] = read[index].1 }
+        for (index, column) in read.enumerated() { out.ready[index] = column.1 }
         return out
+    }
+
+    /// Returns a column in Arrow's layout; nil if it is read in another form.
+    private func ready(_ index: Int, _ reader: SegmentReader) throws(Damage) -> ReadyColumn? {
+        let column = request.columns[index]
+        if request.coded.contains(index) { return .codes(try reader.coded(column)) }
+        return request.numbers.contains(index) ? try reader.numbers(column).map { .numbers($0) } : nil
     }
 
     private func located<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {
