@@ -207,6 +207,16 @@ class Paths(Misuse):
                     use(name)
         self.assertEqual(len(firn.open(path.encode())["people"]), 20_000)
 
+    def test_a_version_in_a_path(self):
+        path = os.fspath(self.path)
+        with self.assertRaisesRegex(FileNotFoundError, "version='1'") as caught:
+            firn.open(path + "@1")
+        self.assertEqual((caught.exception.filename, caught.exception.errno), (path + "@1", 2))
+        with self.assertRaisesRegex(FileNotFoundError, "cannot open"):
+            firn.open(path + "x@1")
+        os.link(path, path + "@1")
+        self.assertEqual(firn.open(path + "@1").version, 1)
+
     def test_wrong_paths_are_errors(self):
         with self.assertRaisesRegex(FileNotFoundError, '^"": '):
             firn.open("")
@@ -242,6 +252,19 @@ class Paths(Misuse):
     def test_a_type_that_no_file_of_a_folder_has(self):
         with self.assertRaisesRegex(ValueError, 'no file has the type "dogs"; the types are "people"'):
             firn.open_folder(self.path, type="dogs")
+
+    def test_very_long_predicates_are_answered_or_refused(self):
+        people, n = firn.open(self.path)["people"], 60_000
+        for predicate, count in (
+            (" AND ".join(["id < 9"] * n), 9),
+            (" AND ".join(f"id > {i}" for i in range(15_000)), 5_000),
+            (" OR ".join(["id = 1"] * n), 1),
+            (f"id IN {{{','.join(map(str, range(n)))}}}", 20_000),
+        ):
+            self.assertEqual(sum(1 for _ in people.scan(["id"], where=predicate)), count)
+        for predicate in ("(" * n, "NOT " * n + "id = 1", "!" * n, ".".join(["id"] * n), "id = " + "+".join(["1"] * n), "{" * n):
+            with self.assertRaises(ValueError):
+                people.scan(where=predicate)
 
     def test_advice_is_that_of_the_package(self):
         from firn._errors import _python

@@ -155,6 +155,10 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     let quantifier: Quantifier
     private let describe: @Sendable () -> String
     var text: String { describe() }
+    /// The number of conditions that `joined` has made one test of.
+    private let conditions: Int
+    /// The text of more conditions is their number: each text is a function around another one, and releasing them nests as deep.
+    private static let maximumDescribed = 256
     /// The slot whose zones and dictionary apply to the operand.
     let plainSlot: Int?
     /// The number among the text tests of the plan.
@@ -166,11 +170,13 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     private let isInverted: Bool
 
     init(
-        _ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, text: @autoclosure @escaping @Sendable () -> String
+        _ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, conditions: Int = 1,
+        text: @autoclosure @escaping @Sendable () -> String
     ) {
         self.operand = operand
         self.test = test
         self.quantifier = quantifier ?? .any
+        self.conditions = conditions
         describe = text
         if case .path(let path) = operand, path.isPlain { plainSlot = path.slot } else { plainSlot = nil }
         self.number = plainSlot == nil ? nil : number
@@ -182,7 +188,12 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     /// Returns one test for both, if both are ranges of the same column.
     func joined(with other: TestNode) -> TestNode? {
         guard let plainSlot, plainSlot == other.plainSlot, let form = test.joined(with: other.test) else { return nil }
-        return TestNode(operand, form, quantifier: quantifier, number: nil, text: "\(self.text) AND \(other.text)")
+        let count = conditions + other.conditions
+        guard count <= TestNode.maximumDescribed else {
+            return TestNode(
+                operand, form, quantifier: quantifier, number: nil, conditions: count, text: "\(count) conditions on one column")
+        }
+        return TestNode(operand, form, quantifier: quantifier, number: nil, conditions: count, text: "\(self.text) AND \(other.text)")
     }
 
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
