@@ -13,7 +13,7 @@ from ctypes import byref, c_size_t, c_void_p, create_string_buffer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
-from ._errors import ClosedError, ExistsError
+from ._errors import ClosedError, ExistsError, NotFoundError
 from ._library import call, encode, lib, take_text
 from ._progress import Progress, watching
 from ._run import key_bytes, path_bytes
@@ -322,7 +322,15 @@ def open(path: str | os.PathLike[str], version: int | str | None = None, key: by
         firn.FormatError: it is not a .firn file, or needs a newer version of Firn.
         firn.EncryptionError: the key is missing or wrong.
     """
-    return Database(path, version, key)
+    try:
+        return Database(path, version, key)
+    except NotFoundError:
+        # Versions in paths are for functions that also take files of other formats.
+        file, at, wanted = os.fsdecode(path).rpartition("@")
+        if version is not None or not at or os.path.exists(path) or not os.path.isfile(file):
+            raise
+        found = os.fsdecode(path)
+    raise NotFoundError(2, f"{found}: no such file; for a version, use firn.open({file!r}, version={wanted!r})", found)
 
 
 def create(path: str | os.PathLike[str], key: bytes | str | None = None) -> Database:
