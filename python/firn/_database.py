@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 from ._errors import ClosedError, ExistsError, NotFoundError
-from ._library import call, encode, lib, take_text
+from ._library import Handle, call, encode, lib, take_text
 from ._progress import Progress, watching
 from ._run import key_bytes, path_bytes
 from ._table import Table
@@ -30,23 +30,14 @@ def _time(nanoseconds: int) -> datetime.datetime:
     return epoch + datetime.timedelta(microseconds=nanoseconds // 1000)
 
 
-class Handle:
-    """An object of the library. It is released with the last reference to this object: a call of another thread keeps it until
-    it returns, also if the database is closed meanwhile."""
-
-    def __init__(self, handle: c_void_p, release: Any) -> None:
-        self.handle = handle
-        weakref.finalize(self, release, handle).atexit = False
-
-
 class _Version:
     """A pinned version, and the tables of it that were asked for."""
 
     def __init__(self, database: Handle, version: int | str | None) -> None:
         wanted = None if version is None else encode(str(version))
-        snapshot = c_void_p()
+        self.pin = Handle(lib.firn_snapshot_free)
+        snapshot = self.pin.handle
         call(lib.firn_snapshot_open, database.handle, wanted, byref(snapshot))
-        self.pin = Handle(snapshot, lib.firn_snapshot_free)
         self.tables: dict[str, Table] = {}
         count = lib.firn_snapshot_type_count(snapshot)
         self.types: list[str] = [lib.firn_snapshot_type_name(snapshot, i).decode() for i in range(count)]
@@ -85,12 +76,12 @@ class Database(Mapping[str, Table]):
 
     def _opened(self, creates: int | None) -> Handle:
         """Opens the file, for reading if `creates` is None."""
-        pointer = c_void_p()
+        made = Handle(lib.firn_database_close)
         if creates is None:
-            call(lib.firn_open, *self._arguments, byref(pointer))
+            call(lib.firn_open, *self._arguments, byref(made.handle))
         else:
-            call(lib.firn_open_writable, *self._arguments, creates, byref(pointer))
-        return Handle(pointer, lib.firn_database_close)
+            call(lib.firn_open_writable, *self._arguments, creates, byref(made.handle))
+        return made
 
     def _held(self) -> Handle:
         """Returns the database, which stays valid as long as the object is kept."""

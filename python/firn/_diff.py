@@ -6,7 +6,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int
 from dataclasses import dataclass
 from typing import Any, Iterator, Literal, Sequence
 
-from ._library import ProgressFunction, call, lib, names, texts
+from ._library import Handle, ProgressFunction, call, lib, names, texts
 from ._progress import Progress, watching
 from ._table import Table
 from ._values import decode
@@ -63,13 +63,13 @@ class Difference:
         self._key, self._ignore, self._tolerance = key, ignore, tolerance
         counts = _Counts()
         with watching(progress, "comparing") as watch:
-            lib.firn_cursor_free(self._cursor(counts, watch))
+            self._cursor(counts, watch).release()
         self.added: int = counts.added
         self.removed: int = counts.removed
         self.changed: int = counts.changed
         self.unchanged: int = counts.unchanged
 
-    def _cursor(self, counts: _Counts, watch: Any = None) -> c_void_p:
+    def _cursor(self, counts: _Counts, watch: Any = None) -> Handle:
         options = _Options(size=sizeof(_Options), tolerance=self._tolerance, progress=watch or ProgressFunction())
         key, options.key_count = names(self._key)
         if key is not None:
@@ -77,8 +77,8 @@ class Difference:
         ignore, options.ignore_count = names(self._ignore)
         if ignore is not None:
             options.ignore = ignore
-        cursor = c_void_p()
-        call(lib.firn_diff, self.old._handle(), self.new._handle(), byref(options), byref(counts), byref(cursor))
+        cursor = Handle(lib.firn_cursor_free)
+        call(lib.firn_diff, self.old._handle(), self.new._handle(), byref(options), byref(counts), byref(cursor.handle))
         return cursor
 
     def __bool__(self) -> bool:

@@ -10,6 +10,7 @@ import ctypes
 import os
 import sys
 import threading
+import weakref
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any, Iterator, Sequence
@@ -258,17 +259,32 @@ def take_text(pointer: c_void_p, length: int) -> bytes:
         lib.firn_free(pointer)
 
 
-def texts(cursor: c_void_p) -> Iterator[bytes]:
+class Handle:
+    """An object of the library, which a call stores in `handle`. It is released with the last reference to this one: a call of
+    another thread keeps it until it returns. This object is made before that call, so an interrupt during the call loses nothing.
+    """
+
+    def __init__(self, release: Any) -> None:
+        self.handle = c_void_p()
+        self._finalizer = weakref.finalize(self, release, self.handle)
+        self._finalizer.atexit = False
+
+    def release(self) -> None:
+        """Releases the object now."""
+        self._finalizer()
+
+
+def texts(cursor: Handle) -> Iterator[bytes]:
     """Iterates over the texts of a cursor, and releases it."""
     try:
         text, length = c_void_p(), c_size_t()
         while True:
-            call(lib.firn_cursor_next, cursor, byref(text), byref(length))
+            call(lib.firn_cursor_next, cursor.handle, byref(text), byref(length))
             if not text:
                 return
             yield take_text(text, length.value)
     finally:
-        lib.firn_cursor_free(cursor)
+        cursor.release()
 
 
 def stream_capsule(fill: Any) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-import weakref
 from ctypes import byref, c_char, c_size_t, c_void_p, create_string_buffer, sizeof
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from ._errors import RowNotFoundError
 from ._html import SHOWN_ROWS, first_rows
 from ._library import (
+    Handle,
     SCAN_DICTIONARIES,
     QueryOptions,
     ScanOptions,
@@ -153,7 +153,7 @@ class Scan(_Readable):
         self.dictionaries = dictionaries
         # Wrong names and predicates are reported here, and not when the rows are read.
         if columns is not None or where is not None:
-            lib.firn_cursor_free(self._cursor())
+            self._cursor().release()
 
     def _options(self) -> tuple[ScanOptions, Any]:
         options = ScanOptions(size=sizeof(ScanOptions))
@@ -195,12 +195,12 @@ class Scan(_Readable):
         columns, count = names(self.columns)
         call(lib.firn_table_schema, self.table._handle(), columns, count, address)
 
-    def _cursor(self) -> c_void_p:
+    def _cursor(self) -> Handle:
         options, _kept = self._options()
         if self._is_empty:
             options.first_segment, options.segment_count = _LARGEST, 0
-        cursor = c_void_p()
-        call(lib.firn_cursor_open, self.table._handle(), byref(options), byref(cursor))
+        cursor = Handle(lib.firn_cursor_free)
+        call(lib.firn_cursor_open, self.table._handle(), byref(options), byref(cursor.handle))
         return cursor
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -294,14 +294,14 @@ class Table(_Readable):
     """The rows of a type at one version of a file. It never changes, and can be used by several threads."""
 
     def __init__(self, snapshot: c_void_p, name: str, check: Any) -> None:
-        handle = c_void_p()
+        self._held = Handle(lib.firn_table_free)
+        handle = self._held.handle
         try:
             call(lib.firn_table_open, snapshot, encode(name), byref(handle))
         except FileNotFoundError as error:
             raise RowNotFoundError(str(error)) from None
         self._pointer = handle
         self._check = check
-        weakref.finalize(self, lib.firn_table_free, handle).atexit = False
         self.name: str = name
         self.schema: Schema = Schema.parse(lib.firn_table_schema_text(handle))
         self._names = self.schema.names

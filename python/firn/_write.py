@@ -257,6 +257,9 @@ class Transaction:
         self._keys: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
         self._pointer = c_void_p()
+        # Before the call: an interrupt in it must not keep the file locked.
+        self._finalizer = weakref.finalize(self, lib.firn_transaction_free, self._pointer)
+        self._finalizer.atexit = False
         writable, end = database._writing(), None if timeout is None else time.monotonic() + timeout
         while True:
             left = _SLICE if end is None else end - time.monotonic()
@@ -266,8 +269,6 @@ class Transaction:
             except LockedError:
                 if end is not None and left <= _SLICE:
                     raise
-        self._finalizer = weakref.finalize(self, lib.firn_transaction_free, self._pointer)
-        self._finalizer.atexit = False
 
     def _handle(self) -> c_void_p:
         if not self._finalizer.alive:
