@@ -23,14 +23,20 @@ package final class BufferPool: Sendable {
 
     /// Returns a buffer with room for `count` bytes, of any content.
     package func buffer(_ count: Int) -> PooledBuffer {
-        // Buffers of about the same size can take over each other's memory.
-        let size = max(4096, 1 << (Int.bitWidth - max(0, count - 1).leadingZeroBitCount))
+        let size = BufferPool.size(count)
         let known = free.withLock { free in
             let block = free.blocks[size]?.popLast()
             if block != nil { free.bytes -= size }
             return Block(start: block)
         }
         return PooledBuffer(known.start ?? .allocate(byteCount: size, alignment: BufferPool.alignment), size: size, self)
+    }
+
+    /// Returns the size of the memory of a buffer: an eighth more than its bytes at most, so that buffers of about the same size can take over
+    /// each other's memory.
+    private static func size(_ count: Int) -> Int {
+        let count = max(count, 1), step = max(4096, (1 << (Int.bitWidth - 1 - count.leadingZeroBitCount)) / 8)
+        return (count + step - 1) / step * step
     }
 
     private struct Block: @unchecked Sendable { let start: UnsafeMutableRawPointer? }

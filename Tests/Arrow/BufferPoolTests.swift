@@ -13,7 +13,7 @@ import Testing
         let second = pool.buffer(500_000)
         #expect(address(second) != known)
         first = nil
-        let small = pool.buffer(5000), third = pool.buffer(450_000), fourth = pool.buffer(450_000)
+        let small = pool.buffer(5000), third = pool.buffer(495_000), fourth = pool.buffer(495_000)
         #expect(address(third) == known)
         #expect(Set([small, second, third, fourth].map(address)).count == 4)
     }
