@@ -13,17 +13,27 @@ private struct Interpreter: @unchecked Sendable {
     let restore: @convention(c) (Object?, Object?, Object?) -> Void
     let setInterrupt: @convention(c) () -> Void
     let keyboardInterrupt: Object
-    var raised: (type: Object?, value: Object?, trace: Object?)?
+    var raised: Raised?
 
-    /// Runs the handlers of signals that have arrived. Returns whether one raised an exception, which is kept.
-    mutating func isInterrupted() -> Bool {
+    /// An exception, which owns its three parts.
+    typealias Raised = (type: Object?, value: Object?, trace: Object?)
+
+    /// Runs the handlers of signals that have arrived. Returns the exception that one raised.
+    func handleSignals() -> Raised? {
         let state = ensure()
         defer { release(state) }
-        guard check() != 0 else { return false }
-        var found: (type: Object?, value: Object?, trace: Object?)
+        guard check() != 0 else { return nil }
+        var found: Raised = (nil, nil, nil)
         fetch(&found.type, &found.value, &found.trace)
-        raised = found
-        return true
+        return found
+    }
+
+    /// Releases an exception, and with it what its traceback refers to.
+    func drop(_ raised: Raised) {
+        let state = ensure()
+        restore(raised.type, raised.value, raised.trace)
+        restore(nil, nil, nil)
+        release(state)
     }
 }
 
@@ -49,10 +59,14 @@ public func firnPythonSignals(
         keyboardInterrupt: keyboardInterrupt)
     interpreter.withLock { $0 = made }
     CInterrupt.set {
-        // A handler can call the library, so no lock is held while it runs.
-        guard var current = interpreter.withLock({ $0 }), current.isInterrupted() else { return 0 }
-        let raised = current
-        interpreter.withLock { $0 = raised }
+        // A handler can call the library, and so can the release of an exception: no lock is held while they run.
+        guard let current = interpreter.withLock({ $0 }), let found = current.handleSignals() else { return 0 }
+        let former = interpreter.withLock { interpreter in
+            let former = interpreter?.raised
+            interpreter?.raised = found
+            return former
+        }
+        if let former { current.drop(former) }
         return 1
     }
 }
@@ -61,13 +75,15 @@ extension CInterrupt {
     /// Called when another library reads a stream, whose error takes the place of the exception: the interpreter raises a KeyboardInterrupt
     /// when that library returns to it.
     static func repeatKeyboardInterrupt(dropsOthers: Bool = false) {
-        let current = interpreter.withLock { interpreter in
+        let found = interpreter.withLock { interpreter in
             guard let found = interpreter, let raised = found.raised else { return nil as Interpreter? }
-            let isKeyboard = raised.type == found.keyboardInterrupt
-            if isKeyboard || dropsOthers { interpreter?.raised = nil }
-            return isKeyboard ? found : nil
+            guard dropsOthers || raised.type == found.keyboardInterrupt else { return nil }
+            interpreter?.raised = nil
+            return found
         }
-        current?.setInterrupt()
+        guard let found, let raised = found.raised else { return }
+        if raised.type == found.keyboardInterrupt { found.setInterrupt() }
+        found.drop(raised)
     }
 }
 
