@@ -281,12 +281,15 @@ class Transaction:
     def _call(self) -> Iterator[c_void_p]:
         """Holds the transaction for one call. A second call is an error: to wait for the first one would never end if its
         data made the second one."""
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError("the transaction is used by another call: wait until it returns")
+        is_mine = False
         try:
+            is_mine = self._lock.acquire(blocking=False)
+            if not is_mine:
+                raise RuntimeError("the transaction is used by another call: wait until it returns")
             yield self._handle()
         finally:
-            self._lock.release()
+            if is_mine:
+                self._lock.release()
 
     def __getitem__(self, name: str) -> Writer:
         return Writer(self, name)

@@ -1,12 +1,14 @@
 """Tests of wrong use: rows that raise, paths that are no files, interrupts. FIRN_LIBRARY is the path of libfirn."""
 
 import contextlib
+import gc
 import os
 import pickle
 import signal
 import tempfile
 import threading
 import unittest
+import weakref
 from pathlib import Path
 
 import firn
@@ -163,21 +165,52 @@ class Interrupts(Misuse):
             firn.patch(path, self.folder / "c.firn", progress=cancel)
 
         def interrupt():
-            # Until the signal is there.
-            for _ in range(1000):
-                with firn.open(path).write() as transaction:
-                    change(transaction["t"])
-                    raise RuntimeError
+            with contextlib.suppress(RuntimeError), firn.open(path).write() as transaction:
+                change(transaction["t"])
+                raise RuntimeError
+
+        # Programs in the background ignore the signal.
+        former = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, former)
 
         for change in (lambda t: t.upsert(table), lambda t: t.delete(where="id >= 0"), lambda t: t.replace(table)):
             thread = threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT])
             with self.assertRaises(KeyboardInterrupt):
                 thread.start()
-                while True:
-                    with contextlib.suppress(RuntimeError):
-                        interrupt()
+                # Until the signal is there.
+                for _ in range(1000):
+                    interrupt()
             thread.join()
         self.assertEqual((firn.hash(path)["hash"], len(firn.open(path).log())), (before, 1))
+
+
+    @unittest.skipIf(pyarrow is None, "no pyarrow")
+    def test_an_interrupt_releases_what_it_ends(self):
+        def handler(number, frame):
+            raise KeyboardInterrupt
+
+        former = signal.signal(signal.SIGINT, handler)
+        self.addCleanup(signal.signal, signal.SIGINT, former)
+        with firn.create(self.folder / "long.firn") as db, db.write() as transaction:
+            transaction["people"].append({"id": list(range(300_000)), "name": [f"n{i % 97}" for i in range(300_000)]})
+        alive = []
+
+        def use():
+            db = firn.open(self.folder / "long.firn")
+            alive.append(weakref.ref(db))
+            for _ in range(1000):
+                db["people"].query("id >= 0 SORT(name DESC, id DESC)").to_arrow()
+
+        for _ in range(20):
+            thread = threading.Timer(0.02, os.kill, [os.getpid(), signal.SIGINT])
+            try:
+                thread.start()
+                use()
+            except KeyboardInterrupt:
+                pass
+            thread.join()
+        gc.collect()
+        self.assertEqual([found() for found in alive], [None] * 20)
 
 
 class Paths(Misuse):
