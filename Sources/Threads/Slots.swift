@@ -11,6 +11,12 @@ package final class Slots<Element>: @unchecked Sendable {
         elements.initialize(repeating: nil, count: self.count)
     }
 
+    /// Creates a slot for each element of an array.
+    package convenience init(_ values: [Element]) {
+        self.init(count: values.count)
+        for (i, value) in values.enumerated() { elements[i] = value }
+    }
+
     deinit {
         elements.deinitialize(count: count)
         elements.deallocate()

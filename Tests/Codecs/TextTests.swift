@@ -194,12 +194,25 @@ enum TextSample: String, CaseIterable {
         try group.expect([text])
     }
 
-    @Test func `a value table numbers strings of every length in the order of their first appearance`() {
+    /// `trimmed`: the table is trimmed between texts.
+    @Test(arguments: [false, true])
+    func `a value table numbers strings of every length in the order of their first appearance`(trimmed: Bool) {
         let table = ValueTable()
         var dice = Random(seed: 11), text = Text(), numbers: [[UInt8]: UInt32] = [:]
         for _ in 0..<30_000 { text.append((0..<Int(dice.next() % 40)).map { _ in UInt8(truncatingIfNeeded: dice.next() % 3) }) }
         var codes = [UInt32](repeating: 0, count: text.count)
-        table.insert(text, present: nil, codes: &codes)
+        var part = Text(), start = 0, length = 1
+        for i in 0..<text.count {
+            part.append(text.array(i))
+            guard part.count == length || i == text.count - 1 else { continue }
+            codes.withUnsafeMutableBufferPointer { table.insert(part, present: nil, codes: $0.baseAddress! + start) }
+            (part, start, length) = (Text(), i + 1, length * 2)
+            if trimmed {
+                let before = table.bufferedBytes
+                table.trim()
+                #expect(table.bufferedBytes < before)
+            }
+        }
         for i in 0..<text.count {
             let value = text.array(i)
             let number = numbers[value] ?? UInt32(numbers.count)

@@ -8,7 +8,8 @@ struct DictionaryEncoder {
     /// Maps the table's value numbers to positions in byte order.
     private let rank: [UInt32]
 
-    init(table: ValueTable, profile: Profile) {
+    /// `isQuick`: see `TextGroupEncoder`.
+    init(table: ValueTable, profile: Profile, isQuick: Bool = false) {
         self.profile = profile
         let order = table.sortedOrder()
         var rank = [UInt32](repeating: 0, count: order.count)
@@ -18,7 +19,7 @@ struct DictionaryEncoder {
         let level =
             switch profile {
             case .fast: 1
-            case .standard: table.valueBytes < 32 << 10 ? 19 : 9
+            case .standard: table.valueBytes < 32 << 10 && !isQuick ? 19 : 9
             case .small: 19
             }
         blob = DictionaryValues.encode(count: order.count, level: level) { table.value(Int(order[$0])) }

@@ -37,16 +37,20 @@ final class TextCoder {
     }
 
     /// `sample` is the first segment. `segments` is the minimum number of segments. `trial` is a finished trial of pages on the sample.
-    /// `isLookedUp` means that strings are read individually, in no order.
-    init(sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, trial found: PageTrial? = nil) {
+    /// `isLookedUp` means that strings are read individually, in no order. `isQuick`: see `TextGroupEncoder`.
+    init(
+        sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false, trial found: PageTrial? = nil
+    ) {
         self.profile = profile
         self.isLookedUp = isLookedUp && profile != .small
-        var trial = found ?? PageTrial(sample, segments: segments, profile: profile, isLookedUp: isLookedUp)
+        var trial = found ?? PageTrial(sample, segments: segments, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick)
         let raw = Double(max(sample.bytes.count, 1))
         let allowance = self.isLookedUp ? Self.lookupAllowance : 1
-        let symbols = profile == .fast ? nil : SymbolTrial(sample, segments: segments, limit: trial.bytes * allowance)
+        let symbols = profile == .fast || isQuick ? nil : SymbolTrial(sample, segments: segments, limit: trial.bytes * allowance)
         // Training a dictionary is by far the most expensive step, and seldom saves a third.
-        if (symbols?.bytes ?? .infinity) > trial.bytes * 0.65 { trial.tryDictionary(sample, segments: segments, profile: profile) }
+        if !isQuick, (symbols?.bytes ?? .infinity) > trial.bytes * 0.65 {
+            trial.tryDictionary(sample, segments: segments, profile: profile)
+        }
         if let symbols, symbols.bytes < trial.bytes * allowance {
             trained = symbols.trained
             dictionary = []
@@ -142,21 +146,18 @@ struct PageTrial {
     /// The size in bytes that the sample is expected to take.
     var bytes: Double
 
+    /// The level for large columns, and for those of tables with very many.
+    static let quickLevel = 3
     /// Larger zstd dictionaries do not compress better.
     static let maximumDictionaryBytes = 112 << 10
     static let trainingBytes = 512 << 10
 
-    init(_ sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false) {
+    /// `isQuick`: with a low level of compression.
+    init(_ sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false) {
         let raw = sample.bytes.count + sample.count
-        let level =
-            switch profile {
-            case .fast: 1
-            // Only small columns get the highest level; large ones must not slow down a conversion.
-            case .standard: segments > 1 || raw > 1 << 20 ? 3 : raw > 64 << 10 ? 12 : 19
-            case .small: 19
-            }
         plan = PagePlan(
-            level: level, terminated: false, pageBytes: profile == .small ? Self.largePageBytes : 4 << 10,
+            level: Self.level(raw: raw, segments: segments, profile: profile, isQuick: isQuick), terminated: false,
+            pageBytes: profile == .small ? Self.largePageBytes : 4 << 10,
             pageValues: profile == .small ? 1 << 16 : 256)
         bytes = .infinity
         let pages = Self.pages(sample, plan: plan)
@@ -172,6 +173,21 @@ struct PageTrial {
             }
         }
         if profile == .standard, !isLookedUp, raw >= sample.count * Self.longText { tryLongPages(sample, raw: raw) }
+    }
+
+    private static func level(raw: Int, segments: Int, profile: Profile, isQuick: Bool) -> Int {
+        switch profile {
+        case .fast: 1
+        case _ where isQuick: quickLevel
+        // Only small columns get the highest level; large ones must not slow down a conversion.
+        case .standard: segments > 1 || raw > 1 << 20 ? quickLevel : raw > 64 << 10 ? 12 : 19
+        case .small: 19
+        }
+    }
+
+    /// Whether a trial that is not quick would do the same.
+    func isComplete(_ sample: Text, segments: Int, profile: Profile) -> Bool {
+        plan.level == Self.level(raw: sample.bytes.count + sample.count, segments: segments, profile: profile, isQuick: false)
     }
 
     /// Texts of this many bytes on average are long: then a page of 4 KiB holds few of them, and little that repeats.
@@ -227,7 +243,7 @@ struct PageTrial {
 
     private static func size(_ text: Text, _ plan: PagePlan, _ pages: [Range<Int>]) -> Double {
         // The forms compare alike at every level, so a fast level shows which is smaller. Small columns can afford the real level.
-        let level = text.bytes.count <= 64 << 10 ? plan.level : min(plan.level, 3)
+        let level = text.bytes.count <= 64 << 10 ? plan.level : min(plan.level, quickLevel)
         let compressor = plan.dictionary.withUnsafeBytes { PageCompressor(level: level, dictionary: $0) }
         var raw: [UInt8] = [], out: [UInt8] = []
         for rows in pages {

@@ -28,12 +28,16 @@ package final class TextGroupEncoder {
 
     /// The number of rows from which long strings, of which more than half differ, leave the table.
     private let trialRows: Int
+    private let isQuick: Bool
 
+    /// `isQuick`: the table has so many columns that little time is left for each. The profile `small` takes the time.
+    ///
     /// `trialRows`: strings that repeat within a few thousand rows look almost unique in shorter segments, so callers with such segments
     /// can let the decision wait for the next one.
-    package init(profile: Profile, isLookedUp: Bool = false, trialRows: Int = minimumRows) {
+    package init(profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false, trialRows: Int = minimumRows) {
         self.profile = profile
         self.isLookedUp = isLookedUp
+        self.isQuick = isQuick && profile != .small
         self.trialRows = trialRows
     }
 
@@ -71,7 +75,10 @@ package final class TextGroupEncoder {
     }
 
     /// Frees memory that the next segment can create again, at a cost of time: for callers with very many columns.
-    package func releaseContexts() { coder?.releaseContexts() }
+    package func releaseContexts() {
+        coder?.releaseContexts()
+        table?.trim()
+    }
 
     /// Returns the segments whose bytes are final, each exactly once, as (index within the group, bytes).
     package func takeReady() -> [(Int, [UInt8])] {
@@ -87,7 +94,7 @@ package final class TextGroupEncoder {
             return (shared, streams.enumerated().map { ($0.offset, $0.element) })
         }
         if let held {
-            let coder = TextCoder(sample: held, segments: 1, profile: profile, isLookedUp: isLookedUp)
+            let coder = TextCoder(sample: held, segments: 1, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick)
             self.held = nil
             return ([], [(0, coder.encode(held, inline: true))])
         }
@@ -98,7 +105,7 @@ package final class TextGroupEncoder {
         if let coder {
             ready.append((index, coder.encode(text, inline: false)))
         } else if let first = held {
-            let coder = TextCoder(sample: first, segments: 2, profile: profile, isLookedUp: isLookedUp)
+            let coder = TextCoder(sample: first, segments: 2, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick)
             self.coder = coder
             held = nil
             ready.append((0, coder.encode(first, inline: false)))
@@ -125,7 +132,7 @@ package final class TextGroupEncoder {
             let value = table.count == 0 ? [] : Array(table.value(0))
             return ([], coded.map { _ in [TextEncoding.constant.rawValue] + value })
         }
-        let dictionary = DictionaryEncoder(table: table, profile: profile)
+        let dictionary = DictionaryEncoder(table: table, profile: profile, isQuick: isQuick)
         let inline = coded.count == 1
         let streams = coded.map { dictionary.encode($0, inline: inline) }
         let total = streams.reduce(dictionary.blob.count) { $0 + $1.count } - (inline ? dictionary.blob.count : 0)
@@ -137,11 +144,14 @@ package final class TextGroupEncoder {
     private func encodeUncoded(_ table: ValueTable, below limit: Int) -> (shared: [SharedBlob], streams: [[UInt8]])? {
         // Dictionary codes scan and filter faster, so they are given up only for a clear gain; no trial is made where no gain is possible.
         guard limit * 8 > rawBytes, let first = coded.first?.text(table) else { return nil }
-        // Training saves at most a third, so a trial without training shows whether it is worth the time.
-        let quick = PageTrial(first, segments: coded.count, profile: profile, isLookedUp: isLookedUp)
-        guard quick.bytes * Double(rawBytes) < Double(limit) * 1.5 * Double(max(first.bytes.count, 1)) else { return nil }
+        // Training and a high level save at most a third, so a trial without them shows whether they are worth the time.
+        let quick = PageTrial(first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, isQuick: true)
+        let gain = isQuick ? 1 : profile == .small ? 2 : 1.5
+        guard quick.bytes * Double(rawBytes) < Double(limit) * gain * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
-        let coder = TextCoder(sample: first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, trial: quick)
+        let isEnough = isQuick || quick.isComplete(first, segments: coded.count, profile: profile)
+        let coder = TextCoder(
+            sample: first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, isQuick: isQuick, trial: isEnough ? quick : nil)
         let share = profile == .small ? 0.98 : 0.9
         guard Double(limit) * share > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else {
             return nil

@@ -45,6 +45,7 @@ package final class ValueTable {
     /// Writes the number of every string of `text` to `codes`, which must have space for `text.count`. Slots without a value get the number
     /// of the previous slot, so that they do not interrupt runs.
     package func insert(_ text: Text, present: Bits?, codes: UnsafeMutablePointer<UInt32>) {
+        if mask == 0 { restoreSlots() }
         reserveArena(text.bytes.count)
         trap(unless: count &+ text.count < Int(UInt32.max), "a table numbers at most 2^32 - 2 strings")
         text.bytes.withUnsafeBytes { bytes in
@@ -94,7 +95,10 @@ package final class ValueTable {
     private func reserveArena(_ more: Int) {
         let needed = starts[count] + more + 16
         guard needed > arenaCapacity else { return }
-        let capacity = max(needed, arenaCapacity * 2)
+        moveArena(capacity: max(needed, arenaCapacity * 2))
+    }
+
+    private func moveArena(capacity: Int) {
         let bigger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
         bigger.copyMemory(from: arena, byteCount: starts[count])
         arena.deallocate()
@@ -102,16 +106,37 @@ package final class ValueTable {
         arenaCapacity = capacity
     }
 
-    private func growStarts() {
-        let bigger = UnsafeMutablePointer<Int>.allocate(capacity: startsCapacity * 2)
-        bigger.update(from: starts, count: startsCapacity)
+    private func growStarts() { moveStarts(capacity: startsCapacity * 2) }
+
+    private func moveStarts(capacity: Int) {
+        let bigger = UnsafeMutablePointer<Int>.allocate(capacity: capacity)
+        bigger.update(from: starts, count: count + 1)
         starts.deallocate()
         starts = bigger
-        startsCapacity *= 2
+        startsCapacity = capacity
     }
 
-    private func growSlots() {
-        let bigger = (mask + 1) * 4
+    private func growSlots() { makeSlots((mask + 1) * 4) }
+
+    /// Frees the memory that the next text can create again, and what was reserved for more strings.
+    package func trim() {
+        guard mask > 0 else { return }
+        slots.deallocate()
+        slots = .allocate(capacity: 1)
+        slots[0] = 0
+        mask = 0
+        moveArena(capacity: starts[count] + 16)
+        moveStarts(capacity: count + 2)
+    }
+
+    /// Makes the slots again that `trim` freed.
+    private func restoreSlots() {
+        var capacity = 64
+        while count &* 2 >= capacity { capacity *= 4 }
+        makeSlots(capacity)
+    }
+
+    private func makeSlots(_ bigger: Int) {
         slots.deallocate()
         slots = .allocate(capacity: bigger)
         slots.initialize(repeating: 0, count: bigger)

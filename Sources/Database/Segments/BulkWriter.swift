@@ -3,6 +3,7 @@ import FirnCodecs
 import FirnDisk
 import FirnStore
 import FirnTable
+import FirnThreads
 import Synchronization
 
 /// Appends many rows of one type to a transaction. It builds sealed segments directly and encodes their columns on several threads.
@@ -24,6 +25,8 @@ package final class BulkWriter {
     private static let groupSize = 64
     /// A group ends early if its encoders hold more bytes than this.
     private static let groupBytes = 96 << 20
+    /// The same for a type with many columns, whose next segment needs much memory too.
+    private static let wideGroupBytes = 48 << 20
     /// A group ends early if its finished chunks have more bytes than this. Chunks are held until the group ends, so that each segment is
     /// written as a whole, with its header last: in a truncated file, the segments before the cut are complete.
     private static let heldBytes = 32 << 20
@@ -164,7 +167,7 @@ package final class BulkWriter {
         }
         let rows = runs.reduce(0) { $0 + $1.count }
         waiting.store(true, ordering: .releasing)
-        if buffered == 0, rows == segmentRows { return try seal(columns.map(BufferedColumn.init), rows: rows, rowIDs: RowIDs(runs)) }
+        if buffered == 0, rows == segmentRows { return try seal(Slots(columns.map(BufferedColumn.init)), rows: rows, rowIDs: RowIDs(runs)) }
         var start = 0, runs = runs[...]
         while start < rows {
             let end = min(rows, start + segmentRows - buffered)
@@ -232,20 +235,23 @@ package final class BulkWriter {
     }
 
     private func sealBuffer() throws(FirnError) {
-        let full = buffer, rows = buffered, ids = RowIDs(bufferedIDs)
+        let full = Slots(buffer), rows = buffered, ids = RowIDs(bufferedIDs)
         for i in buffer.indices { buffer[i] = BufferedColumn(buffer[i].type, rows: segmentRows) }
         buffered = 0
         bufferedIDs = []
         try seal(full, rows: rows, rowIDs: ids)
     }
 
-    private func seal(_ columns: [BufferedColumn], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
+    /// Encodes a segment. A column leaves `columns` when it is encoded, so that its memory is free for what the encoders of the next ones
+    /// hold.
+    private func seal(_ columns: Slots<BufferedColumn>, rows count: Int, rowIDs: RowIDs) throws(FirnError) {
         if encoders.isEmpty {
-            let minimum = TextGroupEncoder.minimumRows
-            let trialRows = columns.count > BulkWriter.manyColumns ? min(2 * minimum, max(minimum, 2 * segmentRows)) : minimum
+            let minimum = TextGroupEncoder.minimumRows, isWide = columns.count > BulkWriter.manyColumns
+            let trialRows = isWide ? min(2 * minimum, max(minimum, 2 * segmentRows)) : minimum
             encoders = schema.columns.indices.map {
                 ColumnEncoder(
-                    schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0), trialRows: trialRows)
+                    schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0), isQuick: isWide,
+                    trialRows: trialRows)
             }
         }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
@@ -257,20 +263,31 @@ package final class BulkWriter {
         let encoders = Unshared(self.encoders)
         // A sparse column gets an entry for every row only while it is encoded.
         let plan = RelationPlan(
-            columns.indices.map { columns[$0].isSparse || schema.isLookedUp($0) ? nil : columns[$0].column },
+            (0..<columns.count).map { schema.isLookedUp($0) ? nil : columns[$0].flatMap { $0.isSparse ? nil : $0.column } },
             canBeCoded: encoders.value.map(\.canBeCoded), profile: profile, threads: transaction.threads, memory: &relations)
         let presence = transaction.presence(
-            columns.indices.map { plan.hasOwnPresence($0) ? columns[$0].presenceToShare : nil }, profile: profile)
+            (0..<columns.count).map { plan.hasOwnPresence($0) ? columns[$0]?.presenceToShare : nil }, profile: profile)
+        let isIndexed = entersIndexes && !transaction.states[type].indexes.isEmpty
         let ready = transaction.inParallel(columns.count) { column in
+            guard let values = columns[column]?.column else { trap("a segment has every column") }
+            if !isIndexed { columns[column] = nil }
             encoders.value[column].add(
-                columns[column].column, presence: presence[column], role: plan.roles[column], prepared: plan.prepared[column])
+                values, presence: presence[column], role: plan.roles[column], prepared: plan.prepared[column])
             if columns.count > BulkWriter.manyColumns { encoders.value[column].releaseContexts() }
             return encoders.value[column].takeReady()
         }
         for (column, chunks) in ready.enumerated() { take(chunks, column) }
-        if entersIndexes { try transaction.enter(count: columns.count, type, { columns[$0].column }) { rowIDs[$0] } }
+        if isIndexed {
+            try transaction.enter(count: columns.count, type) { column in
+                guard let values = columns[column]?.column else { trap("a column with an index is kept") }
+                return values
+            } rowID: {
+                rowIDs[$0]
+            }
+        }
         if group.count == BulkWriter.groupSize || held > BulkWriter.heldBytes
-            || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes
+            || encoders.value.reduce(0, { $0 + $1.bufferedBytes })
+                > (columns.count > BulkWriter.manyColumns ? BulkWriter.wideGroupBytes : BulkWriter.groupBytes)
         {
             try endGroup()
         }

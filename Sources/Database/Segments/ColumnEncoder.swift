@@ -29,12 +29,16 @@ final class ColumnEncoder {
     private var segments = 0
 
     /// `isLookedUp`: single values will be read in random order.
-    /// `trialRows`: see `TextGroupEncoder`.
-    init(_ type: ColumnType, profile: Profile, isLookedUp: Bool = false, trialRows: Int = TextGroupEncoder.minimumRows) {
+    /// `isQuick`, `trialRows`: see `TextGroupEncoder`.
+    init(
+        _ type: ColumnType, profile: Profile, isLookedUp: Bool = false, isQuick: Bool = false, trialRows: Int = TextGroupEncoder.minimumRows
+    ) {
         self.type = type
         self.profile = profile
-        text = type.payload.contains(.text) ? TextGroupEncoder(profile: profile, isLookedUp: isLookedUp, trialRows: trialRows) : nil
-        keys = type.collection == .map ? TextGroupEncoder(profile: profile) : nil
+        text =
+            type.payload.contains(.text)
+            ? TextGroupEncoder(profile: profile, isLookedUp: isLookedUp, isQuick: isQuick, trialRows: trialRows) : nil
+        keys = type.collection == .map ? TextGroupEncoder(profile: profile, isQuick: isQuick) : nil
     }
 
     /// The number of bytes held until the group ends.
