@@ -162,9 +162,7 @@ extension CSVNumberMarks {
     /// Columns whose points may separate groups of digits, in a text in which other columns have decimal commas.
     private static func pointRemarks(_ guesses: [CSVGuess], _ names: [String]) -> [String] {
         zip(guesses, names).compactMap { guess, name in
-            guard guess.marks == nil, [0, 3].contains(guess.fewestDigits), guess.maximumDigits == 3,
-                [.double, .decimal].contains(guess.choice().kind)
-            else { return nil }
+            guard guess.mayHavePointGroups else { return nil }
             return
                 "column \"\(name)\": its points were read as decimal points, although other columns have decimal commas; use --decimal , if they separate groups of digits"
         }

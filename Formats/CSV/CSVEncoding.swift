@@ -7,6 +7,8 @@ package enum CSVEncoding: Hashable, Sendable {
     /// Windows-1252 with the C1 control characters at its five unused positions, so that every byte is a character.
     case windows1252
     case utf16LittleEndian, utf16BigEndian
+    /// UTF-8, and bytes that are not part of a character of UTF-8, which are characters of Windows-1252. Only for reading.
+    case mixed
     /// An encoding that `iconv` knows.
     case named(String)
 
@@ -18,6 +20,7 @@ package enum CSVEncoding: Hashable, Sendable {
         case .windows1252: "windows-1252"
         case .utf16LittleEndian: "utf-16le"
         case .utf16BigEndian: "utf-16be"
+        case .mixed: "utf-8+windows-1252"
         case .named(let name): name
         }
     }
@@ -30,6 +33,7 @@ package enum CSVEncoding: Hashable, Sendable {
         case "windows-1252", "cp1252": self = .windows1252
         case "utf-16le": self = .utf16LittleEndian
         case "utf-16be": self = .utf16BigEndian
+        case "utf-8+windows-1252": self = .mixed
         default:
             guard !name.isEmpty, name.utf8.count < 64, name.utf8.allSatisfy({ $0 > 32 && $0 < 127 }), !name.contains("//"),
                 CSVConverter(from: name, to: "UTF-8") != nil

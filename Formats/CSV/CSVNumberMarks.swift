@@ -109,9 +109,9 @@ extension CSVGuess {
     }
 
     /// Chooses between the guesses of a column that was read with a comma and with a point before fractions. Keeps the guess without either
-    /// if none or both of them fit all cells.
-    mutating func choose(comma: CSVGuess, point: CSVGuess, delimiter: [UInt8]) {
-        guard let sample = odd?.formatted, let commaMarks = comma.marks, let pointMarks = point.marks else { return }
+    /// if none of them fits all cells, or both do and `hasComma`, the mark of the other columns, is not known.
+    mutating func choose(comma: CSVGuess, point: CSVGuess, delimiter: [UInt8], as hasComma: Bool?) {
+        guard !hasGuessedMarks, let sample = odd?.formatted, let commaMarks = comma.marks, let pointMarks = point.marks else { return }
         func fits(_ guess: CSVGuess, _ marks: CSVNumberMarks) -> Bool {
             marks.contradicting.count == 0 && guess.choice().kind.isNumber
         }
@@ -123,12 +123,14 @@ extension CSVGuess {
             return
         }
         // Without a comma and a point in the numbers, both readings are the same.
-        if isComma, isPoint, commaMarks.marked.count > 0 {
+        let isAmbiguous = isComma && isPoint && commaMarks.marked.count > 0
+        if isAmbiguous, hasComma == nil {
             doubt = .ambiguous(sample)
             return
         }
-        let chosen = isPoint ? point : comma, marks = isPoint ? pointMarks : commaMarks
-        if !isPoint, !marks.hasGroups, delimiter.contains(UInt8(ascii: ",")) {
+        let takesComma = isAmbiguous ? hasComma == true : !isPoint
+        let chosen = takesComma ? comma : point, marks = takesComma ? commaMarks : pointMarks
+        if takesComma, !marks.hasGroups, delimiter.contains(UInt8(ascii: ",")) {
             doubt = .pairs(sample)
         } else if marks.areIdentifiers {
             doubt = .identifiers(sample)
@@ -136,5 +138,45 @@ extension CSVGuess {
             self = chosen
             hasGuessedMarks = true
         }
+    }
+}
+
+extension CSVGuesses {
+    /// The decimal mark that the cells of some columns show and those of no other column contradict; nil if there is none.
+    var hasComma: Bool? {
+        let shown = Set(columns.compactMap(\.shownComma))
+        return shown.count == 1 ? shown.first : nil
+    }
+}
+
+extension CSVGuess {
+    /// The decimal mark that the cells show, whatever other columns contain: nil if they fit both, or have no fractions.
+    fileprivate var shownComma: Bool? {
+        if let marks, hasGuessedMarks {
+            if marks.hasFraction { return marks.hasComma }
+            return switch marks.choice.group {
+            case .point: true
+            case .comma: false
+            default: nil
+            }
+        }
+        guard marks == nil, [.double, .decimal].contains(choice().kind), fewestDigits <= maximumDigits, !mayHavePointGroups else {
+            return nil
+        }
+        return false
+    }
+
+    /// Whether the points of the numbers may separate groups of digits.
+    var mayHavePointGroups: Bool {
+        marks == nil && [0, 3].contains(fewestDigits) && maximumDigits == 3 && [.double, .decimal].contains(choice().kind)
+    }
+
+    /// Takes the guess of the column as it was read with a decimal comma, if points then separate groups of digits in all cells.
+    mutating func takeGroups(_ comma: CSVGuess) {
+        guard let marks = comma.marks, marks.contradicting.count == 0, comma.choice().kind == .int, marks.choice.group == .point,
+            !marks.areIdentifiers
+        else { return }
+        self = comma
+        hasGuessedMarks = true
     }
 }

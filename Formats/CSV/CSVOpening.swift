@@ -23,6 +23,8 @@ struct CSVOpening {
     private var text: CSVText
     /// Whether the encoding was chosen because the text is not UTF-8.
     private var isFallback = false
+    /// What the text contains if it is UTF-8 apart from single bytes.
+    private var mixed: CSVMixedText?
 
     /// What is done with rows of another width.
     private var ragged: CSVRagged { options.ragged ?? (options.rejects == nil ? .widen : .reject) }
@@ -39,10 +41,13 @@ struct CSVOpening {
     mutating func open() throws(FirnError) -> CSVOpened {
         while true {
             if let opened = startsInUTF8 ? try attempt(try sniff()) : nil { return opened }
-            // The text is not UTF-8. Every byte is a character of Windows-1252.
+            // The text is not UTF-8: either only single bytes are not, or every byte is a character of Windows-1252.
             isFallback = true
             try text.rewind()
-            text = try CSVText(text.input, encoding: .windows1252)
+            let found = try CSVMixedText(text.input)
+            mixed = found.isMostlyUTF8 ? found : nil
+            try text.rewind()
+            text = try CSVText(text.input, encoding: mixed == nil ? .windows1252 : .mixed)
         }
     }
 
@@ -260,10 +265,37 @@ struct CSVOpening {
         }
         try source.rewind()
         let read = try CSVReader.look(source, again, header, quiet, isTentative: false)
-        for (i, column) in columns.enumerated() {
-            found.columns[column].choose(
-                comma: read.columns[2 * i], point: read.columns[2 * i + 1], delimiter: header.dialect.delimiterBytes)
+        func choose(as hasComma: Bool?) {
+            for (i, column) in columns.enumerated() {
+                found.columns[column].choose(
+                    comma: read.columns[2 * i], point: read.columns[2 * i + 1], delimiter: header.dialect.delimiterBytes, as: hasComma)
+            }
         }
+        choose(as: nil)
+        if let hasComma = found.hasComma { choose(as: hasComma) }
+        if found.hasComma == true { try lookForGroups(in: source, setting, header: header, &found) }
+    }
+
+    /// Reads the text again if other columns have decimal commas: for the columns whose points then separate groups of digits.
+    private func lookForGroups(
+        in source: any CSVSource, _ setting: CSVSetting, header: CSVHeader, _ found: inout CSVGuesses
+    ) throws(FirnError) {
+        let columns = setting.plans.indices.filter {
+            found.columns[$0].mayHavePointGroups && mayHaveMarks(header.names[setting.plans[$0].cell])
+        }
+        guard !columns.isEmpty else { return }
+        var again = setting, quiet = options
+        quiet.progress = nil
+        again.checksText = false
+        again.texts = CSVTextColumns()
+        again.plans = columns.map { i in
+            var plan = setting.plans[i]
+            plan.hasComma = true
+            return plan
+        }
+        try source.rewind()
+        let read = try CSVReader.look(source, again, header, quiet, isTentative: false)
+        for (i, column) in columns.enumerated() { found.columns[column].takeGroups(read.columns[i]) }
     }
 
     /// An unclosed quote is text if the records after it are regular. Otherwise it is an error, because the rest of the text may be its cell.
@@ -306,8 +338,8 @@ struct CSVOpening {
     /// Adds the encoding and the remarks of the guesses.
     private func finish(_ opened: inout CSVOpened, _ guess: CSVGuessedForm, _ survey: CSVSurvey?) {
         opened.dialect.hasByteOrderMark = text.hasByteOrderMark
-        opened.dialect.encoding = text.encoding
-        if isFallback, !text.hasWindowsCharacters { opened.dialect.encoding = .latin1 }
+        opened.dialect.encoding = text.encoding == .mixed ? .utf8 : text.encoding
+        if isFallback, mixed == nil, !text.hasWindowsCharacters { opened.dialect.encoding = .latin1 }
         if let survey, survey.form != guess.form {
             if survey.form.escape != guess.form.escape {
                 opened.remarks.append("a backslash precedes quotes within cells; use --escape none if it is text")
@@ -319,6 +351,13 @@ struct CSVOpening {
         }
         opened.remarks =
             guess.remarks + opened.remarks + CSVNumberMarks.remarks(opened.found.columns, opened.cells.map { opened.header.names[$0] })
+        if let mixed {
+            let bytes = mixed.otherBytes == 1 ? "1 byte" : "\(CSVChoice.grouped(mixed.otherBytes)) bytes"
+            opened.remarks.append(
+                "text is UTF-8 except \(bytes), which \(mixed.otherBytes == 1 ? "was" : "were") read as Windows-1252, the first at byte \(CSVChoice.grouped(Int(clamping: mixed.firstOther ?? 0))); use --encoding to set another encoding"
+            )
+        }
+        if text.encoding == .mixed { opened.losses.append("bytes that are not UTF-8 were read as characters of Windows-1252") }
         if opened.dialect.encoding != .utf8 {
             opened.dialect.isExact = options.isLossless
             let name = opened.dialect.encoding.rawValue

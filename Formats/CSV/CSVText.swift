@@ -46,6 +46,7 @@ final class CSVText: CSVSource {
         case .windows1252: return (CSVText.fromWindows(bytes), bytes.count)
         case .utf16LittleEndian, .utf16BigEndian:
             return CSVText.fromUTF16(bytes[..<(bytes.count & ~1)], big: encoding == .utf16BigEndian)
+        case .mixed: return CSVMixedText.decode(bytes)
         case .named:
             guard let (text, used, isValid) = converter?.convert(bytes), isValid else { return nil }
             return (text, used)
@@ -98,6 +99,11 @@ final class CSVText: CSVSource {
         }
         if let failure { throw failure }
         pendingAt = 0
+        if piece.isEmpty, encoding == .mixed {
+            pending = CSVText.fromWindows(odd)
+            odd = []
+            return
+        }
         if piece.isEmpty, !odd.isEmpty {
             throw FirnError(
                 .rejected, "\(CSVText.name(encoding)) text ends within a character", at: .init(file: input.name, byte: input.position))
@@ -144,15 +150,15 @@ final class CSVText: CSVSource {
     private static func fromWindows(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(bytes.count + bytes.count / 8)
-        for byte in bytes {
-            if byte < 0x80 {
-                out.append(byte)
-            } else {
-                let code = byte < 0xA0 ? UInt32(CSVEncoding.windowsCharacters[Int(byte) - 0x80]) : UInt32(byte)
-                out.append(contentsOf: UTF8.encode(Unicode.Scalar(code) ?? " ") ?? UTF8.EncodedScalar())
-            }
-        }
+        for byte in bytes { appendWindows(byte, to: &out) }
         return out
+    }
+
+    /// Appends the character of a byte in Windows-1252.
+    static func appendWindows(_ byte: UInt8, to out: inout [UInt8]) {
+        if byte < 0x80 { return out.append(byte) }
+        let code = byte < 0xA0 ? UInt32(CSVEncoding.windowsCharacters[Int(byte) - 0x80]) : UInt32(byte)
+        out.append(contentsOf: UTF8.encode(Unicode.Scalar(code) ?? " ") ?? UTF8.EncodedScalar())
     }
 
     private static func fromLatin1(_ bytes: ArraySlice<UInt8>) -> [UInt8] {

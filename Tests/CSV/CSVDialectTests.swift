@@ -223,6 +223,54 @@ import Testing
         #expect(try table.written() == Array("a,b\n1,x".utf8) + [0xB3, 10])
         #expect(CSVEncoding(rawValue: "no such encoding") == nil)
     }
+
+    @Test func `single bytes that are not UTF-8 do not change the other characters`() throws {
+        for (bytes, text) in [([UInt8(0xE9)], "é"), ([0x80], "€"), ([0xC3], "Ã"), ([0xE2, 0x82], "â‚"), ([0xF0, 0x9F, 0x98], "ðŸ˜")] {
+            var options = CSVOptions()
+            options.isLossless = true
+            let table = try Table(Array("a,b\nżółw,x".utf8) + bytes + Array("\n日本,ö\n".utf8), options)
+            #expect(table.rows == [[.string("żółw"), .string("x\(text)")], [.string("日本"), .string("ö")]])
+            #expect(
+                table.reader.remarks.contains {
+                    $0.hasPrefix("text is UTF-8 except \(bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"), which")
+                        && $0.contains("the first at byte 13;")
+                }, "\(table.reader.remarks)")
+            #expect(table.reader.dialect.encoding == .utf8 && !table.reader.losses.isEmpty)
+        }
+        // At the very end, and as the only name of an encoding.
+        #expect(try Table(Array("a,b\nżółw,x".utf8) + [0xC3]).rows == [[.string("żółw"), .string("xÃ")]])
+        var strict = CSVOptions()
+        strict.encoding = .utf8
+        #expect(throws: FirnError.self) { try Table(Array("a,b\nżółw,x".utf8) + [0xE9, 10], strict) }
+    }
+
+    @Test(arguments: Seed.first(200)) func `a text with single bytes of Windows-1252 has the same rows in blocks of any size`(seed: Seed)
+        throws
+    {
+        var random = Random(seed)
+        var bytes = Array("a,b\n".utf8), expected: [[Value]] = []
+        for _ in 0..<random.number(20...4000) {
+            var text = ""
+            for _ in 0..<random.number(1...6) {
+                switch random.below(12) {
+                case 0:
+                    let byte = UInt8(random.number(0xA1...0xBF))
+                    bytes.append(byte)
+                    text.unicodeScalars.append(Unicode.Scalar(byte))
+                case 1:
+                    text += "x"
+                    bytes.append(UInt8(ascii: "x"))
+                default:
+                    let character = ["é", "ß", "日", "€", "😀", "ю"][random.below(6)]
+                    text += character
+                    bytes += Array(character.utf8)
+                }
+            }
+            expected.append([.string(text), .int(1)])
+            bytes += Array(",1\n".utf8)
+        }
+        #expect(try Table(bytes).rows == expected)
+    }
 }
 
 extension Table {

@@ -225,3 +225,41 @@ import Testing
         }
     }
 }
+
+/// Cells that fit both marks, in texts in which other columns show the mark.
+@Suite struct CSVSharedMarkTests {
+    private func table(_ text: String) throws -> Table { try Table(text) }
+
+    private func check(
+        _ text: String, _ types: [String], _ first: [Value], says: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let table = try Table(text), remarks = table.reader.remarks.joined(separator: "\n")
+        #expect(table.types == types, "\(remarks)", sourceLocation: sourceLocation)
+        #expect(table.rows.first == first, sourceLocation: sourceLocation)
+        #expect(String(decoding: try table.written(), as: UTF8.self) == text, sourceLocation: sourceLocation)
+        if let says { #expect(remarks.contains(says), "\(remarks)", sourceLocation: sourceLocation) }
+    }
+
+    @Test func `points separate groups of digits if other columns have decimal commas`() throws {
+        try check("p;n\n1,25;26.112\n7,50;950\n", ["double", "int"], [.double(1.25), .int(26112)], says: "\"n\": numbers have \".\"")
+        try check("n;p\n26.112;1.234,5\n7.500;2,5\n", ["int", "double"], [.int(26112), .double(1234.5)])
+        // The mark is known from groups alone.
+        try check("p;n\n1.234.567;26.112\n7.500;950\n", ["int", "int"], [.int(1_234_567), .int(26112)])
+        // Not all cells have groups of three digits.
+        try check("p;n\n1,25;26.1125\n7,50;9.5000\n", ["double", "double"], [.double(1.25), .double(26.1125)])
+        try check("p;n\n1,25;0.500\n7,50;9.500\n", ["double", "double"], [.double(1.25), .double(0.5)], says: "read as decimal points")
+        // A third column has decimal points.
+        try check(
+            "p;n;q\n1,25;26.112;0.5\n7,50;9.500;1.5\n", ["double", "double", "double"], [.double(1.25), .double(26.112), .double(0.5)])
+    }
+
+    @Test func `commas separate groups of digits if other columns have decimal points`() throws {
+        try check("p;n\n1.25;26,112\n7.50;9,500\n", ["double", "int"], [.double(1.25), .int(26112)], says: "\"n\": numbers have \",\"")
+        try check("p;n\n1,234.5;26,112\n7.5;9,500\n", ["double", "int"], [.double(1234.5), .int(26112)])
+        try check("p;n\n1,25;26,112\n7,5;9,500\n", ["double", "double"], [.double(1.25), .double(26.112)])
+        // Nothing shows the mark, or two columns contradict each other.
+        try check("p;n\na;26,112\nb;9,500\n", ["string", "string"], [.string("a"), .string("26,112")])
+        try check(
+            "p;q;n\n1,25;2.25;26,112\n7,5;7.5;9,500\n", ["double", "double", "string"], [.double(1.25), .double(2.25), .string("26,112")])
+    }
+}

@@ -18,9 +18,8 @@ import Testing
         #expect(run.code == 0, "\(run.errors)")
         for line in [
             "column \"price\": numbers have a decimal comma and \".\" between groups of digits (first: row 1 \"1.234,50\")",
-            "column \"share\": numbers have a decimal comma (first: row 1 \"12,5\")",
+            "columns \"share\", \"code\": numbers have a decimal comma (first: row 1 \"12,5\")",
             "column \"count\": numbers have \".\" between groups of digits (first: row 1 \"1.234.567\")",
-            "column \"code\" is text: its numbers can be read in two ways",
         ] {
             #expect(run.errors.contains("firn: \(line)"), "\(line)\n\(run.errors)")
         }
@@ -28,7 +27,7 @@ import Testing
             let sums = "sum(price),max(share),sum(count)\n13227.75,80.125,1235529\n"
             #expect(try scratch.firn("query", file, "--agg", "sum(price),max(share),sum(count)", "--format", "csv").out == sums)
             let rows = try scratch.firn("query", file, "price < 0", "--format", "ndjson")
-            #expect(rows.out == "{\"price\":-7.00,\"share\":0.25,\"count\":12,\"code\":\"5,678\"}\n")
+            #expect(rows.out == "{\"price\":-7.00,\"share\":0.25,\"count\":12,\"code\":5.678}\n")
             #expect(try scratch.firn("sql", file, "SELECT sum(price) FROM s", "--format", "csv").out == "sum(price)\n13227.75\n")
             #expect(try scratch.firn("schema", file).out.contains("1.234,00"))
         }

@@ -81,7 +81,7 @@ extension Flag {
         "encoding", nil, "NAME", in: .reading, "encoding of CSV text",
         detail: """
             auto (the default) detects UTF-8 and UTF-16, and reads other text as Latin-1 or Windows-1252. Other names: utf-8, latin-1, windows-1252, \
-            utf-16le, utf-16be, and those that 'iconv -l' lists. If no input is CSV, the flag sets the encoding of the CSV that is written: by \
+            utf-16le, utf-16be, utf-8+windows-1252 (UTF-8, and bytes that are not UTF-8 are Windows-1252), and those that 'iconv -l' lists. If no input is CSV, the flag sets the encoding of the CSV that is written: by \
             default UTF-8, or after --lossless the encoding that was read.
             """)
     static let delimiter = Flag(
