@@ -95,8 +95,10 @@ package struct Text: Hashable, Sendable {
     package mutating func append(contentsOf other: Text, range: Range<Int>) {
         let base = bytes.count - other.offsets[range.lowerBound]
         bytes.append(contentsOf: other.bytes[other.offsets[range.lowerBound]..<other.offsets[range.upperBound]])
-        // A lazy map has a known count, so the array grows only once.
-        offsets.append(contentsOf: range.lazy.map { base + other.offsets[$0 + 1] })
+        // They are copied together, so that the array grows only once, and then moved: a map was measured to call a closure for each.
+        let first = offsets.count
+        offsets.append(contentsOf: other.offsets[range.lowerBound + 1..<range.upperBound + 1])
+        for i in first..<offsets.count { offsets[i] += base }
     }
 
     /// Appends the strings of `other` at the given positions, in that order.
