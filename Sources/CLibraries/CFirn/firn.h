@@ -595,7 +595,8 @@ int32_t firn_begin(
 **
 ** A type that does not exist is made: with the columns of the stream, and with the primary key that key names, or
 ** without a key if it is NULL. If the type exists, columns are matched by name. The stream must have every column that
-** cannot be null, and no others. Values are converted if nothing is lost, such as integers to doubles.
+** cannot be null, and no others. Values are converted if nothing is lost, such as integers to doubles. Rows that would
+** lose something, such as map entries with equal keys or the time of a date, are FIRN_REJECTED.
 **
 ** rows: receives the number of rows; may be NULL.
 ** Errors: FIRN_SCHEMA if columns do not match, with the name of the column; FIRN_REJECTED for a null or a value that
