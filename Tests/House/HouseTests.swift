@@ -22,6 +22,20 @@ import Testing
         }
     }
 
+    @Test func `the sanitizers run the tests of modules that exist, and the address sanitizer those of all modules`() throws {
+        let script = try contents("Tools/sanitize"), helpers = ["Apps", "Fixtures", "House", "Kit", "Misuse", "Oracle"]
+        let modules = Set(
+            try folders(of: "Tests").map { String($0.dropFirst("Tests/".count)) }.filter { !helpers.contains($0) }.map {
+                ["Firn", "RealmSwift", "RLM"].contains($0) ? $0 : "Firn" + $0
+            })
+        func rooms(_ kind: String) throws -> Set<String> {
+            let start = try #require(script.range(of: "\n\(kind)) rooms=\"")).upperBound
+            return Set(script[start...].prefix { $0 != "\"" }.split(separator: " ").map(String.init))
+        }
+        #expect(try rooms("thread").subtracting(modules).isEmpty)
+        #expect(try rooms("address") == modules)
+    }
+
     /// A longer file states the reason in a line that begins with "// Long because".
     @Test func `no file is longer than 550 lines without a reason`() throws {
         for folder in ["Sources", "Formats", "Tools", "Tests"] {

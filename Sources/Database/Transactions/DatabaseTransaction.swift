@@ -58,7 +58,7 @@ package final class DatabaseTransaction {
     private(set) var home: TransactionHome!
     /// Held while a read creates state that other reads share: tables, the rows of the delta store, segments of rows that wait in a bulk
     /// writer.
-    let sharing = Mutex(())
+    let sharing = Lock()
 
     private static let numbers = Atomic<UInt64>(0)
 
@@ -178,7 +178,7 @@ package final class DatabaseTransaction {
     package func table(_ type: String) -> WorkingTable { table(index(of: type)) }
 
     func table(_ type: Int) -> WorkingTable {
-        sharing.withLock { _ in
+        sharing.withLock {
             if let table = tables[type] { return table }
             let table = WorkingTable(self, type: type)
             tables[type] = table

@@ -152,7 +152,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Writes the rows that the bulk writer still holds, so that they can be read, and takes over what the transaction has written.
     func settleBulk() {
         guard seen.load(ordering: .acquiring) != mark.structures || writer?.isWaiting ?? false else { return }
-        transaction.sharing.withLock { _ in
+        transaction.sharing.withLock {
             if let writer { finish { () throws(FirnError) in try writer.finish() } }
             if seen.load(ordering: .relaxed) != mark.structures { keepUp() }
         }
@@ -160,7 +160,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
 
     /// Writes the rows of this type and of all types that it leads to.
     private func settleReached() {
-        transaction.sharing.withLock { _ in finish { () throws(FirnError) in try transaction.finishBulk(reachedFrom: index) } }
+        transaction.sharing.withLock { finish { () throws(FirnError) in try transaction.finishBulk(reachedFrom: index) } }
     }
 
     private func finish(_ body: () throws(FirnError) -> Void) {
@@ -213,7 +213,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Reads the rows of the delta store, unless they have been read.
     func needTail() throws(Damage) {
         guard tail.needsBase else { return }
-        try transaction.sharing.withLock { (_) throws(Damage) in
+        try transaction.sharing.withLock { () throws(Damage) in
             if tail.needsBase { tail.take(base: try transaction.current().delta(type: index)) }
         }
     }
