@@ -84,6 +84,8 @@ package final class CSVWriter: BatchWriter {
             dialect.encoding = encoding
             dialect.hasByteOrderMark = false
         }
+        // All characters are written as UTF-8.
+        if dialect.encoding == .mixed { dialect.encoding = .utf8 }
         if let delimiter = options.delimiter { dialect.delimiterBytes = [delimiter] }
         if !options.writesSurroundings {
             // The end of the input was that of its last line.

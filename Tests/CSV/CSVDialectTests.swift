@@ -239,6 +239,11 @@ import Testing
         }
         // At the very end, and as the only name of an encoding.
         #expect(try Table(Array("a,b\nżółw,x".utf8) + [0xC3]).rows == [[.string("żółw"), .string("xÃ")]])
+        var named = CSVOptions(), output = CSVWriterOptions()
+        (named.encoding, output.encoding) = (.mixed, .mixed)
+        let table = try Table(Array("a,b\nżółw,x".utf8) + [0xE9, 10], named)
+        #expect(CSVEncoding(rawValue: CSVEncoding.mixed.rawValue) == .mixed)
+        #expect(String(decoding: try table.written(output), as: UTF8.self) == "a,b\nżółw,xé\n")
         var strict = CSVOptions()
         strict.encoding = .utf8
         #expect(throws: FirnError.self) { try Table(Array("a,b\nżółw,x".utf8) + [0xE9, 10], strict) }
