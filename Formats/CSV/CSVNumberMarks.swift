@@ -180,3 +180,12 @@ extension CSVGuess {
         hasGuessedMarks = true
     }
 }
+
+extension CSVPlan {
+    /// The same column, read with a comma or a point before fractions.
+    func reading(hasComma: Bool) -> CSVPlan {
+        var plan = self
+        plan.hasComma = hasComma
+        return plan
+    }
+}

@@ -254,17 +254,8 @@ struct CSVOpening {
             found.columns[i].mayHaveMarks && mayHaveMarks(header.names[setting.plans[i].cell])
         }
         guard !columns.isEmpty else { return }
-        var again = setting, quiet = options
-        quiet.progress = nil
-        again.checksText = false
-        again.texts = CSVTextColumns()
-        again.plans = columns.flatMap { i in
-            var (comma, point) = (setting.plans[i], setting.plans[i])
-            (comma.hasComma, point.hasComma) = (true, false)
-            return [comma, point]
-        }
-        try source.rewind()
-        let read = try CSVReader.look(source, again, header, quiet, isTentative: false)
+        let plans = columns.flatMap { i in [true, false].map { setting.plans[i].reading(hasComma: $0) } }
+        let read = try lookAgain(in: source, setting, header: header, plans)
         func choose(as hasComma: Bool?) {
             for (i, column) in columns.enumerated() {
                 found.columns[column].choose(
@@ -284,18 +275,21 @@ struct CSVOpening {
             found.columns[$0].mayHavePointGroups && mayHaveMarks(header.names[setting.plans[$0].cell])
         }
         guard !columns.isEmpty else { return }
+        let read = try lookAgain(in: source, setting, header: header, columns.map { setting.plans[$0].reading(hasComma: true) })
+        for (i, column) in columns.enumerated() { found.columns[column].takeGroups(read.columns[i]) }
+    }
+
+    /// Reads the text again for some columns only, without progress.
+    private func lookAgain(
+        in source: any CSVSource, _ setting: CSVSetting, header: CSVHeader, _ plans: [CSVPlan]
+    ) throws(FirnError) -> CSVGuesses {
         var again = setting, quiet = options
         quiet.progress = nil
         again.checksText = false
         again.texts = CSVTextColumns()
-        again.plans = columns.map { i in
-            var plan = setting.plans[i]
-            plan.hasComma = true
-            return plan
-        }
+        again.plans = plans
         try source.rewind()
-        let read = try CSVReader.look(source, again, header, quiet, isTentative: false)
-        for (i, column) in columns.enumerated() { found.columns[column].takeGroups(read.columns[i]) }
+        return try CSVReader.look(source, again, header, quiet, isTentative: false)
     }
 
     /// An unclosed quote is text if the records after it are regular. Otherwise it is an error, because the rest of the text may be its cell.
