@@ -75,14 +75,16 @@ extension Flag {
         "decimal", nil, "MARK", in: .reading, "the mark before fractions in numbers of a CSV: , or . or, in one column only, price=,",
         detail: """
             Digits before the mark can be in groups of three, separated by a comma, point, apostrophe or any space: 1.234,56. By default such \
-            numbers are recognised in columns where every cell allows one reading only. A column in which some number has the other mark is text.
+            numbers are recognised in columns where every cell allows one reading only, or where the other columns show the mark. A column in which \
+            some number has the other mark is text.
             """, repetition: .many)
     static let encoding = Flag(
         "encoding", nil, "NAME", in: .reading, "encoding of CSV text",
         detail: """
-            auto (the default) detects UTF-8 and UTF-16, and reads other text as Latin-1 or Windows-1252. Other names: utf-8, latin-1, windows-1252, \
-            utf-16le, utf-16be, utf-8+windows-1252 (UTF-8, and bytes that are not UTF-8 are Windows-1252), and those that 'iconv -l' lists. If no input is CSV, the flag sets the encoding of the CSV that is written: by \
-            default UTF-8, or after --lossless the encoding that was read.
+            auto (the default) detects UTF-8 and UTF-16, and reads other text as UTF-8 with single bytes of Windows-1252, as Latin-1 or as \
+            Windows-1252. Other names: utf-8, latin-1, windows-1252, utf-16le, utf-16be, utf-8+windows-1252 (UTF-8, and bytes that are not UTF-8 are \
+            Windows-1252), and those that 'iconv -l' lists. If no input is CSV, the flag sets the encoding of the CSV that is written: by default \
+            UTF-8, or after --lossless the encoding that was read.
             """)
     static let delimiter = Flag(
         "delimiter", "d", "CHARS", in: .reading, "the characters between the fields of a CSV; \\t is a tab",
