@@ -78,7 +78,7 @@ def with_duckdb():
     import duckdb
 
     connection = duckdb.connect()
-    connection.register("orders", firn.open(path)["orders"].to_dataset())
+    orders = firn.open(path)["orders"].to_duckdb(connection)  # noqa: F841 - DuckDB finds it by name
     query = "SELECT city, count(*), sum(quantity), avg(price) FROM orders WHERE day > DATE '2024-03-01' GROUP BY city"
     report("DuckDB", 0, lambda: connection.sql(query).fetchall())
 

@@ -44,8 +44,7 @@ Q6 = ("SELECT sum(l_extendedprice * l_discount) FROM {} WHERE l_shipdate >= DATE
       "AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24")
 try:
     import duckdb
-    for name, query, dictionaries in [("Q1", Q1, False), ("Q1, dictionaries", Q1, True), ("Q6", Q6, False)]:
-        lineitem = table.to_dataset(dictionaries=dictionaries)
+    for name, query, lineitem in [("Q1", Q1, table.to_duckdb()), ("Q1, to_dataset()", Q1, table.to_dataset()), ("Q6", Q6, table.to_duckdb())]:
         compare(f"DuckDB, TPC-H {name}", lambda: duckdb.sql(query.format("lineitem")).fetchall(), lambda: duckdb.sql(query.format(f"'{theirs}'")).fetchall())
 except ImportError: print("skipped: no duckdb")
 try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Iterator
 
 import pyarrow
+import pyarrow.compute
 import pyarrow.dataset
 
 from ._predicates import ArrowFilter
@@ -54,6 +56,7 @@ class TableDataset(pyarrow.dataset.Dataset):
         # The initializer of the base class is for datasets of Arrow's C++ library.
         self._table = table
         self._dictionaries = dictionaries
+        self._filter: Any = None
         self._schema = pyarrow.schema(table.scan(dictionaries=True) if dictionaries else table)
 
     @property
@@ -63,7 +66,7 @@ class TableDataset(pyarrow.dataset.Dataset):
 
     def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
         """Returns a scanner of some columns and rows, with the methods and options of pyarrow's."""
-        names, where = None, None
+        names, where, filter = None, None, self._and(filter)
         if filter is not None:
             translated = ArrowFilter(str(filter), self._schema)
             where = translated.predicate()
@@ -82,7 +85,9 @@ class TableDataset(pyarrow.dataset.Dataset):
 
     def count_rows(self, filter: Any = None, **options: Any) -> int:
         """Returns the number of rows that match."""
-        return len(self._table) if filter is None else self.scanner([], filter, **options).count_rows()
+        if filter is None and self._filter is None:
+            return len(self._table)
+        return self.scanner([], filter, **options).count_rows()
 
     def to_table(self, columns: Any = None, filter: Any = None, **options: Any) -> pyarrow.Table:
         """Returns some columns and rows as a table."""
@@ -96,6 +101,45 @@ class TableDataset(pyarrow.dataset.Dataset):
         """Returns the first rows that match."""
         return self.scanner(columns, filter, **options).head(num_rows)
 
+    def take(self, indices: Any, **options: Any) -> pyarrow.Table:
+        """Returns the rows at some positions as a table."""
+        return self.to_table(**options).take(indices)
+
+    # The methods of the base class read a dataset of Arrow's C++ library, which this is not.
+
+    def _and(self, filter: Any) -> Any:
+        if filter is None or self._filter is None:
+            return self._filter if filter is None else filter
+        return self._filter & filter
+
+    def filter(self, expression: Any) -> TableDataset:
+        """Returns the dataset of the rows that also match an expression."""
+        out = copy.copy(self)
+        out._filter = self._and(expression)
+        return out
+
+    def _in_memory(self) -> pyarrow.dataset.InMemoryDataset:
+        return pyarrow.dataset.InMemoryDataset(self.to_table())
+
+    def sort_by(self, sorting: Any, **options: Any) -> pyarrow.dataset.InMemoryDataset:
+        """Returns a sorted dataset in memory."""
+        return self._in_memory().sort_by(sorting, **options)
+
+    def join(self, right_dataset: Any, *keys: Any, **options: Any) -> pyarrow.dataset.InMemoryDataset:
+        """Joins with another dataset, as pyarrow's datasets do, in memory."""
+        right = right_dataset._in_memory() if isinstance(right_dataset, TableDataset) else right_dataset
+        return self._in_memory().join(right, *keys, **options)
+
+    def join_asof(self, right_dataset: Any, *keys: Any, **options: Any) -> pyarrow.dataset.InMemoryDataset:
+        """Joins with the nearest rows of another dataset, as pyarrow's datasets do, in memory."""
+        right = right_dataset._in_memory() if isinstance(right_dataset, TableDataset) else right_dataset
+        return self._in_memory().join_asof(right, *keys, **options)
+
+    @property
+    def partition_expression(self) -> Any:
+        """What all rows match: anything."""
+        return pyarrow.compute.scalar(True)
+
     def get_fragments(self, filter: Any = None) -> Any:
         """Not supported: a table is scanned as a whole."""
         raise NotImplementedError("a table of Firn has no fragments")
@@ -103,6 +147,11 @@ class TableDataset(pyarrow.dataset.Dataset):
     def replace_schema(self, schema: pyarrow.Schema) -> Any:
         """Not supported: the schema is that of the table."""
         raise NotImplementedError("the schema of a table of Firn cannot be replaced")
+
+    def __copy__(self) -> TableDataset:
+        out = type(self).__new__(type(self))
+        out.__dict__.update(self.__dict__)
+        return out
 
     def __reduce__(self) -> Any:
         raise TypeError("a dataset of Firn cannot be pickled: pass the path and the version of its file")

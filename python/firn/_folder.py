@@ -19,6 +19,7 @@ from ._table import Table, _Readable
 from ._work import Work
 
 if TYPE_CHECKING:
+    import duckdb
     import polars
     import pyarrow
     import pyarrow.dataset
@@ -225,10 +226,17 @@ class Folder(_Readable):
             db[self._types[0]].scan(where=where)
 
     def to_dataset(self) -> pyarrow.dataset.Dataset:
-        """Returns the folder as a pyarrow dataset. DuckDB pushes columns and filters into it."""
+        """Returns the folder as a pyarrow dataset, which reads only the columns and rows that a library needs."""
         from ._folder_dataset import FolderDataset
 
         return FolderDataset(self)
+
+    def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
+        """Returns the folder as a relation of DuckDB, which pushes columns and filters into it. `connection` is that whose
+        queries can read the relation; None for the default one."""
+        import duckdb
+
+        return (duckdb if connection is None else connection).from_arrow(self.to_dataset())
 
     def to_lazy(self) -> polars.LazyFrame:
         """Returns the folder as a Polars lazy frame, which pushes columns, filters and limits into scans."""

@@ -35,7 +35,7 @@ class FolderDataset(TableDataset):
 
     def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
         """Returns a scanner of some columns and rows, with the methods and options of pyarrow's."""
-        names, where = None, None
+        names, where, filter = None, None, self._and(filter)
         if filter is not None:
             where, is_exact = pushed(filter, self._folder)
             if is_exact:

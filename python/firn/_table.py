@@ -29,6 +29,7 @@ from ._schema import Schema
 from ._values import as_day, decode, key_values
 
 if TYPE_CHECKING:
+    import duckdb
     import pandas
     import polars
     import pyarrow
@@ -381,16 +382,28 @@ class Table(_Readable):
         return out.value.decode()
 
     def to_dataset(self, dictionaries: bool = False) -> pyarrow.dataset.Dataset:
-        """Returns the table as a pyarrow dataset. DuckDB pushes columns and filters into it:
+        """Returns the table as a pyarrow dataset, which reads only the columns and rows that a library needs.
 
-            people = db["people"].to_dataset()
-            duckdb.sql("SELECT name FROM people WHERE age > 30")
-
-        With `dictionaries`, texts that repeat are dictionaries, as in `scan`: DuckDB groups by them in less time.
+        With `dictionaries`, texts that repeat are dictionaries, as in `scan`: DuckDB groups by them in less time, but
+        pandas makes categories of them, and pyarrow does not sort them or join them to texts.
         """
         from ._dataset import TableDataset
 
         return TableDataset(self, dictionaries)
+
+    def to_duckdb(self, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyRelation:
+        """Returns the table as a relation of DuckDB, which pushes columns and filters into it:
+
+            people = db["people"].to_duckdb()
+            duckdb.sql("SELECT name FROM people WHERE age > 30")
+
+        Args:
+            connection: a connection of DuckDB, whose queries can read the relation; None for the default one.
+        """
+        import duckdb
+
+        # DuckDB compares and groups dictionaries in less time; they are text in its types.
+        return (duckdb if connection is None else connection).from_arrow(self.to_dataset(dictionaries=True))
 
     def to_lazy(self) -> polars.LazyFrame:
         """Returns the table as a Polars lazy frame, which pushes columns, filters and limits into scans."""

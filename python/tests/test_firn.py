@@ -341,6 +341,10 @@ class Arrow(unittest.TestCase):
                 transaction["rows"].append(plain)
             stored, lazy = db["rows"].to_dataset(), db["rows"].to_lazy()
             coded = db["rows"].to_dataset(dictionaries=True)
+            relation = db["rows"].to_duckdb()  # noqa: F841 - DuckDB finds it by name
+            self.assertEqual([str(kind) for kind in relation.types[:3]], ["BIGINT", "DOUBLE", "VARCHAR"])
+            connection = duckdb.connect()
+            self.assertEqual(db["rows"].to_duckdb(connection).aggregate("count(*)").fetchall(), [(count,)])
             self.assertEqual(str(coded.schema.field("t").type), "dictionary<values=string, indices=int32, ordered=0>")
             for where in (
                 "i > 10", "i >= 10 AND i < 20 AND t = 'a'", "f > 100", "f <= 100.5", "f <> 5", "i <> 5", "t = 'b''c'",
@@ -350,7 +354,7 @@ class Arrow(unittest.TestCase):
             ):
                 query = "SELECT count(*), sum(\"odd name\"), min(t) FROM {} WHERE " + where
                 expected = duckdb.sql(query.format("plain")).fetchall()
-                for dataset in ("stored", "coded"):
+                for dataset in ("stored", "coded", "relation"):
                     self.assertEqual(duckdb.sql(query.format(dataset)).fetchall(), expected, where)
             frame, c = polars.DataFrame(plain), polars.col
             for filter in (
@@ -729,6 +733,60 @@ class Writing(unittest.TestCase):
         for condition in [s < "b", s <= "a", s > "", s == "a", s != "a", (s < "b") | (n > 4), (s < "b") & (n > 1), ~(s < "b"), n < 3]:
             with self.subTest(str(condition)):
                 self.assertEqual(dataset.to_table(filter=condition).to_pylist(), rows.filter(condition).to_pylist())
+
+    def test_datasets_are_filtered_sorted_and_joined(self):
+        import pyarrow.dataset
+
+        rows = pyarrow.table({"k": [3, 1, 2, 4], "v": ["c", "a", "b", "d"]})
+        others = pyarrow.table({"k": [1, 2, 5], "w": [10, 20, 50]})
+        with self.db.write() as transaction:
+            transaction["t"].append(rows)
+            transaction["other"].append(others)
+        dataset, other, field = self.db["t"].to_dataset(), self.db["other"].to_dataset(), pyarrow.dataset.field
+        self.assertEqual(dataset.sort_by("k").to_table()["v"].to_pylist(), list("abcd"))
+        expected = rows.join(others, "k", join_type="inner").sort_by("k")
+        for right in (other, pyarrow.dataset.dataset(others)):
+            self.assertEqual(dataset.join(right, "k", join_type="inner").sort_by("k").to_table(), expected)
+        found = dataset.sort_by("k").join_asof(pyarrow.dataset.dataset(others), on="k", by=[], tolerance=0)
+        self.assertEqual(found.to_table()["w"].to_pylist(), [10, 20, None, None])
+        some = dataset.filter(field("k") > 1)
+        self.assertEqual(some.filter(field("v") != "c").to_table()["k"].to_pylist(), [2, 4])
+        self.assertEqual(some.to_table(filter=field("v") != "c", columns=["v"]).to_pydict(), {"v": ["b", "d"]})
+        self.assertEqual((some.count_rows(), dataset.count_rows(), some.head(1)["k"].to_pylist()), (3, 4, [3]))
+        self.assertEqual(dataset.take([3, 0])["k"].to_pylist(), [4, 3])
+        self.assertEqual(str(dataset.partition_expression), "true")
+
+    def test_numbers_in_each_layout_of_arrow(self):
+        import pyarrow
+
+        day, count = datetime.date(2020, 1, 1), 70_000
+        decimals = [decimal.Decimal(n * 37 % 100_000) / 100 for n in range(count)]
+        plain = {
+            **{f"i{bits}": pyarrow.array([n % 100 - 50 for n in range(count)], f"int{bits}") for bits in (8, 16, 32, 64)},
+            **{f"u{bits}": pyarrow.array([n % 200 for n in range(count)], f"uint{bits}") for bits in (8, 16, 32)},
+            "f": pyarrow.array([n / 7 for n in range(count)], pyarrow.float32()),
+            "d": pyarrow.array([day + datetime.timedelta(n % 900 - 400) for n in range(count)]),
+            **{f"t{unit}": pyarrow.array([(n - 500) * 10**9 for n in range(count)], pyarrow.timestamp("ns")).cast(pyarrow.timestamp(unit))
+               for unit in ("s", "ms", "us", "ns")},
+            "fraction": pyarrow.array([n * 1_500 for n in range(count)], pyarrow.timestamp("ms")),
+            "early": pyarrow.array([-9_000_000_000 * 10**9, *range(count - 1)], pyarrow.timestamp("ns")),
+            "m": pyarrow.array(decimals, pyarrow.decimal128(15, 2)),
+            "long": pyarrow.array([decimal.Decimal("12345678901234567.89"), *decimals[1:]], pyarrow.decimal128(25, 2)),
+        }
+        nulls = {f"{name} or none": pyarrow.array([None, *array.slice(1).to_pylist()], array.type) for name, array in plain.items()}
+        # The first value is null, the others are as before.
+        rows = pyarrow.table({**plain, **nulls})
+        with self.db.write() as transaction:
+            transaction["t"].append(rows)
+            transaction["t"].append(rows.slice(5, 3))
+        table, expected = self.db["t"], pyarrow.concat_tables([rows, rows.slice(5, 3)])
+        for where, chosen in [(None, expected), ("i64 = 3", expected.filter(pyarrow.compute.field("i64") == 3)),
+                              ("i64 > -40", expected.filter(pyarrow.compute.field("i64") > -40))]:
+            found = table.scan(where=where).to_arrow()
+            found.validate(full=True)
+            for name in rows.column_names:
+                self.assertEqual(found.schema.field(name).type, rows.schema.field(name).type, name)
+                self.assertTrue(found[name].equals(chosen[name]), f"{name} {where}")
 
     def test_a_transaction_is_used_by_one_call_at_a_time(self):
         import pyarrow

@@ -181,7 +181,10 @@ class Folders(unittest.TestCase):
         sales = firn.open_folder(self.path)  # noqa: F841 - DuckDB finds it by name
         data = sales.to_dataset()  # noqa: F841
         self.assertEqual(duckdb.sql("SELECT year, count(*) FROM sales GROUP BY 1 ORDER BY 1").fetchall(), [(2023, 10), (2024, 10)])
-        self.assertEqual(duckdb.sql("SELECT max(id) FROM data WHERE year = 2023 AND city < 'city 4'").fetchall(), [(20237,)])
+        relation = sales.to_duckdb()  # noqa: F841
+        for name in ("data", "relation"):
+            query = f"SELECT max(id) FROM {name} WHERE year = 2023 AND city < 'city 4'"
+            self.assertEqual(duckdb.sql(query).fetchall(), [(20237,)])
 
     def test_polars(self):
         try:
